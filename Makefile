@@ -1,0 +1,35 @@
+# Each target installs what it needs on Debian or Ubuntu and can be repeated.
+.PHONY: plan test bench check format fuzz
+
+plan:
+	tools/setup.sh plan
+	cmake --preset release
+	cmake --build --preset release
+	build/release/stepwright tune examples/llama-3-70b.yaml
+
+test:
+	tools/setup.sh test
+	cmake --preset release
+	cmake --build --preset release
+	cmake --preset dev
+	cmake --build --preset dev
+	tools/fuzz.sh 3 -seed=1
+	ctest --preset dev -j "$$(nproc)"
+
+bench:
+	tools/setup.sh bench
+	cmake --preset release
+	cmake --build --preset bench
+	set -e; for bench in build/release/bench/*_bench; do "$$bench"; done
+
+check:
+	tools/setup.sh check
+	tools/check.sh
+
+format:
+	tools/setup.sh check
+	tools/check.sh fix
+
+fuzz:
+	tools/setup.sh fuzz
+	tools/fuzz.sh 30

@@ -1,0 +1,11 @@
+# stepwright_bench(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...])
+# One Google Benchmark binary in <build>/bench/; the name ends in _bench.
+function(stepwright_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;ROOMS;LIBRARIES")
+  stepwright_no_rest("${name}" "${bench_UNPARSED_ARGUMENTS}")
+  add_executable(${name} ${bench_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  stepwright_settings(${name})
+  stepwright_link(${name} "${bench_ROOMS}" "${bench_LIBRARIES};benchmark::benchmark_main")
+  add_dependencies(benchmarks ${name})
+endfunction()

@@ -1,0 +1,58 @@
+# The rooms, lowest floor first.
+set(STEPWRIGHT_ROOMS core model cluster plan step collective cost traffic logs memory simulate
+  interleave tune validate export report runtime sample lab cli)
+
+# Adds the folder of each room below the current one that has a CMakeLists.txt.
+function(stepwright_add_rooms)
+  foreach(room IN LISTS STEPWRIGHT_ROOMS)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/CMakeLists.txt")
+      add_subdirectory(${room})
+    endif()
+  endforeach()
+endfunction()
+
+# C++20, the warnings and the include path (the repository root) of every target of the project.
+function(stepwright_settings target)
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  # A designated initialiser leaves the rest at its default on purpose; GCC 12 sees an overlap in
+  # `"text" + std::string` where there is none.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
+    -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+endfunction()
+
+# Links rooms and libraries to a target, visible to whoever uses it.
+function(stepwright_link target rooms libraries)
+  list(TRANSFORM rooms PREPEND "stepwright::")
+  target_link_libraries(${target} PUBLIC ${rooms} ${libraries})
+endfunction()
+
+# stepwright_room(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...])
+# Makes the static library stepwright_<name>, known to others as stepwright::<name>.
+function(stepwright_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;ROOMS;LIBRARIES")
+  stepwright_no_rest("${name}" "${room_UNPARSED_ARGUMENTS}")
+  add_library(stepwright_${name} STATIC ${room_SOURCES})
+  add_library(stepwright::${name} ALIAS stepwright_${name})
+  stepwright_settings(stepwright_${name})
+  stepwright_link(stepwright_${name} "${room_ROOMS}" "${room_LIBRARIES}")
+endfunction()
+
+# stepwright_command(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...])
+# Makes a command, which ends up at the top of the build folder.
+function(stepwright_command name)
+  cmake_parse_arguments(PARSE_ARGV 1 command "" "" "SOURCES;ROOMS;LIBRARIES")
+  stepwright_no_rest("${name}" "${command_UNPARSED_ARGUMENTS}")
+  add_executable(${name} ${command_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  stepwright_settings(${name})
+  stepwright_link(${name} "${command_ROOMS}" "${command_LIBRARIES}")
+endfunction()
+
+# A misspelt keyword is an error, not a silent omission.
+function(stepwright_no_rest name rest)
+  if(rest)
+    message(FATAL_ERROR "${name}: unknown arguments: ${rest}")
+  endif()
+endfunction()

@@ -1,0 +1,78 @@
+#include "stepwright/cluster/catalog.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/cluster/description.h"
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json listed_level(const Cluster& cluster, const Level& level) {
+  const bool spans_all = level.network && &level == &cluster.levels.back();
+  return {{"name", level.name},
+          {"size", spans_all ? Json(nullptr) : Json(level.size)},
+          {"uplink_bytes_per_s", level.uplink_bytes_per_s},
+          {"latency_s", level.latency_s}};
+}
+
+Json listed_cluster(std::string_view name) {
+  const Cluster cluster = built_in_cluster(name, 1).value();
+  Json peaks = Json::object();
+  for (const auto& [type, flops] : cluster.device.peak_flops) {
+    peaks[std::string(name_of(kDTypeNames, type))] = flops;
+  }
+  Json levels = Json::array();
+  for (const Level& level : cluster.levels) levels.push_back(listed_level(cluster, level));
+  return {{"name", cluster.name},
+          {"device", cluster.device.name},
+          {"devices_per_node", cluster.devices_per_node},
+          {"nics_per_node", cluster.nics_per_node},
+          {"nic_bytes_per_s", cluster.nic_bytes_per_s},
+          {"memory_bytes", cluster.device.memory_bytes},
+          {"memory_bandwidth_bytes_per_s", cluster.device.memory_bandwidth_bytes_per_s},
+          {"peak_flops", std::move(peaks)},
+          {"levels", std::move(levels)},
+          {"sources", cluster_sources(name)}};
+}
+
+}  // namespace
+
+std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files) {
+  std::vector<std::string_view> names;
+  for (const EmbeddedFile& file : files) names.push_back(file.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name) {
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+  return found == files.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> built_in_clusters() { return names_of(embedded_clusters()); }
+std::vector<std::string_view> built_in_devices() { return names_of(embedded_devices()); }
+
+std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes) {
+  if (find_embedded(embedded_clusters(), name) == nullptr) return std::nullopt;
+  const Document document =
+      Document::from(Tree::mapping().set("profile", name).set("nodes", nodes), "cluster");
+  return read_cluster(document.root(), {});
+}
+
+Cluster read_cluster(Node node, const std::filesystem::path& directory) {
+  return complete(read_description(node, directory), node);
+}
+
+Json list_clusters() {
+  Json list = Json::array();
+  for (const std::string_view name : built_in_clusters()) list.push_back(listed_cluster(name));
+  return list;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/dtype.h"
+
+namespace stepwright {
+
+/// One kind of accelerator. Rates are peaks per device; bandwidths are per direction.
+struct Device {
+  std::string name;
+  std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
+  double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
+  double memory_bandwidth_bytes_per_s = 0;
+
+  bool operator==(const Device&) const = default;
+};
+
+/// One level of the fabric, from the innermost outwards. It joins units of the level below (single
+/// devices for the first) into units of `size` devices. Whatever leaves a lower unit shares
+/// `uplink_bytes_per_s`, whether it stays within the level's unit or travels on.
+struct Level {
+  std::string name;               ///< nvlink, pcie, network, leaf, spine, ...
+  std::int64_t size = 1;          ///< Devices of one unit; may exceed the cluster's.
+  double uplink_bytes_per_s = 0;  ///< Per direction, of one unit of the level below.
+  double latency_s = 0;           ///< One message over this level.
+  /// Between nodes. The uplink then follows from the NICs: line rate of all NICs of the lower unit
+  /// over `oversubscription`.
+  bool network = false;
+  double oversubscription = 1;
+
+  bool operator==(const Level&) const = default;
+};
+
+/// Devices, how they are joined, and who shares what. A node is `devices_per_node` consecutive
+/// ranks on a fast fabric. Levels nest and are ordered by size; the last one spans all devices. A
+/// level whose lower unit holds the whole cluster is kept (more nodes would need it) and carries
+/// nothing.
+struct Cluster {
+  std::string name;
+  Device device;
+  std::int64_t nodes = 1;
+  std::int64_t devices_per_node = 1;
+  std::int64_t nics_per_node = 1;
+  double nic_bytes_per_s = 0;  ///< One NIC, per direction; 0: a node without a network.
+  std::vector<std::int64_t> nic_of_device;  ///< Per device of a node, the NIC that is nearest.
+  std::vector<Level> levels;
+  std::string fit = "unfitted";  ///< Provenance of the cost constants.
+
+  [[nodiscard]] std::int64_t devices() const { return nodes * devices_per_node; }
+
+  bool operator==(const Cluster&) const = default;
+};
+
+/// Most devices and most levels that a cluster may have.
+inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 30;
+inline constexpr int kMaxLevels = 6;
+
+}  // namespace stepwright

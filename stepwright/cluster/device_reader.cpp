@@ -1,0 +1,43 @@
+#include "stepwright/cluster/description.h"
+#include "stepwright/cluster/fields.h"
+#include "stepwright/core/nearest.h"
+
+namespace stepwright {
+namespace {
+
+void read_peaks(Node node, std::map<DType, double>& peaks) {
+  std::vector<std::string_view> precisions;
+  for (const Named<DType>& type : kDTypeNames) {
+    if (type.value <= DType::kNvfp4) precisions.push_back(type.name);
+  }
+  node.allow_only(precisions);
+  for (const Named<DType>& type : kDTypeNames) {
+    if (const auto peak = node.find(type.name)) peaks[type.value] = peak->number(1, kMost);
+  }
+  if (peaks.empty()) node.fail("must state at least one of " + list_of(precisions));
+}
+
+void read_mapping(Node node, Place place, Device& device) {
+  static constexpr std::string_view kKeys[] = {"name", "memory", "memory_bandwidth", "peak",
+                                               "source"};
+  check_keys(node, place, "device/1", kKeys);
+  read_name(node, "name", device.name);
+  read_number(node, "memory", kMost, device.memory_bytes);
+  read_number(node, "memory_bandwidth", kMost, device.memory_bandwidth_bytes_per_s);
+  if (device.peak_flops.empty() || node.find("peak")) {
+    read_peaks(node.get("peak"), device.peak_flops);
+  }
+}
+
+}  // namespace
+
+void read_device(Node node, Device& device) {
+  if (!node.is_scalar()) return read_mapping(node, Place::kInside, device);
+  const EmbeddedFile* file = find_embedded(embedded_devices(), node.text());
+  if (file == nullptr) fail_unknown(node, "device", embedded_devices(), "or a mapping");
+  const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
+  device = {};
+  read_mapping(document.root(), Place::kFile, device);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,48 @@
+#include "stepwright/cluster/fields.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "stepwright/core/nearest.h"
+
+namespace stepwright {
+
+void read_number(Node node, std::string_view key, double high, double& value) {
+  if (value == 0 || node.find(key)) value = node.get(key).number(1, high);
+}
+
+void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t& value) {
+  if (value == 0 || node.find(key)) value = node.get(key).integer(1, high);
+}
+
+void read_name(Node node, std::string_view key, std::string& value) {
+  if (!value.empty() && !node.find(key)) return;
+  const Node name = node.get(key);
+  value = name.text();
+  if (value.empty()) name.fail("must not be empty");
+}
+
+void check_keys(Node node, Place place, std::string_view version,
+                std::span<const std::string_view> keys) {
+  std::vector<std::string_view> known(keys.begin(), keys.end());
+  if (place == Place::kFile) {
+    const Node stated = node.get("stepwright");
+    if (stated.text() != version) {
+      stated.fail(fmt::format("must be {} here; it is '{}'", version, stated.text()));
+    }
+    known.insert(known.begin(), "stepwright");
+  }
+  node.allow_only(known);
+}
+
+void fail_unknown(Node node, std::string_view kind, std::span<const EmbeddedFile> files,
+                  std::string_view also) {
+  const std::vector<std::string_view> names = names_of(files);
+  const std::optional<std::string_view> meant = nearest(node.text(), names);
+  node.fail(fmt::format("unknown {} '{}'{} (allowed: {}; {})", kind, node.text(),
+                        meant ? fmt::format("; did you mean '{}'?", *meant) : "", list_of(names),
+                        also));
+}
+
+}  // namespace stepwright

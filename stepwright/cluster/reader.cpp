@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "stepwright/cluster/description.h"
+#include "stepwright/cluster/fields.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kMaxProfileDepth = 8;
+
+double latency_of(Node node, double otherwise) {
+  const std::optional<Node> latency = node.find("latency");
+  return latency ? latency->number(0, 1) : otherwise;
+}
+
+Level read_level(Node node) {
+  node.allow_only({"name", "size", "bandwidth", "latency", "source"});
+  Level level;
+  level.size = 0;  // not stated yet
+  read_name(node, "name", level.name);
+  read_count(node, "size", kMaxPerNode, level.size);
+  read_number(node, "bandwidth", kMost, level.uplink_bytes_per_s);
+  level.latency_s = latency_of(node, kNodeLatency);
+  return level;
+}
+
+NetworkLevel read_network_level(Node node, std::size_t index) {
+  node.allow_only({"name", "nodes", "oversubscription", "latency", "source"});
+  NetworkLevel level;
+  read_name(node, "name", level.name);
+  if (const auto nodes = node.find("nodes")) level.nodes = nodes->integer(2, kMaxDevices);
+  if (const auto over = node.find("oversubscription")) {
+    level.oversubscription = over->number(1, 1e6);
+  }
+  level.latency_s = latency_of(node, network_latency(index));
+  return level;
+}
+
+/// A list with at most so many elements.
+std::size_t length_of(Node node, std::int64_t most) {
+  if (!node.is_sequence()) static_cast<void>(node.at(0));  // fails, saying so
+  const std::size_t length = node.size();
+  if (length > static_cast<std::size_t>(most)) {
+    node.fail(fmt::format("has {} elements; at most {} are allowed", length, most));
+  }
+  return length;
+}
+
+void read_lists(Node node, ClusterDescription& cluster) {
+  if (const auto levels = node.find("levels")) {
+    cluster.levels.clear();
+    const std::size_t count = length_of(*levels, kMaxLevels);
+    for (std::size_t i = 0; i < count; ++i) cluster.levels.push_back(read_level(levels->at(i)));
+  }
+  if (const auto network = node.find("network")) {
+    cluster.network.clear();
+    const std::size_t count = length_of(*network, kMaxLevels);
+    for (std::size_t i = 0; i < count; ++i) {
+      cluster.network.push_back(read_network_level(network->at(i), i));
+    }
+  }
+  if (const auto nics = node.find("nic_of_device")) {
+    cluster.nic_of_device.clear();
+    const std::size_t count = length_of(*nics, kMaxPerNode);
+    for (std::size_t i = 0; i < count; ++i) {
+      cluster.nic_of_device.push_back(nics->at(i).integer(0, kMaxPerNode - 1));
+    }
+  }
+}
+
+void read_size(Node node, ClusterDescription& cluster) {
+  const std::optional<Node> nodes = node.find("nodes");
+  const std::optional<Node> devices = node.find("devices");
+  if (nodes && devices) devices->fail("cannot stand beside 'nodes': say one of them");
+  if (!nodes && !devices) return;
+  cluster.nodes = nodes ? nodes->integer(1, kMaxDevices) : 0;
+  cluster.devices = devices ? devices->integer(1, kMaxDevices) : 0;
+}
+
+void read_keys(Node node, ClusterDescription& cluster) {
+  read_name(node, "name", cluster.name);
+  if (cluster.device.name.empty() || node.find("device")) {
+    read_device(node.get("device"), cluster.device);
+  }
+  read_size(node, cluster);
+  read_count(node, "devices_per_node", kMaxPerNode, cluster.devices_per_node);
+  if (node.find("nic") || node.find("nics_per_node")) {
+    read_number(node, "nic", kMost, cluster.nic_bytes_per_s);
+    read_count(node, "nics_per_node", kMaxPerNode, cluster.nics_per_node);
+  }
+  read_lists(node, cluster);
+  if (const auto fit = node.find("fit")) cluster.fit = fit->text();
+}
+
+/// A mapping and the files that it names.
+class Reader {
+ public:
+  void read(Node node, Place place, const std::filesystem::path& directory) {
+    static constexpr std::string_view kKeys[] = {
+        "profile",          "name",          "device", "nodes",  "devices",
+        "devices_per_node", "nics_per_node", "nic",    "levels", "nic_of_device",
+        "network",          "fit",           "source"};
+    check_keys(node, place, "cluster/1", kKeys);
+    if (const auto profile = node.find("profile")) read_profile(*profile, directory);
+    read_keys(node, cluster_);
+  }
+
+  [[nodiscard]] ClusterDescription take() { return std::move(cluster_); }
+
+ private:
+  void read_profile(Node node, const std::filesystem::path& directory) {
+    if (++depth_ > kMaxProfileDepth) {
+      node.fail(fmt::format("profiles name each other more than {} deep", kMaxProfileDepth));
+    }
+    const std::string name = node.text();
+    if (const EmbeddedFile* file = find_embedded(embedded_clusters(), name)) {
+      const Document document = Document::parse(file->text, name + ".yaml");
+      return read(document.root(), Place::kFile, {});
+    }
+    if (name.find_first_of("./") == std::string::npos) {
+      fail_unknown(node, "profile", embedded_clusters(), "or the path of a file");
+    }
+    const std::filesystem::path path = directory / name;
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+      node.fail(fmt::format("there is no file '{}'", path.string()));
+    }
+    const Document document = Document::load(path);
+    read(document.root(), Place::kFile, path.parent_path());
+  }
+
+  ClusterDescription cluster_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+ClusterDescription read_description(Node node, const std::filesystem::path& directory) {
+  Reader reader;
+  reader.read(node, Place::kInside, directory);
+  return reader.take();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Tree parse(const EmbeddedFile& file) {
+  const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
+  return document.root().tree();
+}
+
+const Tree* child(const Tree& parent, const std::string& key) {
+  if (parent.kind == Tree::Kind::kMapping) return parent.find(key);
+  if (parent.kind != Tree::Kind::kSequence) return nullptr;
+  const std::size_t index = std::stoul(key);
+  return index < parent.items.size() ? &parent.items[index] : nullptr;
+}
+
+/// The source of the value at a path: `source` of the innermost mapping around it that speaks of
+/// it, as one text for all or by key. Nothing when the file does not state the value.
+std::optional<std::string> stated_source(const Tree& root, const std::vector<std::string>& path) {
+  std::string found;
+  const Tree* at = &root;
+  for (const std::string& key : path) {
+    const Tree* source = at->find("source");
+    if (source != nullptr && source->kind == Tree::Kind::kMapping) source = source->find(key);
+    if (source != nullptr) found = source->text;
+    at = child(*at, key);
+    if (at == nullptr) return std::nullopt;
+  }
+  return found;
+}
+
+/// The two files of a profile and what they say.
+class Sources {
+ public:
+  explicit Sources(const EmbeddedFile& file) : cluster_(parse(file)) {
+    const Tree* device = cluster_.find("device");
+    const EmbeddedFile* named = find_embedded(embedded_devices(), device->text);
+    device_ = named == nullptr ? *device : parse(*named);
+  }
+
+  [[nodiscard]] std::string of(std::vector<std::string> path) const {
+    if (path.front() == "device") {
+      path.erase(path.begin());
+      return stated_source(device_, path).value_or("");
+    }
+    const std::optional<std::string> stated = stated_source(cluster_, path);
+    if (stated) return *stated;
+    if (path.back() == "latency") return "default, unfitted";
+    return path.front() == "network" ? "default: full bisection" : "";
+  }
+
+ private:
+  Tree cluster_;
+  Tree device_;
+};
+
+/// Visits all numbers below a value.
+void collect(const Json& value, const Sources& sources, std::vector<std::string>& path,
+             Json& found) {
+  if (value.is_number()) found[fmt::format("{}", fmt::join(path, "."))] = sources.of(path);
+  if (!value.is_structured()) return;
+  std::size_t index = 0;
+  for (const auto& [key, below] : value.items()) {
+    path.push_back(value.is_array() ? std::to_string(index++) : key);
+    collect(below, sources, path, found);
+    path.pop_back();
+  }
+}
+
+}  // namespace
+
+Json cluster_sources(std::string_view name) {
+  const EmbeddedFile* file = find_embedded(embedded_clusters(), name);
+  if (file == nullptr) fail_input(fmt::format("unknown profile '{}'", name));
+  Json mapping = inline_cluster(built_in_cluster(name, 1).value());
+  mapping.erase("nodes");  // the person's
+  Json found = Json::object();
+  std::vector<std::string> path;
+  collect(mapping, Sources(*file), path, found);
+  return found;
+}
+
+}  // namespace stepwright

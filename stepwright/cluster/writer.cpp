@@ -1,0 +1,65 @@
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/description.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json device_json(const Device& device) {
+  Json peak = Json::object();
+  for (const auto& [type, flops] : device.peak_flops) {
+    peak[std::string(name_of(kDTypeNames, type))] = flops;
+  }
+  return {{"name", device.name},
+          {"memory", device.memory_bytes},
+          {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
+          {"peak", std::move(peak)}};
+}
+
+Json level_json(const Level& level) {
+  return {{"name", level.name},
+          {"size", level.size},
+          {"bandwidth", level.uplink_bytes_per_s},
+          {"latency", level.latency_s}};
+}
+
+Json network_level_json(const Level& level, std::int64_t nodes) {
+  Json entry = {{"name", level.name}};
+  if (nodes > 0) entry["nodes"] = nodes;
+  entry["oversubscription"] = level.oversubscription;
+  entry["latency"] = level.latency_s;
+  return entry;
+}
+
+}  // namespace
+
+Json inline_cluster(const Cluster& cluster) {
+  Json levels = Json::array();
+  Json network = Json::array();
+  for (const Level& level : cluster.levels) {
+    const bool last = &level == &cluster.levels.back();
+    const std::int64_t nodes = last ? 0 : level.size / cluster.devices_per_node;
+    if (level.network) network.push_back(network_level_json(level, nodes));
+    if (!level.network) levels.push_back(level_json(level));
+  }
+  Json mapping = {{"name", cluster.name},
+                  {"device", device_json(cluster.device)},
+                  {"nodes", cluster.nodes},
+                  {"devices_per_node", cluster.devices_per_node}};
+  if (cluster.nic_bytes_per_s > 0) {
+    mapping["nics_per_node"] = cluster.nics_per_node;
+    mapping["nic"] = cluster.nic_bytes_per_s;
+  }
+  if (cluster.nic_of_device != default_nics(cluster.devices_per_node, cluster.nics_per_node)) {
+    mapping["nic_of_device"] = cluster.nic_of_device;
+  }
+  mapping["levels"] = std::move(levels);
+  if (!network.empty()) mapping["network"] = std::move(network);
+  mapping["fit"] = cluster.fit;
+  return mapping;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,123 @@
+#include "stepwright/collective/wire.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// Buffers that pass through the group: an all-reduce is a reduce-scatter and an all-gather.
+double passes(Collective collective) { return collective == Collective::kAllReduce ? 2 : 1; }
+
+double share_of_others(std::int64_t size) {
+  return static_cast<double>(size - 1) / static_cast<double>(size);
+}
+
+/// Members in one of the units that level `level` joins.
+std::int64_t members_below(const GroupLayout& layout, int level) {
+  return level == 0 ? 1 : layout.members[level - 1];
+}
+
+/// Units of `members` members that the group lies on.
+std::int64_t units(const GroupLayout& layout, std::int64_t members) {
+  return (layout.size + members - 1) / members;
+}
+
+/// A ring over the units that level `first` joins, up to the span. The last block to arrive has
+/// taken every hop but one; the slowest of the blocks has spared an innermost hop.
+void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
+              const GroupLayout& layout, int first) {
+  const std::int64_t places = units(layout, members_below(layout, first));
+  const double stream = sent_bytes(collective, payload_bytes, places);
+  std::int64_t spared = 1;
+  for (int i = first; i <= layout.span; ++i) {
+    const std::int64_t farther = i < layout.span ? units(layout, layout.members[i]) : 0;
+    const std::int64_t hops = units(layout, members_below(layout, i)) - farther - spared;
+    if (hops >= 0) spared = 0;
+    loads[i] = {stream, passes(collective) * static_cast<double>(std::max<std::int64_t>(0, hops))};
+  }
+}
+
+/// The part of a group that lies in one node.
+GroupLayout part_in_node(const GroupLayout& layout, int node_levels) {
+  GroupLayout part = layout;
+  part.size = members_in_node(layout, node_levels);
+  part.span = -1;
+  for (int i = 0; i < node_levels; ++i) {
+    if (members_below(layout, i) < part.size) part.span = i;
+  }
+  return part;
+}
+
+LevelLoads two_level_loads(Collective collective, double payload_bytes, const GroupLayout& layout,
+                           int node_levels) {
+  LevelLoads loads{};
+  add_ring(loads, collective, payload_bytes, part_in_node(layout, node_levels), 0);
+  // Each rail moves its part of the buffer; together they leave a node.
+  add_ring(loads, collective, payload_bytes, layout, node_levels);
+  return loads;
+}
+
+LevelLoads ring_loads(Collective collective, double payload_bytes, const GroupLayout& layout) {
+  LevelLoads loads{};
+  add_ring(loads, collective, payload_bytes, layout, 0);
+  return loads;
+}
+
+LevelLoads exchange_loads(double payload_bytes, const GroupLayout& layout) {
+  LevelLoads loads{};
+  const double per_peer = payload_bytes / static_cast<double>(layout.size);
+  for (int i = 0; i <= layout.span; ++i) {
+    const std::int64_t lower = members_below(layout, i);
+    const double outside = static_cast<double>(layout.size - lower);
+    loads[i] = {static_cast<double>(lower) * outside * per_peer,
+                static_cast<double>(layout.members[i] - lower)};
+  }
+  return loads;
+}
+
+LevelLoads neighbour_loads(double payload_bytes, const GroupLayout& layout) {
+  LevelLoads loads{};
+  for (int i = 0; i <= layout.span; ++i) loads[i].bytes = payload_bytes;
+  loads[layout.span].messages = 1;
+  return loads;
+}
+
+}  // namespace
+
+double sent_bytes(Collective collective, double payload_bytes, std::int64_t size) {
+  if (size <= 1) return 0;
+  if (collective == Collective::kPointToPoint) return payload_bytes;
+  return passes(collective) * share_of_others(size) * payload_bytes;
+}
+
+int levels_in_node(const Cluster& cluster) {
+  int levels = 0;
+  for (const Level& level : cluster.levels) {
+    if (level.size <= cluster.devices_per_node) ++levels;
+  }
+  return levels;
+}
+
+std::int64_t members_in_node(const GroupLayout& layout, int node_levels) {
+  return std::max<std::int64_t>(1, members_below(layout, std::min(node_levels, layout.levels)));
+}
+
+std::int64_t nodes_of(const GroupLayout& layout, int node_levels) {
+  return units(layout, members_in_node(layout, node_levels));
+}
+
+LevelLoads level_loads(Collective collective, Carrier carrier, double payload_bytes,
+                       const GroupLayout& layout, int node_levels) {
+  if (layout.span < 0) return {};
+  switch (collective) {
+    case Collective::kAllToAll: return exchange_loads(payload_bytes, layout);
+    case Collective::kPointToPoint: return neighbour_loads(payload_bytes, layout);
+    default: break;
+  }
+  const bool one_level = members_in_node(layout, node_levels) == 1 ||
+                         nodes_of(layout, node_levels) == 1;
+  if (carrier == Carrier::kRing || one_level) return ring_loads(collective, payload_bytes, layout);
+  return two_level_loads(collective, payload_bytes, layout, node_levels);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// Levels of nesting that a document may have.
+inline constexpr std::size_t kDeepestNesting = 100;
+
+/// Values and keys that a document may have, so that a hostile file cannot take all memory.
+inline constexpr std::size_t kMostValues = 8'000'000;
+
+/// Bytes that a key may have: with every byte escaped it still is a YAML simple key (1,024).
+inline constexpr std::size_t kLongestKey = 240;
+
+/// A place in a file, both from 1.
+struct Position {
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
+/// The position of a byte of a text.
+Position position_of(std::string_view text, std::size_t offset);
+
+/// Throws `kInput` with `file:line:column: message`.
+[[noreturn]] void fail_at(const std::string& file, Position at, std::string_view message);
+
+/// Puts a tree together from the events of a parser, and refuses what no document may have: deep
+/// nesting, too many values, keys that are not text, and keys given twice.
+class Assembler {
+ public:
+  /// `file` is named in messages and must outlive the assembler.
+  explicit Assembler(const std::string& file) : file_(file) {}
+
+  /// Begins a sequence or mapping, which is empty but has its kind and position.
+  void open(Tree container);
+  /// Ends the sequence or mapping begun last.
+  void close();
+  /// Adds a scalar or null: an element, a key or a value, whichever is due.
+  void leaf(Tree value);
+  /// Whether a key of a mapping is due.
+  [[nodiscard]] bool expects_key() const;
+  /// The key whose value is due; null pointer when none is.
+  [[nodiscard]] const Tree* pending_key() const;
+  /// The finished tree; null when there was no event.
+  Tree take() { return std::move(root_); }
+
+ private:
+  void place(Tree value);
+  void check_key(const Tree& key) const;
+  void check_duplicates(const Tree& mapping) const;
+
+  const std::string& file_;
+  std::vector<Tree> open_;
+  std::size_t values_ = 0;
+  Tree root_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,114 @@
+#include "stepwright/core/document.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "stepwright/core/assembler.h"
+#include "stepwright/core/document_content.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/json_reader.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/core/yaml_reader.h"
+#include "stepwright/core/yaml_writer.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLargestText = std::size_t{64} << 20U;
+
+bool looks_like_json(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+[[noreturn]] void fail_too_large(const std::string& name) {
+  fail_input(fmt::format("{}: larger than {} MiB", name, kLargestText >> 20U));
+}
+
+/// Reads to the end, or one byte more than is allowed: a pipe does not tell its size.
+std::string read_text(std::ifstream& stream) {
+  constexpr std::size_t kBlock = std::size_t{1} << 16U;
+  std::string text;
+  while (stream && text.size() <= kLargestText) {
+    const std::size_t before = text.size();
+    text.resize(before + kBlock);
+    stream.read(text.data() + before, static_cast<std::streamsize>(kBlock));
+    text.resize(before + static_cast<std::size_t>(stream.gcount()));
+  }
+  return text;
+}
+
+/// Rebuilds a tree as a reader would, which applies the reader's rules to it.
+void assemble(const Tree& tree, Assembler& assembler, const std::string& name) {
+  if (find_bad_utf8(tree.text) != std::string_view::npos) {
+    fail_input(fmt::format("{}: text that is not UTF-8", name));
+  }
+  if (tree.kind == Tree::Kind::kNull || tree.kind == Tree::Kind::kScalar) {
+    assembler.leaf(tree);
+    return;
+  }
+  Tree container;
+  container.kind = tree.kind;
+  container.flow = tree.flow;
+  assembler.open(std::move(container));
+  for (const Tree& item : tree.items) assemble(item, assembler, name);
+  assembler.close();
+}
+
+std::unique_ptr<const DocumentContent> content_of(std::string name, Tree root) {
+  return std::make_unique<const DocumentContent>(DocumentContent{std::move(name), std::move(root)});
+}
+
+}  // namespace
+
+Document::Document(std::unique_ptr<const DocumentContent> content) : content_(std::move(content)) {}
+Document::Document(Document&& other) noexcept = default;
+Document& Document::operator=(Document&& other) noexcept = default;
+Document::~Document() = default;
+
+Document Document::parse(std::string_view text, std::string name) {
+  if (text.size() > kLargestText) fail_too_large(name);
+  Tree root = looks_like_json(text) ? read_json(text, name) : read_yaml(text, name);
+  return Document(content_of(std::move(name), std::move(root)));
+}
+
+Document Document::load(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status)) fail_input(fmt::format("{}: no such file", name));
+  if (std::filesystem::is_directory(status)) {
+    fail_input(fmt::format("{}: is a directory, not a file", name));
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) fail_input(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  const std::string text = read_text(stream);
+  if (stream.bad()) fail_input(fmt::format("{}: cannot be read to its end", name));
+  return parse(text, name);
+}
+
+Document Document::from(Tree tree, std::string name) {
+  Assembler assembler(name);
+  assemble(tree, assembler, name);
+  return Document(content_of(std::move(name), std::move(tree)));
+}
+
+Node Document::root() const& { return {content_.get(), &content_->root}; }
+
+const std::string& Document::name() const { return content_->name; }
+
+Document Document::with(std::string_view path, std::string_view value) const {
+  Tree root = content_->root;
+  set_at(root, path, value, content_->name);
+  return Document(content_of(content_->name, std::move(root)));
+}
+
+std::string Document::to_yaml() const { return write_yaml(content_->root); }
+
+}  // namespace stepwright

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// What a document holds; nodes point into it.
+struct DocumentContent {
+  std::string name;
+  Tree root;
+};
+
+/// A value for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a mapping`, `empty`.
+std::string describe(const Tree& value);
+
+/// Replaces the scalar at a dotted path, as documented at `Document::with`.
+void set_at(Tree& root, std::string_view path, std::string_view value, const std::string& file);
+
+}  // namespace stepwright

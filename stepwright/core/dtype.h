@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// Element types of tensors and precisions of arithmetic.
+enum class DType : std::uint8_t {
+  kFp64,
+  kFp32,
+  kFp16,
+  kBf16,
+  kFp8,
+  kMxfp8,
+  kNvfp4,
+  kInt64,
+  kInt32,
+  kInt8
+};
+
+/// The words for element types in files and in output.
+inline constexpr Named<DType> kDTypeNames[] = {
+    {DType::kFp64, "fp64"},   {DType::kFp32, "fp32"},   {DType::kFp16, "fp16"},
+    {DType::kBf16, "bf16"},   {DType::kFp8, "fp8"},     {DType::kMxfp8, "mxfp8"},
+    {DType::kNvfp4, "nvfp4"}, {DType::kInt64, "int64"}, {DType::kInt32, "int32"},
+    {DType::kInt8, "int8"},
+};
+
+/// Bits that one element takes, block scales included (OCP MX: one 8-bit scale per 32 elements;
+/// NVFP4: one 8-bit scale per 16 elements), in 1/100 of a bit so that every type is exact.
+constexpr std::int64_t centibits(DType type) {
+  switch (type) {
+    case DType::kFp64:
+    case DType::kInt64: return 6400;
+    case DType::kFp32:
+    case DType::kInt32: return 3200;
+    case DType::kFp16:
+    case DType::kBf16: return 1600;
+    case DType::kFp8:
+    case DType::kInt8: return 800;
+    case DType::kMxfp8: return 825;
+    case DType::kNvfp4: return 450;
+  }
+  return 0;
+}
+
+/// Bytes of `elements` elements, rounded up.
+constexpr std::int64_t size_bytes(DType type, std::int64_t elements) {
+  // Split so that 2^40 elements do not overflow.
+  const std::int64_t blocks = elements / 800;
+  const std::int64_t rest = elements % 800;
+  return blocks * centibits(type) + (rest * centibits(type) + 799) / 800;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace stepwright {
+
+// For people only: three significant digits and a unit. A value that is not finite is `n/a`.
+// Machine output never passes through here.
+
+/// Bytes as `40.0 GiB`; below a GiB as MiB, KiB or B.
+std::string format_bytes(double size_bytes);
+
+/// Seconds as `1.25 s`, `12.5 ms` or `3.40 µs`.
+std::string format_time(double time_s);
+
+/// Bytes per second as `186 GB/s` (10^9 bytes).
+std::string format_rate(double rate_bytes_per_s);
+
+/// Floating-point operations per second as `412 TFLOP/s`.
+std::string format_flops(double flops_per_s);
+
+/// A count as `1,234,567`.
+std::string format_count(std::int64_t count);
+
+/// A fraction as `41.3%`: 1 is 100%.
+std::string format_percent(double fraction);
+
+}  // namespace stepwright

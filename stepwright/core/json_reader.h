@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// Reads one JSON value, strictly: no comments, no trailing commas, no NaN. Fails with `kInput`
+/// (`file:line:column`) on malformed text and on what `Assembler` refuses.
+Tree read_json(std::string_view text, const std::string& file);
+
+}  // namespace stepwright

@@ -1,0 +1,60 @@
+#include "stepwright/core/nearest.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool same(char a, char b) { return lower(a) == lower(b); }
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = above[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+std::optional<std::string_view> nearest(std::string_view word,
+                                        std::span<const std::string_view> known) {
+  if (word.empty() || word.size() > kLongestWord) return std::nullopt;
+  std::optional<std::string_view> best;
+  std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : known) {
+    if (candidate.size() > 2 * kLongestWord) continue;
+    const std::size_t edits = edit_distance(word, candidate);
+    if (edits >= fewest || edits >= std::max(word.size(), candidate.size())) continue;
+    best = candidate;
+    fewest = edits;
+  }
+  return best;
+}
+
+std::string list_of(std::span<const std::string_view> words) {
+  std::string list;
+  for (const std::string_view word : words) {
+    if (!list.empty()) list += ", ";
+    list += word;
+  }
+  return list;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stepwright {
+
+/// Edits that turn one word into another: a letter inserted, removed, replaced, or swapped with its
+/// neighbour, no place being edited twice (Damerau-Levenshtein, "optimal string alignment"). Upper
+/// and lower case are the same letter.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The known word that a misspelt one was meant to be: the first of those with the fewest edits, if
+/// they are at most a third of its length (but one is always allowed). Nothing when all are
+/// farther.
+std::optional<std::string_view> nearest(std::string_view word,
+                                        std::span<const std::string_view> known);
+
+/// Words for a message: `ring, tree, ho-ring`.
+std::string list_of(std::span<const std::string_view> words);
+
+}  // namespace stepwright

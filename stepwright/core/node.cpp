@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/document_content.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+/// Finds a value by its address and leaves its path. Only messages need it, so no node carries one.
+bool path_to(const Tree& from, const Tree* target, std::string& path) {
+  if (&from == target) return true;
+  const bool mapping = from.kind == Tree::Kind::kMapping;
+  for (std::size_t i = mapping ? 1 : 0; i < from.items.size(); i += mapping ? 2 : 1) {
+    const std::size_t length = path.size();
+    if (length > 0) path += '.';
+    path += mapping ? from.items[i - 1].text : std::to_string(i);
+    if (path_to(from.items[i], target, path)) return true;
+    path.resize(length);
+  }
+  return false;
+}
+
+std::string place(const std::string& file, const Tree& at) {
+  if (at.line == 0) return file;
+  return fmt::format("{}:{}:{}", file, at.line, at.column);
+}
+
+std::string joined(const std::string& place, const std::string& path) {
+  return path.empty() ? place : place + ": " + printable(path, 1000);
+}
+
+std::string integers_of(std::int64_t low, std::int64_t high) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  if (high != kMost || low == kLeast) return fmt::format("an integer from {} to {}", low, high);
+  return fmt::format("an integer of at least {} and below 2^63", low);
+}
+
+std::string numbers_of(double low, double high) {
+  if (std::isinf(low) && std::isinf(high)) return "a finite number";
+  if (std::isinf(high)) return fmt::format("a finite number of at least {}", low);
+  if (std::isinf(low)) return fmt::format("a finite number of at most {}", high);
+  return fmt::format("a number from {} to {}", low, high);
+}
+
+/// What is wrong with a scalar that was to be a number.
+std::string not_a_number(const Tree& value) {
+  if (value.quoted && is_number(value.text)) return describe(value) + ", text in quotes";
+  if (is_number(value.text)) return describe(value);
+  return describe(value) + ", which is no number (write 4096, 0.5 or 40e6)";
+}
+
+std::string hint(std::optional<std::string_view> nearest) {
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+}
+
+}  // namespace
+
+std::string describe(const Tree& value) {
+  switch (value.kind) {
+    case Tree::Kind::kNull: return "empty";
+    case Tree::Kind::kSequence: return "a list";
+    case Tree::Kind::kMapping: return "a mapping";
+    case Tree::Kind::kScalar: break;
+  }
+  const std::string shown = printable(value.text);
+  if (value.quoted) return '"' + shown + '"';
+  return reads_as_other_than_text(value.text) ? shown : "'" + shown + "'";
+}
+
+bool Node::is_null() const { return tree_->kind == Tree::Kind::kNull; }
+bool Node::is_scalar() const { return tree_->kind == Tree::Kind::kScalar; }
+bool Node::is_sequence() const { return tree_->kind == Tree::Kind::kSequence; }
+bool Node::is_mapping() const { return tree_->kind == Tree::Kind::kMapping; }
+
+bool Node::is_number() const {
+  return is_scalar() && !tree_->quoted && stepwright::is_number(tree_->text);
+}
+
+void Node::must_be_mapping() const {
+  if (!is_mapping()) fail("must be a mapping (key: value); it is " + describe(*tree_));
+}
+
+void Node::must_be_scalar(std::string_view wanted) const {
+  if (!is_scalar()) fail(fmt::format("must be {}; it is {}", wanted, describe(*tree_)));
+}
+
+std::optional<Node> Node::find(std::string_view key) const {
+  must_be_mapping();
+  const Tree* value = tree_->find(key);
+  if (value == nullptr) return std::nullopt;
+  return sibling(*value);
+}
+
+Node Node::get(std::string_view key) const {
+  if (const std::optional<Node> value = find(key)) return *value;
+  fail(fmt::format("the key '{}' is missing", key));
+}
+
+void Node::allow_only(std::span<const std::string_view> keys) const {
+  must_be_mapping();
+  for (std::size_t i = 0; i < tree_->items.size(); i += 2) {
+    const Tree& key = tree_->items[i];
+    if (std::ranges::find(keys, key.text) != keys.end()) continue;
+    fail_input(fmt::format("{}: unknown key '{}'{} (allowed: {})",
+                           joined(place(content_->name, key), path()), printable(key.text),
+                           hint(nearest(key.text, keys)), list_of(keys)));
+  }
+}
+
+void Node::allow_only(std::initializer_list<std::string_view> keys) const {
+  allow_only(std::span<const std::string_view>(keys.begin(), keys.size()));
+}
+
+std::vector<std::pair<std::string, Node>> Node::members() const {
+  must_be_mapping();
+  std::vector<std::pair<std::string, Node>> found;
+  found.reserve(tree_->items.size() / 2);
+  for (std::size_t i = 0; i < tree_->items.size(); i += 2) {
+    found.emplace_back(tree_->items[i].text, sibling(tree_->items[i + 1]));
+  }
+  return found;
+}
+
+std::size_t Node::size() const {
+  if (is_mapping()) return tree_->items.size() / 2;
+  if (!is_sequence()) fail("must be a list or a mapping; it is " + describe(*tree_));
+  return tree_->items.size();
+}
+
+Node Node::at(std::size_t index) const {
+  if (!is_sequence()) fail("must be a list; it is " + describe(*tree_));
+  if (index >= tree_->items.size()) {
+    fail(fmt::format("has {} elements; element {} is wanted", tree_->items.size(), index));
+  }
+  return sibling(tree_->items[index]);
+}
+
+std::string Node::text() const {
+  must_be_scalar("text");
+  return tree_->text;
+}
+
+bool Node::boolean() const {
+  must_be_scalar("true or false");
+  const std::optional<bool> truth = truth_of(tree_->text);
+  if (!truth || tree_->quoted) fail("must be true or false; it is " + describe(*tree_));
+  return *truth;
+}
+
+std::int64_t Node::integer(std::int64_t low, std::int64_t high) const {
+  const std::string wanted = integers_of(low, high);
+  must_be_scalar(wanted);
+  const IntegerReading read = tree_->quoted ? IntegerReading{} : read_integer(tree_->text);
+  const bool good = read.status == IntegerReading::Status::kGood;
+  if (good && read.value >= low && read.value <= high) return read.value;
+  fail(fmt::format("must be {}; it is {}", wanted, not_a_number(*tree_)));
+}
+
+double Node::number(double low, double high) const {
+  const std::string wanted = numbers_of(low, high);
+  must_be_scalar(wanted);
+  const std::optional<double> read = tree_->quoted ? std::nullopt : read_double(tree_->text);
+  if (read && *read >= low && *read <= high) return *read;
+  fail(fmt::format("must be {}; it is {}", wanted, not_a_number(*tree_)));
+}
+
+double Node::number() const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return number(-kInfinity, kInfinity);
+}
+
+std::size_t Node::choice_of(std::span<const std::string_view> words) const {
+  must_be_scalar("one of " + list_of(words));
+  const auto found = std::ranges::find(words, tree_->text);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  fail(fmt::format("must be one of {}; it is {}{}", list_of(words), describe(*tree_),
+                   hint(nearest(tree_->text, words))));
+}
+
+std::string Node::path() const {
+  std::string found;
+  path_to(content_->root, tree_, found);
+  return found;
+}
+
+std::string Node::where() const { return joined(place(content_->name, *tree_), path()); }
+
+Tree Node::tree() const { return *tree_; }
+
+void Node::fail(std::string_view message) const {
+  fail_input(fmt::format("{}: {}", where(), message));
+}
+
+void Node::fail_unsupported(std::string_view message) const {
+  stepwright::fail_unsupported(fmt::format("{}: {}", where(), message));
+}
+
+}  // namespace stepwright

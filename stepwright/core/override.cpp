@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "stepwright/core/assembler.h"
+#include "stepwright/core/document_content.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/core/yaml_reader.h"
+
+namespace stepwright {
+namespace {
+
+/// One replacement under way, for its messages.
+struct Override {
+  const std::string& file;
+  std::string_view path;
+  std::string_view value;
+
+  [[noreturn]] void fail(std::string_view reason) const {
+    fail_input(fmt::format("{}: cannot set {} to '{}': {}", file, printable(path, 1000),
+                           printable(value), reason));
+  }
+};
+
+Tree& element(Tree& list, std::string_view segment, const Override& change) {
+  std::size_t index = 0;
+  const auto read = std::from_chars(segment.data(), segment.data() + segment.size(), index);
+  if (read.ec != std::errc() || read.ptr != segment.data() + segment.size()) {
+    change.fail(
+        fmt::format("'{}' should be the number of an element of a list", printable(segment)));
+  }
+  if (index >= list.items.size()) {
+    change.fail(fmt::format("the list has {} elements (from 0), and element {} is wanted",
+                            list.items.size(), index));
+  }
+  return list.items[index];
+}
+
+/// The value that a segment of the path names, made when a mapping lacks it.
+Tree& step(Tree& from, std::string_view segment, const Override& change) {
+  if (segment.empty()) change.fail("the path has an empty part");
+  if (segment.size() > kLongestKey) {
+    change.fail(fmt::format("a key may have {} bytes", kLongestKey));
+  }
+  if (from.kind == Tree::Kind::kSequence) return element(from, segment, change);
+  if (from.kind == Tree::Kind::kScalar) {
+    change.fail(fmt::format("what should hold '{}' is {}, not a mapping", printable(segment),
+                            describe(from)));
+  }
+  if (from.find(segment) == nullptr) from.set(segment, Tree());
+  return *from.find(segment);
+}
+
+bool is_factor(std::string_view value) {
+  return value.ends_with('x') && is_number(value.substr(0, value.size() - 1));
+}
+
+/// Exact for two integers; the result is written as an integer when it is one.
+std::string product(std::string_view present, std::string_view factor, const Override& change) {
+  const IntegerReading a = read_integer(present);
+  const IntegerReading b = read_integer(factor);
+  const bool exact =
+      a.status == IntegerReading::Status::kGood && b.status == IntegerReading::Status::kGood;
+  std::int64_t whole = 0;
+  if (exact && !__builtin_mul_overflow(a.value, b.value, &whole)) return std::to_string(whole);
+  const std::optional<double> x = read_double(present);
+  const std::optional<double> y = read_double(factor);
+  if (!x || !y || !std::isfinite(*x * *y)) change.fail("the product is too large");
+  const double result = *x * *y;
+  constexpr double kExactIntegers = 9007199254740992.0;
+  if (std::abs(result) < kExactIntegers && result == std::trunc(result)) {
+    return std::to_string(static_cast<std::int64_t>(result));
+  }
+  return number_text(result);
+}
+
+Tree multiplied(const Tree& present, const Override& change) {
+  const bool number =
+      present.kind == Tree::Kind::kScalar && !present.quoted && is_number(present.text);
+  if (!number) {
+    change.fail(fmt::format("a factor needs a number; the present value is {}", describe(present)));
+  }
+  const std::string_view factor = change.value.substr(0, change.value.size() - 1);
+  return Tree::scalar(product(present.text, factor, change), false);
+}
+
+/// Text in quotes is read by the rules of YAML; anything else is one bare word.
+Tree read_value(const Override& change) {
+  const std::string_view value = change.value;
+  if (value.empty()) change.fail("the value is empty (write null or \"\")");
+  if (find_bad_utf8(value) != std::string_view::npos) change.fail("the value is not UTF-8");
+  if (value.starts_with('[') || value.starts_with('{')) change.fail("it is not a scalar");
+  if (!value.starts_with('"') && !value.starts_with('\'')) {
+    return Tree::scalar(std::string(value), false);
+  }
+  Tree read = read_yaml(value, fmt::format("the value of {}", printable(change.path)));
+  if (read.kind != Tree::Kind::kScalar) change.fail("it is not a scalar");
+  read.line = read.column = 0;
+  return read;
+}
+
+}  // namespace
+
+void set_at(Tree& root, std::string_view path, std::string_view value, const std::string& file) {
+  const Override change{file, path, value};
+  if (find_bad_utf8(path) != std::string_view::npos) change.fail("the path is not UTF-8");
+  Tree* at = &root;
+  std::size_t depth = 0;
+  for (std::size_t begin = 0; begin <= path.size(); ++depth) {
+    if (depth == kDeepestNesting) {
+      change.fail(fmt::format("nested deeper than {} levels", kDeepestNesting));
+    }
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    at = &step(*at, path.substr(begin, end - begin), change);
+    begin = end + 1;
+  }
+  if (at->kind == Tree::Kind::kSequence || at->kind == Tree::Kind::kMapping) {
+    change.fail(fmt::format("it is {}; only a scalar can be replaced", describe(*at)));
+  }
+  *at = is_factor(value) ? multiplied(*at, change) : read_value(change);
+}
+
+}  // namespace stepwright

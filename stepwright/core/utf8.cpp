@@ -1,0 +1,63 @@
+#include "stepwright/core/utf8.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stepwright {
+namespace {
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Bytes of the character at the start of `text`; 0 when it is malformed.
+std::size_t character_size(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+  if (!std::ranges::all_of(text.substr(1, size - 1), continues)) return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  if (lead == 0xE0 && second < 0xA0) return 0;  // Overlong.
+  if (lead == 0xED && second > 0x9F) return 0;  // Surrogates.
+  if (lead == 0xF0 && second < 0x90) return 0;  // Overlong.
+  if (lead == 0xF4 && second > 0x8F) return 0;  // Beyond U+10FFFF.
+  return size;
+}
+
+}  // namespace
+
+std::size_t find_bad_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t size = character_size(text.substr(at, 4));
+    if (size == 0) return at;
+    at += size;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return !continues(c); }));
+}
+
+std::string printable(std::string_view text, std::size_t longest) {
+  const bool cut = text.size() > longest;
+  if (cut) {
+    while (longest > 0 && continues(text[longest])) --longest;
+    text = text.substr(0, longest);
+  }
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return cut ? out + "..." : out;
+}
+
+}  // namespace stepwright

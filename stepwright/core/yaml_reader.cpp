@@ -1,0 +1,148 @@
+#include "stepwright/core/yaml_reader.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <cstdint>
+#include <optional>
+#include <sstream>
+
+#include "stepwright/core/assembler.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+Position place_of(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
+}
+
+/// Turns the events of yaml-cpp into a tree.
+class Handler : public YAML::EventHandler {
+ public:
+  explicit Handler(const std::string& file) : file_(file), assembler_(file) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (started_) fail_at(file_, place_of(mark), "a second document begins; one is allowed");
+    started_ = true;
+  }
+  void OnDocumentEnd() override {}
+
+  void OnAnchor(const YAML::Mark& mark, const std::string& /*name*/) override { refuse(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { refuse(mark); }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    Tree null = placed({}, mark);
+    // yaml-cpp marks an omitted value where the next token stands.
+    if (const Tree* key = assembler_.pending_key(); key != nullptr && key->line != null.line) {
+      null.line = key->line;
+      null.column = key->column;
+    }
+    assembler_.leaf(std::move(null));
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                const std::string& value) override {
+    const bool in_quotes = tag == "!";
+    if (!in_quotes) check_tag(mark, tag);
+    if (!in_quotes && value == "<<" && assembler_.expects_key()) {
+      fail_at(file_, place_of(mark), "merge keys (<<) are not accepted; write the keys out");
+    }
+    assembler_.leaf(placed(Tree::scalar(value, in_quotes), mark));
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value style) override {
+    open(Tree::sequence(), mark, tag, style);
+  }
+  void OnSequenceEnd() override { assembler_.close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value style) override {
+    open(Tree::mapping(), mark, tag, style);
+  }
+  void OnMapEnd() override { assembler_.close(); }
+
+  Tree take() { return assembler_.take(); }
+
+ private:
+  static Tree placed(Tree tree, const YAML::Mark& mark) {
+    tree.line = static_cast<std::uint32_t>(mark.line) + 1;
+    tree.column = static_cast<std::uint32_t>(mark.column) + 1;
+    return tree;
+  }
+
+  void open(Tree container, const YAML::Mark& mark, const std::string& tag,
+            YAML::EmitterStyle::value style) {
+    check_tag(mark, tag);
+    container.flow = style == YAML::EmitterStyle::Flow;
+    assembler_.open(placed(std::move(container), mark));
+  }
+
+  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?") return;
+    fail_at(file_, place_of(mark), "tags (!name) are not accepted");
+  }
+
+  [[noreturn]] void refuse(const YAML::Mark& mark) const {
+    fail_at(file_, place_of(mark),
+            "anchors (&name) and aliases (*name) are not accepted; write the value out");
+  }
+
+  const std::string& file_;
+  Assembler assembler_;
+  bool started_ = false;
+};
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7F;
+}
+
+/// yaml-cpp replaces malformed text silently, and takes the byte 4 for the end of the file.
+void check_text(std::string_view text, const std::string& file) {
+  if (text.size() > kLargestYaml) {
+    fail_input(
+        fmt::format("{}: larger than {} MiB, too large for YAML", file, kLargestYaml >> 20U));
+  }
+  const std::size_t bad = find_bad_utf8(text);
+  if (bad != std::string_view::npos) {
+    fail_at(file, position_of(text, bad), "the text is not UTF-8");
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_control(text[i])) continue;
+    const auto byte = static_cast<unsigned char>(text[i]);
+    fail_at(file, position_of(text, i),
+            fmt::format("the control character 0x{:02x} is not accepted", byte));
+  }
+}
+
+/// The text with a comment after it: at the very end of a file yaml-cpp forgives a quote that is
+/// still open and takes a word for a key.
+std::string closed(std::string_view text) {
+  const bool ends_a_line = text.empty() || text.back() == '\n';
+  return std::string(text) + (ends_a_line ? "#" : "\n#");
+}
+
+}  // namespace
+
+Tree read_yaml(std::string_view text, const std::string& file) {
+  check_text(text, file);
+  Handler handler(file);
+  try {
+    std::istringstream stream(closed(text));
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(handler)) {
+    }
+  } catch (const YAML::Exception& error) {
+    fail_at(file, place_of(error.mark), "malformed YAML: " + error.msg);
+  }
+  return handler.take();
+}
+
+}  // namespace stepwright

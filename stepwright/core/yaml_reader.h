@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// Bytes that YAML text may have. The scanner of yaml-cpp holds 250 times that in the worst case,
+/// and YAML is for files that people write.
+inline constexpr std::size_t kLargestYaml = std::size_t{4} << 20U;
+
+/// Reads one YAML document. Empty text is null. Fails with `kInput` (`file:line:column`) on
+/// malformed text, several documents, anchors, aliases, merge keys, tags, control characters, text
+/// that is not UTF-8, and what `Assembler` refuses.
+Tree read_yaml(std::string_view text, const std::string& file);
+
+}  // namespace stepwright

@@ -1,0 +1,128 @@
+#include "stepwright/core/yaml_writer.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "stepwright/core/scalar.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kDeepestBlock = 10;
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_text(std::string& out, std::string_view text) {
+  if (is_plain_word(text)) {
+    out += text;
+  } else {
+    append_quoted(out, text);
+  }
+}
+
+void append_scalar(std::string& out, const Tree& scalar) {
+  if (!scalar.quoted && reads_as_other_than_text(scalar.text)) {
+    out += scalar.text;
+  } else {
+    append_text(out, scalar.text);
+  }
+}
+
+void append_flow(std::string& out, const Tree& tree) {
+  switch (tree.kind) {
+    case Tree::Kind::kNull: out += "null"; return;
+    case Tree::Kind::kScalar: append_scalar(out, tree); return;
+    case Tree::Kind::kSequence: out += '['; break;
+    case Tree::Kind::kMapping: out += '{'; break;
+  }
+  const bool mapping = tree.kind == Tree::Kind::kMapping;
+  for (std::size_t i = 0; i < tree.items.size(); ++i) {
+    if (i > 0) out += mapping && i % 2 == 1 ? ": " : ", ";
+    if (mapping && i % 2 == 0) {
+      append_text(out, tree.items[i].text);
+    } else {
+      append_flow(out, tree.items[i]);
+    }
+  }
+  out += mapping ? '}' : ']';
+}
+
+/// Whether a value at a depth takes lines of its own.
+bool is_block(const Tree& tree, int depth) {
+  return !tree.items.empty() && depth <= kDeepestBlock && (depth == 0 || !tree.flow);
+}
+
+void indent(std::string& out, int depth) { out.append(static_cast<std::size_t>(depth) * 2, ' '); }
+
+void append_block(std::string& out, const Tree& tree, int depth);
+
+void append_member(std::string& out, const Tree& key, const Tree& value, int depth) {
+  append_text(out, key.text);
+  out += ':';
+  if (is_block(value, depth + 1)) {
+    out += '\n';
+    indent(out, depth + 1);
+    append_block(out, value, depth + 1);
+  } else {
+    out += ' ';
+    append_flow(out, value);
+    out += '\n';
+  }
+}
+
+void append_element(std::string& out, const Tree& value, int depth) {
+  out += "- ";
+  if (is_block(value, depth + 1)) {
+    append_block(out, value, depth + 1);
+  } else {
+    append_flow(out, value);
+    out += '\n';
+  }
+}
+
+/// Writes the lines of a container; the first is already indented.
+void append_block(std::string& out, const Tree& tree, int depth) {
+  const bool mapping = tree.kind == Tree::Kind::kMapping;
+  const std::size_t step = mapping ? 2 : 1;
+  for (std::size_t i = 0; i < tree.items.size(); i += step) {
+    if (i > 0) indent(out, depth);
+    if (mapping) {
+      append_member(out, tree.items[i], tree.items[i + 1], depth);
+    } else {
+      append_element(out, tree.items[i], depth);
+    }
+  }
+}
+
+}  // namespace
+
+std::string write_yaml(const Tree& tree) {
+  std::string out;
+  if (is_block(tree, 0)) {
+    append_block(out, tree, 0);
+  } else {
+    append_flow(out, tree);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <string_view>
+
+namespace stepwright {
+
+/// A constant of the unfitted cost model. `docs/models.md` lists them all; a test compares.
+struct Constant {
+  std::string_view name;
+  double value = 0;
+  std::string_view unit;  ///< "", "us", "rows" or "keys".
+  std::string_view source;
+};
+
+namespace constants {
+
+// Computation.
+inline constexpr Constant kMemoryShare{
+    "memory bandwidth, share of peak", 0.80, "",
+    "operator tables of arXiv 2509.22832: residual add .83 on A100, .89 on GH200; GELU .70, .61"};
+inline constexpr Constant kNormShare{
+    "memory bandwidth of fused norms, share of peak", 0.60, "",
+    "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, .55 on GH200; newer kernels above"};
+inline constexpr Constant kEmbeddingShare{
+    "memory bandwidth of embedding look-ups, share of peak", 0.20, "",
+    "operator tables of arXiv 2509.22832: .14 on A100, .42 on GH200"};
+inline constexpr Constant kUnfusedNormForward{
+    "traffic of an unfused norm over a fused one, forward", 4.5, "",
+    "operator tables of arXiv 2509.22832, unfused RMSNorm: 3.9 on A100, 5.2 on GH200"};
+inline constexpr Constant kUnfusedNormBackward{
+    "traffic of an unfused norm over a fused one, backward", 9.5, "",
+    "operator tables of arXiv 2509.22832, unfused RMSNorm: 9.3 on A100, 10 on GH200"};
+inline constexpr Constant kUnfusedRotaryForward{
+    "traffic of an unfused rotary embedding over a fused one, forward", 5.5, "",
+    "operator tables of arXiv 2509.22832: 4.5 on A100, 6.9 on GH200"};
+inline constexpr Constant kUnfusedRotaryBackward{
+    "traffic of an unfused rotary embedding over a fused one, backward", 11, "",
+    "operator tables of arXiv 2509.22832: 10.7 on A100, 11.6 on GH200"};
+inline constexpr Constant kUnfusedActivation{
+    "traffic of an unfused gated activation over a fused one", 1.8, "",
+    "counted: 10 bytes for 6 forward, 20 for 10 backward, in 16 bits"};
+inline constexpr Constant kUnfusedKernels{
+    "kernels of an unfused norm, rotary embedding or gated activation", 6, "", "counted"};
+inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
+                                     "assumed"};
+inline constexpr Constant kGroupedShare{
+    "grouped products, share of the rate of plain ones", 0.85, "",
+    "grouped GEMM table of SimuMax (A100, B200), DeepGEMM README (H800): .72-.95"};
+inline constexpr Constant kGroupedPadding{
+    "rows of padding per expert in a grouped product", 128, "rows",
+    "half a tile of 256; the same tables, 128 to 9,832 rows per expert"};
+inline constexpr Constant kUnfusedAttentionShare{
+    "products of unfused attention, share of peak", 0.36, "",
+    "operator tables of arXiv 2509.22832: .30-.45 on A100, .34-.38 on GH200"};
+inline constexpr Constant kAttentionBackward{
+    "rate of a fused attention backward over its forward", 0.85, "",
+    "FlashAttention-2 and -3 papers on H100; arXiv 2509.22832 gives .81 on A100"};
+inline constexpr Constant kAttentionKeys{
+    "keys per query whose time a fused attention adds", 80, "keys",
+    "FlashAttention-2 and -3 papers, no mask: .84-.95 of the long rate at 512 to 1,024 keys"};
+inline constexpr Constant kMaskedKeys{
+    "further keys per query where the mask cuts tiles", 160, "keys",
+    "FlashAttention-2 and -3 papers, causal: .65-.71 of the long rate at 1,024 tokens, .8 at 2,048"};
+inline constexpr Constant kHeadDimension{
+    "head dimension d gives d / (d + this) of the attention rate, 128 gives all", 16, "",
+    "FlashAttention-2 and -3 papers: .87-.91 at 64, 1 at 128 and 256"};
+inline constexpr Constant kLaunch{"launch gap of a kernel", 3, "us", "assumed; host not modelled"};
+inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph", 1, "us",
+                                       "assumed"};
+
+// Messages.
+inline constexpr Constant kAllReduceShare{
+    "all-reduce inside a node, share of the line rate", 0.78, "",
+    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .72, H100 .78, B200 .70 "
+    "(1 GB: A100 .76)"};
+inline constexpr Constant kGatherShare{
+    "all-gather and reduce-scatter inside a node, share of the line rate", 0.74, "",
+    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .73, B200 .65"};
+inline constexpr Constant kExchangeShare{
+    "all-to-all inside a node, share of the line rate", 0.70, "",
+    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .70, B200 .59"};
+inline constexpr Constant kSendShare{"point to point inside a node, share of the line rate", 0.80,
+                                     "", "Sailor's profile of A100 pairs: .84"};
+inline constexpr Constant kFewRanks{
+    "n ranks of a node lose this over (n - 1) of that rate", 0.2, "",
+    "nccl-tests collected by ai-dynamo/aiconfigurator: 2 ranks reach .69-.9 of what 8 reach"};
+inline constexpr Constant kStart{
+    "start of a message", 20, "us",
+    "nccl-tests, 8-64 MB: 25-50 us in all, hops included; training runs: 13 us + 5 us per rank"};
+inline constexpr Constant kFastStart{"start of a small message", 7.5, "us",
+                                     "nccl-tests, up to 16 KB: 5.2-8.4 us beside the hops"};
+inline constexpr Constant kFastHop{
+    "hop of a small message inside a node, share of the link's latency", 0.45, "",
+    "nccl-tests, up to 16 KB: .7-1.2 us a hop of an all-reduce"};
+inline constexpr Constant kFastRate{
+    "rate of a small message's protocol, share of the full rate", 0.35, "",
+    "nccl-tests, 64 KB to 4 MB; NCCL's low-latency protocol spends half its words on flags"};
+inline constexpr Constant kPeer{
+    "peer of an all-to-all, share of the link's latency", 0.25, "",
+    "nccl-tests, up to 16 KB: .2-.3 us a peer against .8-1 us a hop"};
+
+// Overlap.
+inline constexpr Constant kBesideInside{
+    "slow-down of computation beside a message inside the node", 1.10, "",
+    "TWIST measured 1.11 a layer, 1.13 at most a pair; DHelix reports 1.2-1.3"};
+inline constexpr Constant kBesideNetwork{
+    "slow-down of computation beside a message on the network", 1.05, "",
+    "assumed: half of that inside; fewer blocks and less memory traffic"};
+inline constexpr Constant kStatedError{
+    "stated relative error of a step time", 0.15, "",
+    "public estimators without calibration: medians of 12-20 % on published runs"};
+
+}  // namespace constants
+
+}  // namespace stepwright

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/layout.h"
+#include "stepwright/collective/wire.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// The links that a message keeps busy; messages of one class on one rank share it.
+enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
+inline constexpr int kLinkClasses = 3;
+
+/// Seconds of one operator when nothing else runs beside it.
+struct OperatorTime {
+  double seconds = 0;
+  LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
+};
+
+/// How operators of different streams of one rank slow each other down: never for nothing.
+struct Contention {
+  double compute_beside_inside = 1.0;   ///< Factor on computation while a message is inside the node.
+  double compute_beside_network = 1.0;  ///< The same while one is on the network.
+};
+
+/// Prices operators of one job on its cluster. Immutable, safe to share between threads; no call
+/// below `price` allocates. Without fitted models (`fit()` says "unfitted") it is the documented
+/// default of `docs/models.md`: a roofline with attainable rates for computation; for messages starts
+/// and hops, then bytes over the share of the narrowest link.
+class CostModel {
+ public:
+  explicit CostModel(const Job& job);
+
+  /// A computation: the larger of FLOPs over the attainable rate and bytes over the attainable
+  /// bandwidth, plus start and launch gap. Never above the device's peaks. Routed work counts the
+  /// busiest rank. `repeats` does not count.
+  [[nodiscard]] double compute_s(const Operator& op) const;
+
+  /// One message of a full buffer of `payload_bytes`; kSend, kReceive and kShift: the transfer
+  /// between the two neighbours that are farthest apart. A group of one takes no time. Grows with
+  /// the payload. `algorithm` counts for all-reduce, all-gather and reduce-scatter.
+  [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
+                                     const GroupLayout& layout, Algorithm algorithm) const;
+
+  /// Any operator with its `repeats`, given the layouts of the plan's groups (indexed by GroupKind)
+  /// and the algorithm of data-parallel collectives; all others are rings or direct. Routed payloads
+  /// count the busiest rank.
+  [[nodiscard]] OperatorTime price(const Operator& op,
+                                   const std::array<GroupLayout, kGroupKinds>& layouts,
+                                   Algorithm data_algorithm) const;
+
+  [[nodiscard]] const Contention& contention() const { return contention_; }
+  /// Provenance: "unfitted", or the profile that was fitted.
+  [[nodiscard]] const std::string& fit() const { return fit_; }
+  /// The relative error that the model states about itself; plans closer than this are tied.
+  [[nodiscard]] double stated_error() const { return stated_error_; }
+  /// Every constant in use as "name: value unit (source)", those of the device's generation first.
+  [[nodiscard]] std::vector<std::string> constants() const;
+
+ private:
+  static constexpr std::size_t kDTypes = std::size(kDTypeNames);
+
+  /// Reciprocals of attainable rates, and what every kernel pays.
+  struct Rates {
+    std::array<double, kDTypes> matrix_s_per_flop{};
+    std::array<double, kDTypes> attention_s_per_flop{};  ///< Of the job's kernel, forward.
+    double vector_s_per_flop = 0;
+    double memory_s_per_byte = 0;
+    double start_s = 0;   ///< Of a product or an attention.
+    double launch_s = 0;  ///< Of any kernel.
+    bool fused_norm = true;
+  };
+  /// One level of the cluster at its line rate.
+  struct Link {
+    double s_per_byte = 0;
+    double latency_s = 0;
+  };
+  struct Links {
+    std::array<Link, kMaxLevels> levels{};
+    int inside = 0;             ///< Levels inside a node, the first ones.
+    double nic_s_per_byte = 0;  ///< One device alone through its own NICs.
+    double network_share = 1;   ///< Attainable of both.
+  };
+  /// Seconds of a message by part, at full size.
+  struct Parts {
+    double inside_s = 0;
+    double network_s = 0;
+    double inside_hops_s = 0;
+    double network_hops_s = 0;
+  };
+
+  void set_rates(const Job& job);
+  void set_links(const Cluster& cluster);
+  [[nodiscard]] double arithmetic_s(const Operator& op) const;
+  [[nodiscard]] double memory_s(const Operator& op) const;
+  [[nodiscard]] bool unfused(const Operator& op) const;
+  [[nodiscard]] Parts parts(Collective collective, Carrier carrier, double payload_bytes,
+                            const GroupLayout& layout) const;
+  [[nodiscard]] double tree_hops_s(const GroupLayout& layout) const;
+
+  Rates rates_;
+  Links links_;
+  Contention contention_;
+  double imbalance_ = 1.0;
+  Device device_;
+  std::string fit_;
+  double stated_error_ = 0;
+};
+
+/// The layouts of all group kinds of a plan.
+std::array<GroupLayout, kGroupKinds> group_layouts(const Cluster& cluster, const Grid& grid);
+
+}  // namespace stepwright

@@ -1,0 +1,140 @@
+#include "stepwright/cost/device_defaults.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+constexpr DeviceDefaults kGenerations[] = {
+    {.generation = "V100",
+     .lowest_flops = 100e12,
+     .highest_flops = 135e12,
+     .matrix_share = 0.67,
+     .start_us = 10,
+     .flash1_share = 0.30,
+     .flash2_share = 0.30,
+     .flash3_share = 0.30,
+     .cudnn_share = 0.30,
+     .network_share = 0.65},
+    {.generation = "A100",
+     .lowest_flops = 280e12,
+     .highest_flops = 340e12,
+     .matrix_share = 0.76,
+     .start_us = 10,
+     .flash1_share = 0.40,
+     .flash2_share = 0.62,
+     .flash3_share = 0.62,
+     .cudnn_share = 0.62,
+     .network_share = 0.65},
+    {.generation = "H100",
+     .lowest_flops = 700e12,
+     .highest_flops = 1100e12,
+     .matrix_share = 0.69,
+     .fp8_speedup = 1.8,
+     .start_us = 6,
+     .flash1_share = 0.16,
+     .flash2_share = 0.375,
+     .flash3_share = 0.655,
+     .cudnn_share = 0.61,
+     .network_share = 0.84},
+    {.generation = "B200",
+     .lowest_flops = 2000e12,
+     .highest_flops = 3000e12,
+     .matrix_share = 0.62,
+     .fp8_speedup = 1.74,
+     .fp4_speedup = 3.0,
+     .start_us = 4,
+     .flash1_share = 0.10,
+     .flash2_share = 0.16,
+     .flash3_share = 0.60,
+     .cudnn_share = 0.60,
+     .network_share = 0.84},
+};
+
+constexpr DeviceDefaults kGeneric = {.generation = "other device",
+                                     .matrix_share = 0.60,
+                                     .fp8_speedup = 1.6,
+                                     .fp4_speedup = 2.5,
+                                     .start_us = 10,
+                                     .flash1_share = 0.25,
+                                     .flash2_share = 0.40,
+                                     .flash3_share = 0.50,
+                                     .cudnn_share = 0.50,
+                                     .network_share = 0.70};
+
+constexpr std::string_view kAssumed = "assumed, below the generations that were measured";
+
+struct Quantity {
+  std::string_view name;
+  double DeviceDefaults::* value;
+  std::string_view unit;
+  std::string_view source;
+};
+
+constexpr Quantity kQuantities[] = {
+    {"products in 16 bits, share of peak", &DeviceDefaults::matrix_share, "",
+     "fits to published training runs: V100 .67, A100 .72-.76, H100 .61-.69, B200 .63, GB200 .60; "
+     "one product alone reaches more: A100 .84, H100 .78, B200 .66"},
+    {"products in fp8 over those in 16 bits", &DeviceDefaults::fp8_speedup, "",
+     "fits to published training runs, casts included: H100 1.8, B200 1.74"},
+    {"products in nvfp4 over those in 16 bits", &DeviceDefaults::fp4_speedup, "",
+     "fits to published training runs, casts included: 3.0"},
+    {"start of a product", &DeviceDefaults::start_us, "us",
+     "between the GEMM tables of aiconfigurator (A100 10-20, H100 and B200 4-8) and arXiv 2509.22832 "
+     "(A100 16, GH200 11; twice that backward), less the launch gap"},
+    {"FlashAttention-1 forward, share of peak", &DeviceDefaults::flash1_share, "",
+     "FlashAttention-2 paper: .26-.31 on A100, .14-.16 on H100; training runs on A100 .40"},
+    {"FlashAttention-2 forward, share of peak", &DeviceDefaults::flash2_share, "",
+     "operator tables of arXiv 2509.22832: .61 on A100; FlashAttention-3 paper: .36 on H100; on B200 "
+     "assumed the absolute rate of H100"},
+    {"FlashAttention-3 forward, share of peak", &DeviceDefaults::flash3_share, "",
+     "FlashAttention-3 paper: .64 on H100; training runs .57 and .56 (H100, B200) with the backward; "
+     "elsewhere what the generation's best kernel reaches"},
+    {"cuDNN attention forward, share of peak", &DeviceDefaults::cudnn_share, "",
+     "training runs .57 and .56 (H100, B200) with the backward; FlashAttention-3 paper: .57 on H100"},
+    {"NICs, share of the line rate", &DeviceDefaults::network_share, "",
+     "fits to published training runs: A100 with HDR .60-.73, H100 with NDR .84; nccl-tests .62 and "
+     ".80-.90; Omni-Path only .46"},
+};
+
+}  // namespace
+
+double sixteen_bit_flops(const Device& device) {
+  for (const DType type : {DType::kBf16, DType::kFp16, DType::kFp32, DType::kFp64}) {
+    const auto peak = device.peak_flops.find(type);
+    if (peak != device.peak_flops.end()) return peak->second;
+  }
+  return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
+}
+
+const DeviceDefaults& device_defaults(const Device& device) {
+  const double peak = sixteen_bit_flops(device);
+  for (const DeviceDefaults& defaults : kGenerations) {
+    if (peak >= defaults.lowest_flops && peak <= defaults.highest_flops) return defaults;
+  }
+  return kGeneric;
+}
+
+double attention_share(const DeviceDefaults& defaults, AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::kFlash1: return defaults.flash1_share;
+    case AttentionKernel::kFlash2: return defaults.flash2_share;
+    case AttentionKernel::kFlash3: return defaults.flash3_share;
+    case AttentionKernel::kCudnn: return defaults.cudnn_share;
+    case AttentionKernel::kUnfused: break;
+  }
+  return constants::kUnfusedAttentionShare.value;
+}
+
+std::vector<Constant> listed(const DeviceDefaults& defaults) {
+  std::vector<Constant> list;
+  for (const Quantity& quantity : kQuantities) {
+    const double value = defaults.*quantity.value;
+    if (value == 1) continue;  // a speed-up that the generation does not have
+    const bool known = &defaults != &kGeneric;
+    list.push_back({quantity.name, value, quantity.unit, known ? quantity.source : kAssumed});
+  }
+  return list;
+}
+
+}  // namespace stepwright

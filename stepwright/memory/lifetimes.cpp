@@ -1,0 +1,120 @@
+#include "stepwright/memory/lifetimes.h"
+
+#include <cmath>
+#include <span>
+
+namespace stepwright {
+namespace {
+
+struct Life {
+  std::int32_t last = -1;  ///< The operator that touches it last; -1: none.
+  bool alive = false;
+  bool kept = false;  ///< Outlives the template.
+};
+
+std::vector<Life> lives_of(const Template& piece) {
+  std::vector<Life> lives(piece.tensors.size());
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const auto position = static_cast<std::int32_t>(i);
+    for (TensorId id : piece.reads(piece.operators[i])) lives[id].last = position;
+    for (TensorId id : piece.writes(piece.operators[i])) lives[id].last = position;
+  }
+  for (TensorId id : piece.outputs) lives[id].kept = true;
+  for (TensorId id : piece.saved) lives[id].kept = true;
+  return lives;
+}
+
+/// The tensors of a template that are alive at a moment, and the largest moment so far.
+class Walk {
+ public:
+  Walk(const Template& piece, double imbalance)
+      : piece_(piece), imbalance_(imbalance), lives_(lives_of(piece)) {}
+
+  void make(std::span<const TensorId> ids) {
+    for (TensorId id : ids) {
+      if (lives_[id].alive) continue;
+      lives_[id].alive = true;
+      change(id, 1.0);
+    }
+  }
+  void make_unnamed(std::span<const TensorId> ids) {
+    for (const TensorId& id : ids) {
+      if (lives_[id].last < 0) make({&id, 1});
+    }
+  }
+  void free_after(std::int32_t position, std::span<const TensorId> ids) {
+    for (TensorId id : ids) {
+      Life& life = lives_[id];
+      if (!life.alive || life.kept || life.last != position) continue;
+      life.alive = false;
+      change(id, -1.0);
+    }
+  }
+  void note_peak(Footprint& result) const {
+    if (total_ <= result.peak_bytes) return;
+    result.peak_bytes = total_;
+    result.at_peak = kinds_;
+  }
+
+ private:
+  void change(TensorId id, double sign) {
+    const Tensor& tensor = piece_.tensors[id];
+    const double bytes = sign * buffer_bytes(tensor, imbalance_);
+    kinds_[static_cast<std::size_t>(tensor.kind)] += bytes;
+    total_ += bytes;
+  }
+
+  const Template& piece_;
+  double imbalance_;
+  std::vector<Life> lives_;
+  KindBytes kinds_{};
+  double total_ = 0;
+};
+
+KindBytes by_kind(const Template& piece, std::span<const TensorId> ids, double imbalance) {
+  KindBytes kinds{};
+  for (TensorId id : ids) {
+    const Tensor& tensor = piece.tensors[id];
+    kinds[static_cast<std::size_t>(tensor.kind)] += buffer_bytes(tensor, imbalance);
+  }
+  return kinds;
+}
+
+}  // namespace
+
+double total_bytes(const KindBytes& kinds) {
+  double sum = 0;
+  for (double bytes : kinds) sum += bytes;
+  return sum;
+}
+
+double buffer_bytes(const Tensor& tensor, double imbalance) {
+  const auto bytes = static_cast<double>(tensor.bytes());
+  return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
+}
+
+Footprint footprint(const Template& piece, double imbalance) {
+  Footprint result;
+  result.retained = by_kind(piece, piece.saved, imbalance);
+  result.restored = by_kind(piece, piece.restored, imbalance);
+  result.input_bytes = total_bytes(by_kind(piece, piece.inputs, imbalance));
+  result.output_bytes = total_bytes(by_kind(piece, piece.outputs, imbalance));
+
+  Walk walk(piece, imbalance);
+  walk.make(piece.inputs);
+  walk.make(piece.restored);
+  walk.make_unnamed(piece.outputs);
+  walk.make_unnamed(piece.saved);
+  walk.note_peak(result);
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    walk.make(piece.reads(op));
+    walk.make(piece.writes(op));
+    walk.note_peak(result);
+    walk.free_after(static_cast<std::int32_t>(i), piece.reads(op));
+    walk.free_after(static_cast<std::int32_t>(i), piece.writes(op));
+  }
+  return result;
+}
+
+}  // namespace stepwright

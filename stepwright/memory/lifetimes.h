@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// Bytes by tensor kind; whole numbers, so that sums and differences are exact.
+using KindBytes = std::array<double, kTensorKinds>;
+
+/// The sum over all kinds.
+double total_bytes(const KindBytes& kinds);
+
+/// What a tensor takes on the rank that holds most of it: a routed one `imbalance` times its mean,
+/// rounded up to a whole byte.
+double buffer_bytes(const Tensor& tensor, double imbalance);
+
+/// What running a template does to memory, from its operands alone. A tensor lives from the
+/// operator that writes it first (inputs and restored tensors: from before the first) to the last
+/// operator in issue order that touches it (to the template's end if none does); outputs and saved
+/// tensors outlive the template. An input is freed after its last use unless it is also saved or an
+/// output.
+struct Footprint {
+  KindBytes retained{};     ///< Saved for the backward: alive after the template, per micro-batch.
+  KindBytes restored{};     ///< What an earlier template retained and this one takes over.
+  KindBytes at_peak{};      ///< What is alive at the template's largest moment, its own tensors
+                            ///< (inputs, outputs, saved and restored ones included).
+  double peak_bytes = 0;    ///< Sum of `at_peak`.
+  double input_bytes = 0;   ///< Handed over by earlier items.
+  double output_bytes = 0;  ///< Handed on to later items.
+};
+
+/// The footprint of a template; about a microsecond.
+Footprint footprint(const Template& piece, double imbalance);
+
+}  // namespace stepwright

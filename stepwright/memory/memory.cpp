@@ -1,0 +1,94 @@
+#include "stepwright/memory/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "stepwright/memory/sequences.h"
+
+namespace stepwright {
+namespace {
+
+constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
+                                         MemoryKind::kGathered, MemoryKind::kCommunication};
+static_assert(std::size(kKindOfTensors) == kTensorKinds);
+
+/// The tensors alive at the largest moment of a stage.
+KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
+                          std::span<const Footprint> footprints) {
+  std::vector<SequenceFootprint> sequences;
+  sequences.reserve(stage.sequences.size());
+  for (const Sequence& sequence : stage.sequences) {
+    sequences.push_back(sequence_footprint(program, sequence, footprints));
+  }
+  KindBytes waiting{};  // saved by forwards whose backward is still to come
+  KindBytes at_peak{};
+  double waiting_bytes = 0;
+  double peak_bytes = 0;
+  for (const Slot& slot : stage.schedule) {
+    const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
+    if (waiting_bytes + own.peak_bytes > peak_bytes) {
+      peak_bytes = waiting_bytes + own.peak_bytes;
+      for (int i = 0; i < kTensorKinds; ++i) at_peak[i] = waiting[i] + own.at_peak[i];
+    }
+    for (int i = 0; i < kTensorKinds; ++i) waiting[i] += own.left[i];
+    waiting_bytes += total_bytes(own.left);
+  }
+  return at_peak;
+}
+
+StageMemory stage_memory(const States& states, const KindBytes& tensors, const Reserve& reserve) {
+  StageMemory result;
+  const auto set = [&](MemoryKind kind, double bytes) {
+    result.kinds[static_cast<std::size_t>(kind)] = bytes;
+    result.peak_bytes += bytes;
+  };
+  set(MemoryKind::kParameters, static_cast<double>(states.parameters));
+  set(MemoryKind::kGradients, static_cast<double>(states.gradients));
+  set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer));
+  for (int i = 0; i < kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
+  set(MemoryKind::kReserve, reserve.bytes(total_bytes(tensors)));
+  return result;
+}
+
+double capacity_bytes(const Job& job) {
+  const double limit = job.objective.memory_limit_bytes;
+  return limit > 0 ? limit : job.cluster.device.memory_bytes;
+}
+
+}  // namespace
+
+double Reserve::bytes(double dynamic_bytes) const {
+  return std::ceil(fixed_bytes + share * dynamic_bytes);
+}
+
+Reserve framework_reserve(const Job& job) {
+  return {.fixed_bytes =
+              std::min(kFrameworkBytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
+          .share = kRoundingShare};
+}
+
+MemoryReport memory_report(const Job& job, const StepProgram& program) {
+  const std::vector<Footprint> footprints = footprints_of(program);
+  const Reserve reserve = framework_reserve(job);
+  MemoryReport report;
+  report.capacity_bytes = capacity_bytes(job);
+  for (const Stage& stage : program.stages) {
+    const KindBytes tensors = tensors_at_peak(program, stage, footprints);
+    report.stages.push_back(stage_memory(stage.states, tensors, reserve));
+    report.peak_bytes = std::max(report.peak_bytes, report.stages.back().peak_bytes);
+  }
+  return report;
+}
+
+MemoryKind largest_kind(const MemoryReport& report) {
+  const auto by_peak = [](const StageMemory& a, const StageMemory& b) {
+    return a.peak_bytes < b.peak_bytes;
+  };
+  const auto stage = std::max_element(report.stages.begin(), report.stages.end(), by_peak);
+  if (stage == report.stages.end()) return MemoryKind::kReserve;
+  const auto largest = std::max_element(stage->kinds.begin(), stage->kinds.end());
+  return static_cast<MemoryKind>(largest - stage->kinds.begin());
+}
+
+}  // namespace stepwright

@@ -1,0 +1,36 @@
+#include "stepwright/memory/memory_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stepwright {
+namespace {
+
+std::int64_t whole(double bytes) { return static_cast<std::int64_t>(bytes); }
+
+nlohmann::ordered_json stage_json(const StageMemory& stage, std::size_t position) {
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
+  for (const auto& [kind, name] : kMemoryKindNames) {
+    kinds[std::string(name)] = whole(stage.kinds[static_cast<std::size_t>(kind)]);
+  }
+  return {{"stage", position}, {"peak_bytes", whole(stage.peak_bytes)}, {"kinds", kinds}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json memory_json(const MemoryReport& report) {
+  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    stages.push_back(stage_json(report.stages[i], i));
+  }
+  nlohmann::ordered_json result = {{"peak_bytes", whole(report.peak_bytes)},
+                                   {"stages", stages},
+                                   {"fits", report.fits()},
+                                   {"capacity_bytes", whole(report.capacity_bytes)}};
+  if (!report.fits()) {
+    result["largest_kind"] = name_of(kMemoryKindNames, largest_kind(report));
+    result["over_by_bytes"] = whole(report.peak_bytes) - whole(report.capacity_bytes);
+  }
+  return result;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,134 @@
+#include "stepwright/memory/sequences.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stepwright {
+namespace {
+
+void change(KindBytes& kinds, const KindBytes& by, double sign) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] += sign * by[i];
+}
+
+/// The stream of a template that runs beside the compute stream.
+std::optional<Stream> own_stream(const Template& piece) {
+  for (const Operator& op : piece.operators) {
+    if (op.stream == Stream::kCompute) return std::nullopt;
+  }
+  if (piece.operators.empty()) return std::nullopt;
+  return piece.operators.front().stream;
+}
+
+/// Buffers on their way between the items of one sequence. At the items that make or take a buffer
+/// the item's own footprint holds it; here it is counted at all others.
+class Between {
+ public:
+  Between(const StepProgram& program, const Sequence& sequence)
+      : program_(program), items_(sequence.items), changes_(items_.size() + 1) {
+    for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
+    for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
+  }
+
+  /// The change when the item at `position` comes.
+  [[nodiscard]] const KindBytes& change_at(std::int32_t position) const {
+    return changes_[static_cast<std::size_t>(position)];
+  }
+
+ private:
+  [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(items_.size()); }
+  [[nodiscard]] const Item& item(std::int32_t position) const {
+    return items_[static_cast<std::size_t>(position)];
+  }
+  [[nodiscard]] const Template& piece(std::int32_t position) const {
+    return program_.templates[static_cast<std::size_t>(item(position).which)];
+  }
+
+  void lay_inputs(std::int32_t taker) {
+    for (const Source& source : item(taker).inputs) {
+      if (source.item < 0) continue;
+      const auto& outputs = piece(source.item).outputs;
+      const TensorId id = outputs[static_cast<std::size_t>(source.output)];
+      taken_.push_back({source.item, source.output});
+      lay_made(id, source.item, taker - 1);
+      lay(id, source.item, taker + 1, held_until(taker));
+    }
+  }
+
+  void lay_untaken(std::int32_t maker) {
+    const auto& outputs = piece(maker).outputs;
+    for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
+      const auto same = [&](const Source& s) { return s.item == maker && s.output == output; };
+      if (std::any_of(taken_.begin(), taken_.end(), same)) continue;
+      lay_made(outputs[static_cast<std::size_t>(output)], maker, count() - 1);
+    }
+  }
+
+  /// From where it may be made until `last`, without the maker's own position.
+  void lay_made(TensorId id, std::int32_t maker, std::int32_t last) {
+    lay(id, maker, made_from(maker), maker - 1);
+    lay(id, maker, maker + 1, last);
+  }
+
+  void lay(TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
+    if (first > last) return;
+    const Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
+    const double bytes = buffer_bytes(tensor, program_.imbalance);
+    const auto kind = static_cast<std::size_t>(tensor.kind);
+    changes_[static_cast<std::size_t>(first)][kind] += bytes;
+    changes_[static_cast<std::size_t>(last) + 1][kind] -= bytes;
+  }
+
+  [[nodiscard]] std::int32_t made_from(std::int32_t maker) const {
+    if (!own_stream(piece(maker))) return maker;
+    const auto& after = item(maker).after;
+    return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
+  }
+
+  [[nodiscard]] std::int32_t held_until(std::int32_t taker) const {
+    const auto stream = own_stream(piece(taker));
+    if (!stream) return taker;
+    std::int32_t last = taker;
+    while (last + 1 < count() && own_stream(piece(last + 1)) != stream) ++last;
+    return last;
+  }
+
+  const StepProgram& program_;
+  const std::vector<Item>& items_;
+  std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
+  std::vector<Source> taken_;
+};
+
+}  // namespace
+
+SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
+                                     std::span<const Footprint> footprints) {
+  const Between between(program, sequence);
+  SequenceFootprint result;
+  KindBytes alive{};
+  for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+    const Footprint& own = footprints[static_cast<std::size_t>(sequence.items[i].which)];
+    change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
+    change(alive, own.restored, -1.0);
+    KindBytes moment = alive;
+    change(moment, own.at_peak, 1.0);
+    if (const double bytes = total_bytes(moment); bytes > result.peak_bytes) {
+      result.peak_bytes = bytes;
+      result.at_peak = moment;
+    }
+    change(alive, own.retained, 1.0);
+    change(result.left, own.retained, 1.0);
+    change(result.left, own.restored, -1.0);
+  }
+  return result;
+}
+
+std::vector<Footprint> footprints_of(const StepProgram& program) {
+  std::vector<Footprint> result;
+  result.reserve(program.templates.size());
+  for (const Template& piece : program.templates) {
+    result.push_back(footprint(piece, program.imbalance));
+  }
+  return result;
+}
+
+}  // namespace stepwright

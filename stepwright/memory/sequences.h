@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "stepwright/memory/lifetimes.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// What running a sequence once does to memory, beside what was alive when it started.
+///
+/// Items run in their order; what an item hands on is one buffer, counted once, until the item that
+/// takes it as an input is done (to the end of the sequence if none does). An item without operators
+/// on the compute stream, a gather or a reduction that overlaps, runs beside others: what it makes is
+/// there from the end of the last item that it waits for (from the start if it waits for none), and
+/// what it takes stays until the next item of its stream comes, or the sequence ends. So prefetched
+/// parameters and gradients under reduction have two buffers where the program overlaps them.
+///
+/// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads it,
+/// not by the one that hands it on.
+struct SequenceFootprint {
+  KindBytes at_peak{};    ///< At its largest moment; negative for kinds of which a backward has given
+                          ///< back more by then than it holds.
+  double peak_bytes = 0;  ///< Sum of `at_peak`; never negative.
+  KindBytes left{};       ///< What stays alive afterwards: saved less restored.
+};
+
+/// Composes the footprints of the items (`footprints` is parallel to `program.templates`).
+SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
+                                     std::span<const Footprint> footprints);
+
+/// The footprints of all templates of a program.
+std::vector<Footprint> footprints_of(const StepProgram& program);
+
+}  // namespace stepwright

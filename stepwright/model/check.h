@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// What a field of the inline mapping is called in another file format.
+struct FieldName {
+  std::string_view field;  ///< As in the inline mapping: heads, experts.top_k, ...
+  std::string_view name;   ///< As in the file that was read: num_attention_heads, ...
+};
+
+/// `check` whose messages use the names of the file that was read; fields that are not listed keep
+/// their own name.
+void check(const Architecture& model, const std::string& where, std::span<const FieldName> names);
+
+}  // namespace stepwright

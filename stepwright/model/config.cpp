@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/config_families.h"
+
+namespace stepwright {
+namespace {
+
+/// The last part of `_name_or_path`, else the file's own name, or its folder's for a config.json.
+std::string name_of(const Document& document) {
+  if (const auto given = document.root().find("_name_or_path"); given && given->is_scalar()) {
+    std::string text = given->text();
+    while (text.ends_with('/')) text.pop_back();
+    text = text.substr(text.rfind('/') + 1);
+    if (!text.empty()) return text;
+  }
+  const std::filesystem::path path(document.name());
+  if (path.stem() != "config") return path.stem().string();
+  const std::string folder = path.parent_path().filename().string();
+  return folder.empty() ? path.stem().string() : folder;
+}
+
+const ConfigFamily& family_of(Node config) {
+  const Node type = config.get("model_type");
+  const std::string word = type.text();
+  std::vector<std::string_view> known;
+  for (const ConfigFamily& family : config_families()) {
+    if (family.model_type == word) return family;
+    known.push_back(family.model_type);
+  }
+  type.fail_unsupported(
+      fmt::format("the model_type '{}' (supported: {})", printable(word), list_of(known)));
+}
+
+}  // namespace
+
+Architecture read_config(const Document& document) {
+  const Node root = document.root();
+  const auto nested = root.find("text_config");
+  const bool multimodal = nested && nested->is_mapping();
+  const Node config = multimodal ? *nested : root;
+  const ConfigFamily& family = family_of(config);
+  Architecture model =
+      family.read(ConfigFields(config, multimodal ? std::optional(root) : std::nullopt));
+  model.name = name_of(document);
+  check(model, config.where(), family.names);
+  return model;
+}
+
+}  // namespace stepwright

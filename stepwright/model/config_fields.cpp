@@ -1,0 +1,107 @@
+#include "stepwright/model/config_fields.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<Activation> kActivations[] = {
+    {Activation::kSilu, "silu"},         {Activation::kSilu, "swish"},
+    {Activation::kGelu, "gelu"},         {Activation::kGelu, "gelu_new"},
+    {Activation::kGelu, "gelu_fast"},    {Activation::kGelu, "gelu_pytorch_tanh"},
+    {Activation::kGelu, "gelu_python"},  {Activation::kRelu, "relu"},
+    {Activation::kSquaredRelu, "relu2"},
+};
+
+double fraction(Node node) { return node.number(0, 1); }
+
+/// The factor of version 5's `rope_parameters`: one object, or one object per layer type.
+std::optional<double> factor_in(Node rope, double fallback) {
+  if (!rope.is_mapping()) rope.fail("must be a mapping or null");
+  if (const auto alone = rope.find("partial_rotary_factor"); alone && !alone->is_null()) {
+    return fraction(*alone);
+  }
+  std::optional<double> common;
+  for (const auto& [layer_type, parameters] : rope.members()) {
+    if (!parameters.is_mapping()) continue;
+    const auto found = parameters.find("partial_rotary_factor");
+    const double factor = found && !found->is_null() ? fraction(*found) : fallback;
+    if (common && *common != factor) {
+      rope.fail_unsupported("layer types that rotate different shares of a head");
+    }
+    common = factor;
+  }
+  return common;
+}
+
+}  // namespace
+
+std::optional<Node> ConfigFields::find(std::initializer_list<std::string_view> spellings) const {
+  for (const std::string_view key : spellings) {
+    if (const auto found = config_.find(key)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Node> ConfigFields::value(std::string_view key) const {
+  const auto found = config_.find(key);
+  return found && !found->is_null() ? found : std::nullopt;
+}
+
+std::int64_t ConfigFields::size(std::initializer_list<std::string_view> spellings,
+                                std::int64_t high) const {
+  const auto found = find(spellings);
+  return (found ? *found : config_.get(*spellings.begin())).integer(1, high);
+}
+
+std::int64_t ConfigFields::size_or(std::string_view key, std::int64_t fallback,
+                                   std::int64_t low) const {
+  const auto found = value(key);
+  return found ? found->integer(low, kLargestSize) : fallback;
+}
+
+bool ConfigFields::flag(std::string_view key, bool fallback) const {
+  const auto found = value(key);
+  return found ? found->boolean() : fallback;
+}
+
+bool ConfigFields::tied(bool fallback) const {
+  constexpr std::string_view kKey = "tie_word_embeddings";
+  if (value(kKey) || !outer_) return flag(kKey, fallback);
+  const auto found = outer_->find(kKey);
+  return found && !found->is_null() ? found->boolean() : fallback;
+}
+
+Activation ConfigFields::activation(std::string_view key, Activation fallback) const {
+  const auto found = value(key);
+  if (!found) return fallback;
+  const std::string word = found->text();
+  std::vector<std::string_view> known;
+  for (const auto& [activation, name] : kActivations) {
+    if (name == word) return activation;
+    known.push_back(name);
+  }
+  found->fail_unsupported(
+      fmt::format("the activation '{}' (supported: {})", printable(word), list_of(known)));
+}
+
+double ConfigFields::rotary_fraction(double fallback) const {
+  if (const auto rope = value("rope_parameters")) {
+    if (const auto factor = factor_in(*rope, fallback)) return *factor;
+  }
+  for (const std::string_view key : {"partial_rotary_factor", "rotary_pct"}) {
+    if (const auto found = value(key)) return fraction(*found);
+  }
+  return fallback;
+}
+
+void ConfigFields::refuse(std::string_view key, std::string_view why) const {
+  if (flag(key, false)) value(key)->fail_unsupported(why);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent",
+/// and keys that nobody asks for do not matter. Wrong values fail with `kInput` where they stand.
+class ConfigFields {
+ public:
+  /// `config` holds the language model; `outer` is the file around it when that is a `text_config`.
+  ConfigFields(Node config, std::optional<Node> outer) : config_(config), outer_(outer) {}
+
+  /// The value of the first of these spellings that is there; null counts as a value.
+  [[nodiscard]] std::optional<Node> find(std::initializer_list<std::string_view> spellings) const;
+  /// The value of a key, nothing when it is absent or null.
+  [[nodiscard]] std::optional<Node> value(std::string_view key) const;
+
+  /// A size that must be there.
+  [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
+                                  std::int64_t high = kLargestSize) const;
+  /// A size, or `fallback` when absent or null.
+  [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
+                                     std::int64_t low = 1) const;
+  /// A truth value, or `fallback` when absent or null.
+  [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
+
+  /// `tie_word_embeddings`, which multimodal files may keep outside of their `text_config`.
+  [[nodiscard]] bool tied(bool fallback) const;
+  /// An activation by the names of transformers; others are `kUnsupported`.
+  [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;
+  /// The rotated share of a head: partial_rotary_factor, alone, in `rope_parameters` or in each of
+  /// its layer types, or GPT-NeoX's rotary_pct.
+  [[nodiscard]] double rotary_fraction(double fallback) const;
+  /// Fails with `kUnsupported` when the flag is set.
+  void refuse(std::string_view key, std::string_view why) const;
+  /// Fails with `kInput` at the top of the language model.
+  [[noreturn]] void fail(const std::string& message) const { config_.fail(message); }
+
+ private:
+  Node config_;
+  std::optional<Node> outer_;
+};
+
+}  // namespace stepwright

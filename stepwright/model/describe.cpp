@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t layers_with_experts(const Architecture& model) {
+  std::int64_t sum = 0;
+  for (const auto& [layer, layers] : model.layer_classes()) sum += layer.experts ? layers : 0;
+  return sum;
+}
+
+Json experts_of(const Architecture& model) {
+  return {{"count", model.experts->count},
+          {"top_k", model.experts->top_k},
+          {"ffn", model.experts->ffn},
+          {"shared_ffn", model.experts->shared_ffn},
+          {"layers", layers_with_experts(model)}};
+}
+
+Json windows_of(const Architecture& model) {
+  const auto full = std::ranges::count(model.windows, 0);
+  return {{"largest", std::ranges::max(model.windows)},
+          {"layers", static_cast<std::int64_t>(model.windows.size()) - full}};
+}
+
+}  // namespace
+
+Json describe_model(const Architecture& model, std::int64_t length) {
+  Json json;
+  json["name"] = model.name;
+  json["parameters"] = count_parameters(model);
+  json["active_parameters"] = count_active_parameters(model);
+  json["layers"] = model.layers;
+  json["hidden"] = model.hidden;
+  json["heads"] = model.heads;
+  json["kv_heads"] = model.kv_heads;
+  json["head_dim"] = model.head_dim;
+  json["ffn"] = model.ffn;
+  json["vocabulary"] = model.vocabulary;
+  json["positions"] = model.positions;
+  json["norm"] = name_of(kNormNames, model.norm);
+  json["position"] = name_of(kPositionNames, model.position);
+  json["activation"] = name_of(kActivationNames, model.activation);
+  json["gated"] = model.gated;
+  json["tied"] = model.tied;
+  json["attention"] = model.latent ? "latent" : model.kv_heads < model.heads ? "grouped" : "full";
+  if (!model.windows.empty()) json["window"] = windows_of(model);
+  if (model.experts) json["experts"] = experts_of(model);
+  if (model.multi_token_layers > 0) {
+    json["multi_token_layers"] = model.multi_token_layers;
+    json["multi_token_counted"] = model.count_multi_token;
+  }
+  json["length"] = length;
+  json["forward_flops_per_token"] = forward_flops_per_token(model, length);
+  json["flops_per_token"] = training_flops_per_token(model, length);
+  return json;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,53 @@
+#include "stepwright/model/flops.h"
+
+#include <algorithm>
+
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+/// FLOPs of one token through the matrices of a list; a token meets `top_k` routed experts.
+double matrix_flops(const std::vector<Parameter>& list, const Architecture& model) {
+  double flops = 0;
+  for (const Parameter& parameter : list) {
+    if (parameter.vector) continue;
+    const std::int64_t met = parameter.expert ? model.experts->top_k : 1;
+    flops += 2.0 * static_cast<double>(parameter.rows) * static_cast<double>(parameter.columns) *
+             static_cast<double>(met);
+  }
+  return flops;
+}
+
+double attention_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
+  const std::int64_t seen = layer.window > 0 ? std::min(layer.window, length) : length;
+  return 2.0 * static_cast<double>(seen) * static_cast<double>(model.heads) *
+         static_cast<double>(model.head_dim + model.value_dim());
+}
+
+double head_flops(const Architecture& model) {
+  return 2.0 * static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
+}
+
+}  // namespace
+
+double forward_flops_per_token(const Architecture& model, std::int64_t length) {
+  double flops = head_flops(model);
+  for (const auto& [layer, layers] : model.layer_classes()) {
+    flops += static_cast<double>(layers) * (matrix_flops(layer_parameters(model, layer), model) +
+                                            attention_flops(model, layer, length));
+  }
+  if (model.count_multi_token) {
+    const LayerClass layer = model.layer_class(model.layers - 1);
+    flops += static_cast<double>(model.multi_token_layers) *
+             (matrix_flops(multi_token_parameters(model), model) +
+              attention_flops(model, layer, length) + head_flops(model));
+  }
+  return flops;
+}
+
+double training_flops_per_token(const Architecture& model, std::int64_t length) {
+  return 3 * forward_flops_per_token(model, length);
+}
+
+}  // namespace stepwright

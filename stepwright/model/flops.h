@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Model FLOPs of one token, forward only, at a sequence length: two per multiply-add of every
+/// matrix that the token meets (head included, embedding look-up not), and attention
+/// 2 * length * heads * (head_dim + value_dim) with the causal mask not halved; windows cap length.
+double forward_flops_per_token(const Architecture& model, std::int64_t length);
+
+/// Forward and backward: three times the forward (PaLM, appendix B; no recomputation).
+double training_flops_per_token(const Architecture& model, std::int64_t length);
+
+}  // namespace stepwright

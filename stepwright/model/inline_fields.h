@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// The keys of an inline mapping over those of a base: what the mapping does not name comes from
+/// the base, and a key that is null counts as named in neither.
+class InlineFields {
+ public:
+  InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
+
+  /// The value of a key.
+  [[nodiscard]] std::optional<Node> find(std::string_view key) const;
+  /// The mapping under a key, over the base's mapping under it; nothing when neither has one.
+  [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
+
+  /// A size that must be there; `unless` completes the message (", unless ... is given").
+  [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
+                                  std::string_view unless = "") const;
+  /// A size, or `fallback` when absent.
+  [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
+                                     std::int64_t low = 1) const;
+  /// A truth value, or `fallback` when absent.
+  [[nodiscard]] bool flag(std::string_view key, bool fallback = false) const;
+  /// A truth value that `all` also sets; the mapping's own keys go before the base's.
+  [[nodiscard]] bool flag_among(std::string_view key, std::string_view all) const;
+  /// A word of a table, or `fallback` when absent.
+  template <class Enum, std::size_t kCount>
+  [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],
+                            Enum fallback) const {
+    const auto found = find(key);
+    return found ? found->choice(table) : fallback;
+  }
+
+  /// The mapping as it was written, for messages.
+  [[nodiscard]] Node own() const { return own_; }
+
+ private:
+  Node own_;
+  std::optional<Node> base_;
+};
+
+}  // namespace stepwright

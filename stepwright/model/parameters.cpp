@@ -1,0 +1,180 @@
+#include "stepwright/model/parameters.h"
+
+#include <numeric>
+
+namespace stepwright {
+namespace {
+
+using Parameters = std::vector<Parameter>;
+
+Parameter vector(std::string_view name, std::int64_t length, Split split = Split::kReplicated) {
+  return {.name = name, .rows = length, .split = split, .vector = true};
+}
+
+Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {
+  return {.name = name, .rows = rows, .columns = columns, .split = split};
+}
+
+void add_norm(Parameters& list, const Architecture& model, std::string_view name,
+              std::string_view bias_name) {
+  list.push_back(vector(name, model.hidden));
+  if (model.norm_bias) list.push_back(vector(bias_name, model.hidden));
+}
+
+void add_latent_projections(Parameters& list, const Architecture& model) {
+  const LatentAttention& latent = *model.latent;
+  const std::int64_t queries = model.heads * model.head_dim;
+  if (latent.query_rank > 0) {
+    list.push_back(matrix("attention.q_down", latent.query_rank, model.hidden, Split::kReplicated));
+    list.push_back(vector("attention.q_norm", latent.query_rank));
+    list.push_back(matrix("attention.q_up", queries, latent.query_rank, Split::kColumn));
+  } else {
+    list.push_back(matrix("attention.q", queries, model.hidden, Split::kColumn));
+  }
+  list.push_back(matrix("attention.kv_down", latent.kv_rank + latent.rope_head_dim, model.hidden,
+                        Split::kReplicated));
+  list.push_back(vector("attention.kv_norm", latent.kv_rank));
+  list.push_back(matrix("attention.kv_up",
+                        model.heads * (latent.nope_head_dim + latent.value_head_dim),
+                        latent.kv_rank, Split::kColumn));
+}
+
+void add_projections(Parameters& list, const Architecture& model) {
+  const std::int64_t rows = (model.heads + 2 * model.kv_heads) * model.head_dim;
+  list.push_back(matrix("attention.qkv", rows, model.hidden, Split::kColumn));
+  if (model.qkv_bias) list.push_back(vector("attention.qkv_bias", rows, Split::kColumn));
+  if (model.qk_norm) {
+    list.push_back(vector("attention.q_norm", model.head_dim));
+    list.push_back(vector("attention.k_norm", model.head_dim));
+  }
+}
+
+void add_attention(Parameters& list, const Architecture& model) {
+  add_norm(list, model, "norm.attention", "norm.attention_bias");
+  if (model.latent) {
+    add_latent_projections(list, model);
+  } else {
+    add_projections(list, model);
+  }
+  list.push_back(
+      matrix("attention.output", model.hidden, model.heads * model.value_dim(), Split::kRow));
+  if (model.attention_output_bias) list.push_back(vector("attention.output_bias", model.hidden));
+}
+
+void add_mlp(Parameters& list, const Architecture& model) {
+  const std::int64_t rows = model.ffn * (model.gated ? 2 : 1);
+  list.push_back(matrix("mlp.fc1", rows, model.hidden, Split::kColumn));
+  if (model.mlp_bias) list.push_back(vector("mlp.fc1_bias", rows, Split::kColumn));
+  list.push_back(matrix("mlp.fc2", model.hidden, model.ffn, Split::kRow));
+  if (model.mlp_bias) list.push_back(vector("mlp.fc2_bias", model.hidden));
+}
+
+void add_routed_experts(Parameters& list, const Architecture& model) {
+  const Experts& experts = *model.experts;
+  Parameter first =
+      matrix("experts.fc1", experts.ffn * (model.gated ? 2 : 1), model.hidden, Split::kColumn);
+  Parameter second = matrix("experts.fc2", model.hidden, experts.ffn, Split::kRow);
+  for (Parameter* parameter : {&first, &second}) {
+    parameter->copies = experts.count;
+    parameter->expert = true;
+    list.push_back(*parameter);
+  }
+}
+
+void add_experts(Parameters& list, const Architecture& model) {
+  const Experts& experts = *model.experts;
+  list.push_back(matrix("router.weight", experts.count, model.hidden, Split::kReplicated));
+  if (experts.correction_bias) {
+    list.push_back(vector("router.correction_bias", experts.count));
+    list.back().trained = false;
+  }
+  add_routed_experts(list, model);
+  if (experts.shared_ffn == 0) return;
+  list.push_back(matrix("shared.fc1", experts.shared_ffn * (model.gated ? 2 : 1), model.hidden,
+                        Split::kColumn));
+  list.push_back(matrix("shared.fc2", model.hidden, experts.shared_ffn, Split::kRow));
+  if (experts.shared_gate) {
+    list.push_back(matrix("shared.gate", 1, model.hidden, Split::kReplicated));
+  }
+}
+
+/// Elements of a list; with `active_experts` that many copies of each routed expert.
+std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active_experts) {
+  return std::accumulate(
+      list.begin(), list.end(), std::int64_t{0}, [&](std::int64_t sum, const Parameter& parameter) {
+        const bool cut = parameter.expert && active_experts;
+        return sum +
+               (cut ? parameter.rows * parameter.columns * *active_experts : parameter.elements());
+      });
+}
+
+std::int64_t count(const Architecture& model, std::optional<std::int64_t> active_experts) {
+  std::int64_t total = elements(embedding_parameters(model), active_experts) +
+                       elements(head_parameters(model), active_experts);
+  for (const auto& [layer, layers] : model.layer_classes()) {
+    total += layers * elements(layer_parameters(model, layer), active_experts);
+  }
+  if (model.count_multi_token) {
+    total += model.multi_token_layers * elements(multi_token_parameters(model), active_experts);
+  }
+  return total;
+}
+
+}  // namespace
+
+std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer) {
+  Parameters list;
+  add_attention(list, model);
+  if (!model.shared_input_norm) add_norm(list, model, "norm.mlp", "norm.mlp_bias");
+  if (layer.experts) {
+    add_experts(list, model);
+  } else {
+    add_mlp(list, model);
+  }
+  return list;
+}
+
+std::vector<Parameter> embedding_parameters(const Architecture& model) {
+  Parameters list = {matrix("embedding.word", model.vocabulary, model.hidden, Split::kVocabulary)};
+  if (model.position == Position::kLearned) {
+    list.push_back(matrix("embedding.position", model.positions, model.hidden, Split::kReplicated));
+  }
+  if (model.embedding_norm) add_norm(list, model, "embedding.norm", "embedding.norm_bias");
+  return list;
+}
+
+std::vector<Parameter> head_parameters(const Architecture& model) {
+  Parameters list;
+  add_norm(list, model, "norm.final", "norm.final_bias");
+  if (!model.tied) {
+    list.push_back(matrix("head.weight", model.vocabulary, model.hidden, Split::kVocabulary));
+  }
+  if (model.head_bias) list.push_back(vector("head.bias", model.vocabulary, Split::kVocabulary));
+  return list;
+}
+
+std::vector<Parameter> multi_token_parameters(const Architecture& model) {
+  Parameters list;
+  add_norm(list, model, "multi_token.norm_embedding", "multi_token.norm_embedding_bias");
+  add_norm(list, model, "multi_token.norm_hidden", "multi_token.norm_hidden_bias");
+  list.push_back(matrix("multi_token.projection", model.hidden, 2 * model.hidden, Split::kColumn));
+  for (Parameter& parameter : layer_parameters(model, model.layer_class(model.layers - 1))) {
+    list.push_back(parameter);
+  }
+  add_norm(list, model, "multi_token.norm_final", "multi_token.norm_final_bias");
+  return list;
+}
+
+std::int64_t count_parameters(const Architecture& model) { return count(model, std::nullopt); }
+
+std::int64_t count_active_parameters(const Architecture& model) {
+  return count(model, model.experts ? model.experts->top_k : 0);
+}
+
+std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
+  if (tensor == 1) return vocabulary;
+  const std::int64_t unit = 128 * tensor;
+  return (vocabulary + unit - 1) / unit * unit;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// How tensor parallelism cuts a parameter.
+enum class Split : std::uint8_t {
+  kReplicated,  ///< Every tensor rank holds all of it.
+  kColumn,      ///< Cut along the output dimension (rows of `shape`), the usual fc1, qkv.
+  kRow,         ///< Cut along the input dimension, the usual fc2, projection.
+  kVocabulary,  ///< Cut along the (padded) vocabulary.
+};
+
+/// One trained tensor of a block. `rows x columns` as stored (output x input); vectors have
+/// `columns = 1`. `copies` > 1 for routed experts, which expert parallelism divides.
+struct Parameter {
+  std::string_view name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 1;
+  Split split = Split::kReplicated;
+  std::int64_t copies = 1;
+  bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
+  bool trained = true;  ///< False for the router's correction bias: counted, no gradient.
+  bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
+
+  [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
+};
+
+/// Parameters of one layer of a class, in the order of use: input norm, attention, MLP or experts.
+/// Names: norm.attention, attention.qkv (fused q, k, v rows), attention.qkv_bias, attention.q_norm,
+/// attention.k_norm, attention.output, attention.output_bias, norm.mlp, mlp.fc1 (gate and up fused
+/// when gated), mlp.fc1_bias, mlp.fc2, mlp.fc2_bias, router.weight, router.correction_bias,
+/// experts.fc1, experts.fc2, shared.fc1, shared.fc2, shared.gate; latent attention:
+/// attention.q_down, attention.q_norm, attention.q_up (or attention.q), attention.kv_down,
+/// attention.kv_norm, attention.kv_up. A `.norm` weight's bias is `..._bias`.
+std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
+
+/// Embedding side: embedding.word, embedding.position (learned), embedding.norm.
+std::vector<Parameter> embedding_parameters(const Architecture& model);
+
+/// Head side: norm.final, head.weight (absent when tied), head.bias.
+std::vector<Parameter> head_parameters(const Architecture& model);
+
+/// One multi-token-prediction module: two input norms, a projection 2h -> h, one layer like the
+/// model's last, a norm before the model's own head; no tables (DeepSeek-V3, section 2.2). Names:
+/// multi_token.norm_embedding, multi_token.norm_hidden, multi_token.projection,
+/// multi_token.norm_final and those of the layer.
+std::vector<Parameter> multi_token_parameters(const Architecture& model);
+
+/// All parameters of the model; multi-token layers only if `count_multi_token`.
+std::int64_t count_parameters(const Architecture& model);
+
+/// Parameters that one token meets: routed experts count `top_k` of `count`.
+std::int64_t count_active_parameters(const Architecture& model);
+
+/// The vocabulary padded to a multiple of `128 * tensor` as Megatron does; unchanged when
+/// `tensor` is 1 and the vocabulary need not be cut.
+std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
+
+}  // namespace stepwright

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/unknown_model.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool looks_like_path(const std::string& text) {
+  const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
+  return text.find('/') != std::string::npos || ends(".json") || ends(".yaml") || ends(".yml");
+}
+
+/// A `config.json` says its model_type, alone or in its `text_config`; an inline model has neither.
+Architecture read_file(const fs::path& path) {
+  const Document document = Document::load(path);
+  const Node root = document.root();
+  if (root.find("model_type") || root.find("text_config")) return read_config(document);
+  return read_inline_model(root);
+}
+
+Architecture read_named(Node node, const fs::path& directory) {
+  const std::string text = node.text();
+  if (auto model = built_in_model(text)) return *std::move(model);
+  const fs::path path = directory / text;
+  std::error_code ignored;
+  if (!text.empty() && fs::is_directory(path, ignored)) return read_file(path / "config.json");
+  if (!text.empty() && fs::exists(path, ignored)) return read_file(path);
+  if (looks_like_path(text)) {
+    node.fail(fmt::format("{}: no such file", printable(path.string(), 1000)));
+  }
+  node.fail(unknown_model(text));
+}
+
+}  // namespace
+
+std::string unknown_model(std::string_view name) {
+  const std::vector<std::string_view> known = built_in_models();
+  const auto near = nearest(name, known);
+  return fmt::format("no built-in model and no file is called '{}'{} (built in: {})",
+                     printable(name), near ? fmt::format("; did you mean '{}'?", *near) : "",
+                     list_of(known));
+}
+
+Architecture read_model(Node node, const std::filesystem::path& directory) {
+  if (node.is_mapping()) return read_inline_model(node);
+  if (!node.is_scalar()) {
+    node.fail("must be the name of a built-in model, the path of a file, or a mapping");
+  }
+  return read_named(node, directory);
+}
+
+}  // namespace stepwright

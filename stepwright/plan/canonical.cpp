@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+namespace {
+
+/// Which groups of the plan have more than one rank.
+struct Active {
+  bool tensor, context, pipeline, expert, replicas, expert_replicas;
+  /// Whether any gradient is reduced over ranks.
+  [[nodiscard]] bool data() const { return replicas || expert_replicas; }
+};
+
+Active active_groups(const Plan& plan, const Job& job) {
+  const Parallel& sizes = plan.parallel;
+  return {.tensor = sizes.tensor > 1,
+          .context = sizes.context > 1,
+          .pipeline = sizes.pipeline > 1,
+          .expert = sizes.expert * sizes.expert_tensor > 1,
+          .replicas = sizes.context * sizes.data > 1,
+          .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
+}
+
+/// A group of one rank holds what N holds, a group of all ranks what G holds.
+void settle_sharding(Plan& plan, const Job& job, const Active& active) {
+  Sharding& sharding = plan.sharding;
+  const auto replace = [&sharding](Spread from, Spread to) {
+    for (Spread* state : {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
+      if (*state == from) *state = to;
+    }
+    sharding.group = sharding.expert_group = 1;
+  };
+  if (!active.data()) replace(Spread::kGlobal, Spread::kNone);
+  if (!sharding.uses(Spread::kInner)) return;
+  const bool experts = job.model.experts.has_value();
+  const Parallel& sizes = plan.parallel;
+  if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {
+    replace(Spread::kInner, Spread::kNone);
+  } else if (sharding.group == sizes.context * sizes.data &&
+             (!experts || sharding.expert_group == sizes.expert_data())) {
+    replace(Spread::kInner, Spread::kGlobal);
+  }
+}
+
+void settle_schedule(Plan& plan, const Job& job) {
+  const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
+  if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
+  if (plan.layers == even_split(job.model.layers, chunks)) plan.layers.clear();
+}
+
+void settle_recompute(Plan& plan, const Job& job) {
+  Recompute& recompute = plan.recompute;
+  if (recompute.kind == RecomputeKind::kEvery && recompute.every > 1) {
+    recompute.every = std::min(recompute.every, std::ranges::max(chunk_layers(job, plan)));
+  }
+  if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {
+    recompute.kind = RecomputeKind::kFull;
+  }
+  if (recompute.kind != RecomputeKind::kEvery) recompute.every = 1;
+}
+
+void settle_messages(Plan& plan, const Active& active) {
+  const Plan usual;
+  if (!plan.sequence_parallel) plan.tensor_input = usual.tensor_input;
+  if (!active.context) plan.context_kind = usual.context_kind;
+  if (!active.tensor) plan.overlap.tensor = usual.overlap.tensor;
+  if (!active.context) plan.overlap.context = usual.overlap.context;
+  if (!active.expert) plan.overlap.expert = usual.overlap.expert;
+  if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;
+  if (!active.data()) {
+    plan.overlap.gradients = usual.overlap.gradients;
+    plan.gradient_bucket = usual.gradient_bucket;
+    plan.data_algorithm = usual.data_algorithm;
+  }
+  const Sharding& sharding = plan.sharding;
+  if (sharding.parameters == Spread::kNone && sharding.optimizer == Spread::kNone) {
+    plan.overlap.parameters = usual.overlap.parameters;
+    plan.parameter_bucket = usual.parameter_bucket;
+  }
+}
+
+/// The first order of axes, by their enumerators, that lays both sides as the given one does: on
+/// each side the axes of more than one rank keep their order.
+void settle_rank_order(Plan& plan) {
+  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  unsigned before[kAxes] = {};  // bits of the axes that must come before this one
+  unsigned dense = 0;
+  unsigned expert = 0;
+  for (const Axis axis : plan.rank_order.axes) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (axes.dense[i].size > 1) before[i] |= std::exchange(dense, dense | 1U << i);
+    if (axes.expert[i].size > 1) before[i] |= std::exchange(expert, expert | 1U << i);
+  }
+  unsigned placed = 0;
+  for (Axis& place : plan.rank_order.axes) {
+    for (unsigned i = 0; i < kAxes; ++i) {
+      if ((placed & 1U << i) != 0 || (before[i] & ~placed) != 0) continue;
+      place = static_cast<Axis>(i);
+      placed |= 1U << i;
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+Plan canonical(Plan plan, const Job& job) {
+  const Active active = active_groups(plan, job);
+  settle_sharding(plan, job, active);
+  settle_schedule(plan, job);
+  settle_recompute(plan, job);
+  settle_messages(plan, active);
+  settle_rank_order(plan);
+  return plan;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Reads a job (`stepwright: job/1`). Relative paths inside are relative to the file.
+Job read_job(const Document& document, const std::filesystem::path& directory);
+Job load_job(const std::filesystem::path& path);
+
+/// Reads a plan (`stepwright: plan/1`, with its job). What the schema knows but nothing covers yet
+/// is `kUnsupported`. Legality is not checked here.
+PlannedJob read_plan(const Document& document, const std::filesystem::path& directory);
+PlannedJob load_plan(const std::filesystem::path& path);
+
+/// The plan file as YAML that stands alone (model and cluster by name where built in, else inline);
+/// `read_plan` gives back an equal plan. With `expanded`, model and cluster are written out in
+/// full: the form on which `--set` works.
+std::string plan_yaml(const PlannedJob& planned, bool expanded = false);
+
+/// The same content as JSON, for `--json` outputs.
+nlohmann::ordered_json plan_json(const PlannedJob& planned);
+
+/// Applies `field=value` or `field=2x`. The field is a dotted path of the plan file (`micro_batch`,
+/// `parallel.tensor`, `job.batch.length`); `job.` may be left out, and `cluster.` / `model.` reach
+/// the expanded mappings (`cluster.nic=2x`, `cluster.device.memory=1.5x`, `model.layers=40`).
+/// Unknown fields are errors with the nearest known one.
+PlannedJob with_field(const PlannedJob& planned, const std::string& assignment);
+
+}  // namespace stepwright

@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/repair.h"
+
+namespace stepwright {
+namespace {
+
+/// The largest size up to `most` that cuts a group and divides the present one, if any.
+std::int64_t nearest_cut(const Extents& group, std::int64_t present) {
+  const std::int64_t common = std::gcd(group.size(), present);
+  return cut(group, common) ? common : 1;
+}
+
+void follow_sharding(const Job& job, Plan& plan) {
+  Sharding& sharding = plan.sharding;
+  if (plan.parallel.expert_data() == 0) return;
+  if (!sharding.uses(Spread::kInner)) sharding.group = sharding.expert_group = 1;
+  if (!job.model.experts) sharding.expert_group = 1;
+  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  sharding.group = nearest_cut(data_context_extents(axes), sharding.group);
+  sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
+}
+
+/// With the pipeline as the slowest axis both sides always agree.
+void follow_rank_order(const Job& job, Plan& plan) {
+  const std::optional<Rule> broken = broken_rule(job, plan);
+  if (broken != Rule::kRankOrder) return;
+  const auto last = std::ranges::end(plan.rank_order.axes);
+  const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
+  if (pipeline != last) std::rotate(pipeline, pipeline + 1, last);
+}
+
+}  // namespace
+
+void follow(const Job& job, Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
+  if (degrees.tensor == 1) plan.sequence_parallel = false;
+  if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
+  if (degrees.pipeline == 1) plan.schedule.chunks = 1;
+  if (plan.schedule.kind == ScheduleKind::kInterleaved && plan.schedule.chunks == 1) {
+    plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  }
+  const auto chunks = static_cast<std::size_t>(degrees.pipeline * plan.schedule.chunks);
+  if (plan.layers.size() != chunks) plan.layers.clear();
+  if (job.sequences % degrees.data == 0) {
+    plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);
+  }
+  follow_rank_order(job, plan);
+  follow_sharding(job, plan);
+}
+
+}  // namespace stepwright

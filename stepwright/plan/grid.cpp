@@ -1,0 +1,159 @@
+#include "stepwright/plan/grid.h"
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
+
+/// Gives every axis its stride: the ranks of all faster axes.
+void lay_strides(const RankOrder& order, std::array<Extent, kAxes>& side) {
+  std::int64_t stride = 1;
+  for (const Axis axis : order.axes) {
+    side[index_of(axis)].stride = stride;
+    stride *= side[index_of(axis)].size;
+  }
+}
+
+Extents product(std::initializer_list<Extent> factors) {
+  Extents extents;
+  for (const Extent& factor : factors) extents.add(factor);
+  return extents;
+}
+
+void add_all(Extents& to, const Extents& from) {
+  for (const Extent& factor : from) to.add(factor);
+}
+
+CutExtents cut_or_fail(const Extents& group, std::int64_t size) {
+  std::optional<CutExtents> parts = cut(group, size);
+  if (!parts) fail_input("the plan has no rank grid: a sharding group does not cut its group");
+  return *parts;
+}
+
+}  // namespace
+
+GridAxes grid_axes(const Parallel& parallel, const RankOrder& order) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = parallel;
+  GridAxes axes;
+  axes.dense[index_of(Axis::kTensor)].size = tensor;
+  axes.dense[index_of(Axis::kContext)].size = context;
+  axes.dense[index_of(Axis::kData)].size = data;
+  axes.dense[index_of(Axis::kPipeline)].size = pipeline;
+  axes.expert[index_of(Axis::kTensor)].size = expert_tensor;
+  axes.expert[index_of(Axis::kExpert)].size = expert;
+  axes.expert[index_of(Axis::kData)].size = tensor * context * data / (expert_tensor * expert);
+  axes.expert[index_of(Axis::kPipeline)].size = pipeline;
+  lay_strides(order, axes.dense);
+  lay_strides(order, axes.expert);
+  return axes;
+}
+
+Extents data_context_extents(const GridAxes& axes) {
+  return product({axes.dense[index_of(Axis::kContext)], axes.dense[index_of(Axis::kData)]});
+}
+
+Extents expert_data_extents(const GridAxes& axes) {
+  return product({axes.expert[index_of(Axis::kData)]});
+}
+
+Grid::Grid(const Plan& plan) {
+  const Parallel& sizes = plan.parallel;
+  const std::int64_t least = std::min(
+      {sizes.tensor, sizes.pipeline, sizes.context, sizes.expert, sizes.expert_tensor, sizes.data});
+  if (least < 1 || sizes.expert_data() < 1) {
+    fail_input("the plan has no rank grid: its degrees of parallelism do not divide each other");
+  }
+  const GridAxes axes = grid_axes(sizes, plan.rank_order);
+  ranks_ = sizes.ranks();
+  tensor_ = axes.dense[index_of(Axis::kTensor)];
+  context_ = axes.dense[index_of(Axis::kContext)];
+  data_ = axes.dense[index_of(Axis::kData)];
+  pipeline_ = axes.dense[index_of(Axis::kPipeline)];
+  expert_tensor_ = axes.expert[index_of(Axis::kTensor)];
+  expert_ = axes.expert[index_of(Axis::kExpert)];
+  expert_data_ = axes.expert[index_of(Axis::kData)];
+  lay_dense(plan.sharding);
+  lay_experts(plan.sharding);
+  lay_embedding();
+  at(GroupKind::kPipeline).extents = product({pipeline_});
+  at(GroupKind::kWorld).extents = product({{ranks_, 1}});
+}
+
+void Grid::lay_dense(const Sharding& sharding) {
+  const Extents replicas = product({context_, data_});
+  const CutExtents parts = cut_or_fail(replicas, sharding.group);
+  at(GroupKind::kTensor).extents = product({tensor_});
+  at(GroupKind::kContext).extents = product({context_});
+  at(GroupKind::kDataContext).extents = replicas;
+  at(GroupKind::kShardInner).extents = parts.inner;
+  at(GroupKind::kShardOuter).extents = parts.outer;
+  Extents& norm = at(GroupKind::kNorm).extents;
+  norm = product({tensor_, pipeline_});
+  if (sharding.optimizer == Spread::kInner) add_all(norm, parts.inner);
+  if (sharding.optimizer == Spread::kGlobal) norm = product({{ranks_, 1}});
+}
+
+void Grid::lay_experts(const Sharding& sharding) {
+  const Extents replicas = product({expert_data_});
+  const CutExtents parts = cut_or_fail(replicas, sharding.expert_group);
+  at(GroupKind::kExpert).extents = product({expert_});
+  at(GroupKind::kExpertTensor).extents = product({expert_tensor_});
+  at(GroupKind::kExpertModel).extents = product({expert_tensor_, expert_});
+  at(GroupKind::kExpertData).extents = replicas;
+  at(GroupKind::kExpertShardInner).extents = parts.inner;
+  at(GroupKind::kExpertShardOuter).extents = parts.outer;
+  Extents& norm = at(GroupKind::kExpertNorm).extents;
+  norm = product({expert_tensor_, expert_, pipeline_});
+  if (sharding.optimizer == Spread::kInner) add_all(norm, parts.inner);
+  if (sharding.optimizer == Spread::kGlobal) norm = product({{ranks_, 1}});
+}
+
+void Grid::lay_embedding() {
+  const auto& [stages, stride] = pipeline_;
+  if (stages == 1) return;
+  GroupShape& ends = at(GroupKind::kEmbedding);
+  ends.extents = product({{2, stride * (stages - 1)}});
+  ends.idle = stride * (stages - 2);
+}
+
+Coordinates Grid::coordinates(std::int64_t rank) const {
+  const auto along = [rank](const Extent& axis) { return rank / axis.stride % axis.size; };
+  return {.tensor = along(tensor_),
+          .context = along(context_),
+          .data = along(data_),
+          .pipeline = along(pipeline_),
+          .expert = along(expert_),
+          .expert_tensor = along(expert_tensor_),
+          .expert_data = along(expert_data_)};
+}
+
+std::int64_t Grid::rank_at(std::int64_t tensor, std::int64_t context, std::int64_t data,
+                           std::int64_t pipeline) const {
+  return tensor * tensor_.stride + context * context_.stride + data * data_.stride +
+         pipeline * pipeline_.stride;
+}
+
+std::vector<std::int64_t> Grid::members(GroupKind kind, std::int64_t rank) const {
+  const Extents& extents = shape(kind).extents;
+  std::int64_t first = extents.base(rank);
+  if (kind == GroupKind::kEmbedding) {
+    const std::int64_t stage = coordinates(rank).pipeline;
+    if (stage != 0 && stage != pipeline_.size - 1) return {};
+    first = rank - stage * pipeline_.stride;
+  }
+  std::vector<std::int64_t> ranks = {first};
+  ranks.reserve(static_cast<std::size_t>(extents.size()));
+  for (const Extent& factor : extents) {
+    const std::size_t before = ranks.size();
+    for (std::int64_t i = 1; i < factor.size; ++i) {
+      for (std::size_t j = 0; j < before; ++j) ranks.push_back(ranks[j] + i * factor.stride);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace stepwright

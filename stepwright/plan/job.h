@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/core/dtype.h"
+#include "stepwright/core/named.h"
+#include "stepwright/model/architecture.h"
+#include "stepwright/plan/plan.h"
+#include "stepwright/plan/space.h"
+
+namespace stepwright {
+
+/// Precisions of a job: what matrix products take in. fp64 is for proofs.
+inline constexpr Named<DType> kPrecisionNames[] = {
+    {DType::kFp64, "fp64"},  {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"},
+    {DType::kBf16, "bf16"},  {DType::kFp8, "fp8"},   {DType::kMxfp8, "mxfp8"},
+    {DType::kNvfp4, "nvfp4"}};
+
+enum class Optimizer : std::uint8_t { kAdam, kAdamW, kSgd };
+inline constexpr Named<Optimizer> kOptimizerNames[] = {
+    {Optimizer::kAdam, "adam"}, {Optimizer::kAdamW, "adamw"}, {Optimizer::kSgd, "sgd"}};
+
+/// How the attention core is computed: fused kernels keep no scores, `unfused` writes them out.
+enum class AttentionKernel : std::uint8_t { kUnfused, kFlash1, kFlash2, kFlash3, kCudnn };
+inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
+    {AttentionKernel::kUnfused, "unfused"},
+    {AttentionKernel::kFlash1, "flash1"},
+    {AttentionKernel::kFlash2, "flash2"},
+    {AttentionKernel::kFlash3, "flash3"},
+    {AttentionKernel::kCudnn, "cudnn"}};
+
+/// Kernels that the training framework uses; they select operators and cost constants.
+struct Kernels {
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  bool fused_norm = true;            ///< Norms, rotary and gated activation as one kernel each.
+  bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
+  bool cuda_graphs = false;          ///< No launch gaps.
+};
+
+/// The framework that will run the plan; it selects cost constants, never volumes.
+struct Framework {
+  std::string name = "stepwright";  ///< One of `kFrameworkNames`.
+  std::string version;
+};
+inline constexpr std::string_view kFrameworkNames[] = {
+    "stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo", "torchtitan",
+    "fsdp",       "maxtext",       "internevo",          "colossalai"};
+
+enum class Routing : std::uint8_t { kBalanced, kLearned };
+inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balanced"},
+                                                   {Routing::kLearned, "learned"}};
+enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather };
+inline constexpr Named<Dispatcher> kDispatcherNames[] = {{Dispatcher::kAllToAll, "alltoall"},
+                                                         {Dispatcher::kAllGather, "allgather"}};
+
+/// What the tuner looks for.
+enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
+inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
+    {ObjectiveKind::kStepTime, "step_time"},
+    {ObjectiveKind::kThroughput, "tokens_per_s"},
+    {ObjectiveKind::kSmallestCluster, "smallest_cluster"}};
+struct Objective {
+  ObjectiveKind kind = ObjectiveKind::kStepTime;
+  double memory_limit_bytes = 0;  ///< 0: the device's memory.
+  double target_step_time_s = 0;  ///< For the smallest cluster: one of these two is set.
+  double target_tokens_per_s = 0;
+};
+
+/// What is trained, on what, with which batch: everything that a person decides before planning.
+struct Job {
+  std::string model_name;
+  Architecture model;
+  Cluster cluster;
+  std::int64_t sequences = 0;  ///< Global batch.
+  std::int64_t length = 0;     ///< Tokens of one sequence.
+  DType precision = DType::kBf16;
+  Optimizer optimizer = Optimizer::kAdam;
+  Framework framework;
+  Kernels kernels;
+  Routing routing = Routing::kBalanced;
+  Dispatcher dispatcher = Dispatcher::kAllToAll;
+  double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
+  Objective objective;
+  Space space;  ///< What the search may choose; free dimensions are empty lists.
+  /// What the reader took differently from how it was written, for people (an alias that is only
+  /// the nearest, a sharding group of one).
+  std::vector<std::string> notes;
+
+  [[nodiscard]] double tokens() const {
+    return static_cast<double>(sequences) * static_cast<double>(length);
+  }
+};
+
+/// Type in which parameters and activations are stored: the precision itself, bf16 for fp8 and
+/// narrower (those are types of matrix products only).
+DType storage_type(DType precision);
+
+/// Type in which gradients are accumulated when nothing is said: fp32, or fp64 where the storage
+/// is.
+DType default_accumulate(DType precision);
+
+/// A plan with its job: the content of a plan file.
+struct PlannedJob {
+  Job job;
+  Plan plan;
+};
+
+/// Layers of each chunk of the plan, in model order: the explicit list or `even_split`. Chunk `i`
+/// runs on pipeline rank `i % pipeline`.
+std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
+
+/// Micro-batches of one step and pipeline: sequences / (data * micro_batch).
+std::int64_t micro_batches(const Job& job, const Plan& plan);
+
+/// The plan with every choice that has no effect in it set to its default (the kind of context
+/// parallelism of one rank, the group of a state that then is N or G, an explicit even split, rank
+/// orders that give the same grid, ...), so that equal behaviour has equal text. `plan` is legal,
+/// and so is the result.
+Plan canonical(Plan plan, const Job& job);
+
+}  // namespace stepwright

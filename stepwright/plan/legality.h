@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// The rules that a legal plan obeys, in the order in which they are checked; each may rely on
+/// those before it.
+enum class Rule : std::uint8_t {
+  kPositive,            ///< every size is at least 1
+  kWorldSize,           ///< tensor * context * data * pipeline = devices
+  kRankOrder,           ///< five different axes; pipeline strides of dense and expert side agree
+  kTensorDividesHeads,  ///< heads and kv_heads (latent attention: heads) multiples of tensor
+  kTensorDividesFfn,    ///< width of the dense MLP, of the shared experts a multiple of tensor
+  kSequenceParallelNeedsTensor,
+  kContextDividesLength,   ///< length a multiple of 2 * context, for the balanced causal cut
+  kUlyssesDividesHeads,    ///< kv_heads (latent: heads) / tensor a multiple of context
+  kLengthDividesTensor,    ///< sequence parallel: length / context a multiple of tensor
+  kLengthWithinPositions,  ///< learned positions: length at most the rows of their table
+  kExpertNeedsExperts,     ///< expert or expert_tensor above 1 needs a model with experts
+  kExpertDividesExperts,
+  kExpertTensorDividesFfn,
+  kExpertGridDivides,            ///< expert * expert_tensor divides tensor * context * data
+  kExpertNeedsSequenceParallel,  ///< expert or expert_tensor above 1 with tensor above 1
+  kStagesWithinLayers,           ///< pipeline * chunks at most the layers
+  kLayerSplit,  ///< explicit layers: one entry per chunk, each at least 1, sum = layers
+  kChunksNeedInterleaving,
+  kInterleavingNeedsChunks,  ///< interleaved: at least 2 chunks
+  kInterleavingNeedsPipeline,
+  kBatchDivides,             ///< sequences a multiple of data * micro_batch
+  kInterleavingNeedsGroups,  ///< micro-batches a multiple of pipeline
+  kShardingStrategy,         ///< one of the fourteen
+  kShardingGroup,            ///< cuts data x context into equal runs; 1 unless a state is I
+  kExpertShardingGroup,      ///< the same of the experts' data group
+  kRecomputeEvery,           ///< n of `every: n` is at least 1
+  kPrecision,                ///< the device has a peak rate for the precision
+  kAccumulate,               ///< the type of stored gradients or a wider one
+};
+inline constexpr Named<Rule> kRuleNames[] = {
+    {Rule::kPositive, "positive-sizes"},
+    {Rule::kWorldSize, "world-size"},
+    {Rule::kRankOrder, "rank-order"},
+    {Rule::kTensorDividesHeads, "heads-per-tensor"},
+    {Rule::kTensorDividesFfn, "ffn-per-tensor"},
+    {Rule::kSequenceParallelNeedsTensor, "sequence-parallel-needs-tensor"},
+    {Rule::kContextDividesLength, "length-per-context"},
+    {Rule::kUlyssesDividesHeads, "heads-per-ulysses"},
+    {Rule::kLengthDividesTensor, "length-per-tensor"},
+    {Rule::kLengthWithinPositions, "length-within-positions"},
+    {Rule::kExpertNeedsExperts, "expert-needs-experts"},
+    {Rule::kExpertDividesExperts, "experts-per-expert"},
+    {Rule::kExpertTensorDividesFfn, "expert-ffn-per-tensor"},
+    {Rule::kExpertGridDivides, "expert-grid"},
+    {Rule::kExpertNeedsSequenceParallel, "expert-needs-sequence-parallel"},
+    {Rule::kStagesWithinLayers, "stages-within-layers"},
+    {Rule::kLayerSplit, "layer-split"},
+    {Rule::kChunksNeedInterleaving, "chunks-need-interleaving"},
+    {Rule::kInterleavingNeedsChunks, "interleaving-needs-chunks"},
+    {Rule::kInterleavingNeedsPipeline, "interleaving-needs-pipeline"},
+    {Rule::kBatchDivides, "batch-per-data"},
+    {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups"},
+    {Rule::kShardingStrategy, "sharding-strategy"},
+    {Rule::kShardingGroup, "sharding-group"},
+    {Rule::kExpertShardingGroup, "expert-sharding-group"},
+    {Rule::kRecomputeEvery, "recompute-every"},
+    {Rule::kPrecision, "precision"},
+    {Rule::kAccumulate, "accumulate"}};
+
+/// "heads-per-tensor".
+std::string_view rule_name(Rule rule);
+
+/// Why a plan is not legal.
+struct Rejected {
+  Rule rule{};
+  std::string message;  ///< Rule, the values that break it, and the nearest legal plans.
+  /// Legal plans (at most two, below and above) that change the offending choice and what has to
+  /// follow it. Empty when only the job can be changed, or nothing near is legal.
+  std::vector<Plan> nearest;
+};
+
+/// The first broken rule, or nothing when the plan is legal. Only arithmetic and structure: whether
+/// it fits in memory is another question. Any values may be given. No allocation.
+std::optional<Rule> broken_rule(const Job& job, const Plan& plan);
+
+/// As above, with the reason and the nearest legal plans; costs nothing more for a legal plan.
+std::optional<Rejected> illegal(const Job& job, const Plan& plan);
+
+/// Values that a degree can have in any legal plan of the job, ascending: what the rules that look
+/// at this degree alone leave over.
+std::vector<std::int64_t> legal_tensor_sizes(const Job& job);
+std::vector<std::int64_t> legal_context_sizes(const Job& job);
+std::vector<std::int64_t> legal_pipeline_sizes(const Job& job);
+std::vector<std::int64_t> legal_expert_sizes(const Job& job);
+std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job);
+
+/// Micro-batch sizes that divide the sequences of one data rank; empty when `data` does not divide
+/// the batch.
+std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data);
+
+/// Sharding groups of the plan's grid, for states I: 1, the whole group and everything between that
+/// cuts it into equal runs. The plan's degrees and rank order are legal.
+std::vector<std::int64_t> legal_sharding_groups(const Plan& plan);
+std::vector<std::int64_t> legal_expert_groups(const Plan& plan);
+
+/// The divisors of a number of at least 1, ascending.
+std::vector<std::int64_t> divisors(std::int64_t number);
+
+}  // namespace stepwright

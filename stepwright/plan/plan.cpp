@@ -1,0 +1,122 @@
+#include "stepwright/plan/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+std::optional<Spread> spread_of(char letter) {
+  for (const auto& [value, name] : kSpreadNames) {
+    if (name.front() == letter) return value;
+  }
+  return std::nullopt;
+}
+
+std::string_view states_of(std::string_view word) {
+  for (const ShardingAlias& alias : kShardingAliases) {
+    if (alias.name == word) return alias.states;
+  }
+  return word;
+}
+
+/// The letters of what may run beside computation: "gp-c-l" lacks tensor and expert.
+std::string overlap_letters(const Overlap& overlap) {
+  const auto letter = [](bool on, char yes) { return on ? yes : '-'; };
+  return {letter(overlap.gradients, 'g'), letter(overlap.parameters, 'p'),
+          letter(overlap.tensor, 't'),    letter(overlap.context, 'c'),
+          letter(overlap.expert, 'e'),    letter(overlap.pipeline, 'l')};
+}
+
+}  // namespace
+
+std::string sharding_word(const Sharding& sharding) {
+  return fmt::format("{}{}{}", name_of(kSpreadNames, sharding.parameters),
+                     name_of(kSpreadNames, sharding.gradients),
+                     name_of(kSpreadNames, sharding.optimizer));
+}
+
+std::optional<Sharding> sharding_of(std::string_view word) {
+  const std::string_view states = states_of(word);
+  if (states.size() != 3) return std::nullopt;
+  const auto parameters = spread_of(states[0]);
+  const auto gradients = spread_of(states[1]);
+  const auto optimizer = spread_of(states[2]);
+  if (!parameters || !gradients || !optimizer) return std::nullopt;
+  return Sharding{.parameters = *parameters, .gradients = *gradients, .optimizer = *optimizer};
+}
+
+bool is_paro_strategy(const Sharding& sharding) {
+  return sharding.parameters <= sharding.optimizer && sharding.gradients <= sharding.optimizer;
+}
+
+std::vector<Sharding> paro_strategies() {
+  static constexpr std::string_view kWords[] = {"NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI",
+                                                "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG"};
+  std::vector<Sharding> strategies;
+  for (const std::string_view word : kWords) strategies.push_back(*sharding_of(word));
+  return strategies;
+}
+
+std::string rank_order_word(const RankOrder& order) {
+  std::string word;
+  for (const Axis axis : order.axes) {
+    if (!word.empty()) word += '-';
+    word += name_of(kAxisNames, axis);
+  }
+  return word;
+}
+
+std::optional<RankOrder> rank_order_of(std::string_view word) {
+  RankOrder order;
+  std::ranges::sort(order.axes);
+  do {
+    if (rank_order_word(order) == word) return order;
+  } while (std::ranges::next_permutation(order.axes).found);
+  return std::nullopt;
+}
+
+std::string recompute_word(const Recompute& recompute) {
+  const std::string_view kind = name_of(kRecomputeNames, recompute.kind);
+  if (recompute.kind != RecomputeKind::kEvery) return std::string(kind);
+  return fmt::format("{} {}", kind, recompute.every);
+}
+
+std::int64_t even_share(std::int64_t layers, std::int64_t chunks, std::int64_t chunk) {
+  const std::int64_t surplus = layers % chunks;
+  const std::int64_t first = (chunks - surplus) / 2;
+  const bool extra = first <= chunk && chunk < first + surplus;
+  return layers / chunks + (extra ? 1 : 0);
+}
+
+std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks) {
+  std::vector<std::int64_t> shares;
+  for (std::int64_t i = 0; i < chunks; ++i) shares.push_back(even_share(layers, chunks, i));
+  return shares;
+}
+
+std::string plan_text(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::string text = fmt::format("tp{} cp{} ep{} etp{} dp{} pp{} mb{}", degrees.tensor,
+                                 degrees.context, degrees.expert, degrees.expert_tensor,
+                                 degrees.data, degrees.pipeline, plan.micro_batch);
+  text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
+  text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
+                      plan.sharding.expert_group);
+  text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));
+  if (plan.recompute.every != 1) text += fmt::format("/{}", plan.recompute.every);
+  text += fmt::format(" sp:{} {} {} {}", plan.sequence_parallel ? "yes" : "no",
+                      name_of(kTensorInputNames, plan.tensor_input),
+                      name_of(kContextKindNames, plan.context_kind),
+                      name_of(kDTypeNames, plan.accumulate));
+  text += fmt::format(" buckets:{}/{} overlap:{}", plan.gradient_bucket, plan.parameter_bucket,
+                      overlap_letters(plan.overlap));
+  text += fmt::format(" data:{} {}", name_of(kAlgorithmNames, plan.data_algorithm),
+                      rank_order_word(plan.rank_order));
+  if (plan.layers.empty()) return text + " layers:even";
+  return text + fmt::format(" layers:{}", fmt::join(plan.layers, ","));
+}
+
+}  // namespace stepwright

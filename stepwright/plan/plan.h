@@ -1,0 +1,202 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// Degrees of parallelism. `tensor * context * data * pipeline` is the number of ranks; on the
+/// expert side `expert_tensor * expert * expert data * pipeline` is the same number.
+struct Parallel {
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
+  std::int64_t expert_tensor = 1;
+  std::int64_t data = 1;
+
+  [[nodiscard]] std::int64_t ranks() const { return tensor * context * data * pipeline; }
+  /// Ranks that hold the same routed experts; 0 when the expert side does not divide the dense one.
+  [[nodiscard]] std::int64_t expert_data() const {
+    const std::int64_t stage = tensor * context * data;
+    const bool divides = stage % expert == 0 && stage / expert % expert_tensor == 0;
+    return divides ? stage / expert / expert_tensor : 0;
+  }
+  auto operator<=>(const Parallel&) const = default;
+};
+
+/// Most ranks of a degree and most elements of a bucket, sequences of a batch, tokens of a sequence
+/// that a file may state.
+inline constexpr std::int64_t kMostRanks = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+/// What a column-parallel layer keeps for its weight gradient under sequence parallelism.
+enum class TensorInput : std::uint8_t { kKeep, kRegather };
+inline constexpr Named<TensorInput> kTensorInputNames[] = {{TensorInput::kKeep, "keep"},
+                                                           {TensorInput::kRegather, "regather"}};
+
+enum class ContextKind : std::uint8_t { kRing, kAllGather, kUlysses };
+inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, "ring"},
+                                                           {ContextKind::kAllGather, "all-gather"},
+                                                           {ContextKind::kUlysses, "ulysses"}};
+
+enum class ScheduleKind : std::uint8_t { kGpipe, kOneForwardOneBackward, kInterleaved };
+inline constexpr Named<ScheduleKind> kScheduleNames[] = {
+    {ScheduleKind::kGpipe, "gpipe"},
+    {ScheduleKind::kOneForwardOneBackward, "1f1b"},
+    {ScheduleKind::kInterleaved, "interleaved"}};
+/// Kinds of schedules that the schema knows and no generator covers yet.
+inline constexpr std::string_view kFutureSchedules[] = {"zero-bubble", "folded", "paired"};
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
+  std::int64_t chunks = 1;  ///< Model chunks per pipeline rank; above 1 only when interleaved.
+  auto operator<=>(const Schedule&) const = default;
+};
+
+/// How one kind of model state is spread over the data x context group (PaRO, 2310.06003): every
+/// rank holds all (N), split inside groups of `group` ranks (I), split over all of them (G).
+enum class Spread : std::uint8_t { kNone, kInner, kGlobal };
+inline constexpr Named<Spread> kSpreadNames[] = {
+    {Spread::kNone, "N"}, {Spread::kInner, "I"}, {Spread::kGlobal, "G"}};
+
+struct Sharding {
+  Spread parameters = Spread::kNone;
+  Spread gradients = Spread::kNone;
+  Spread optimizer = Spread::kNone;
+  std::int64_t group = 1;         ///< m: consecutive ranks of the data x context group.
+  std::int64_t expert_group = 1;  ///< m of the expert states, dividing the expert data size.
+
+  [[nodiscard]] bool uses(Spread spread) const {
+    return parameters == spread || gradients == spread || optimizer == spread;
+  }
+  auto operator<=>(const Sharding&) const = default;
+};
+
+/// A name under which other systems know a strategy (2310.06003 and the systems' sources).
+struct ShardingAlias {
+  std::string_view name;
+  std::string_view states;
+  std::string_view note;  ///< Said when it is read: where the alias is only the nearest.
+};
+inline constexpr ShardingAlias kShardingAliases[] = {
+    {"ddp", "NNN", ""},
+    {"zero1", "NNG", ""},
+    {"zero2", "NGG", ""},
+    {"zero3", "GGG", ""},
+    {"fsdp", "GGG", ""},
+    {"hsdp", "III", ""},
+    {"mics", "III", ""},
+    {"hpz", "IGG",
+     "hpz is read as IGG, the nearest strategy: ZeRO++ hpZ also keeps the global parameter shard "
+     "and gathers over all ranks in the forward pass"},
+};
+
+enum class RecomputeKind : std::uint8_t { kNone, kSelective, kFull, kEvery };
+inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone, "none"},
+                                                           {RecomputeKind::kSelective, "selective"},
+                                                           {RecomputeKind::kFull, "full"},
+                                                           {RecomputeKind::kEvery, "every"}};
+struct Recompute {
+  RecomputeKind kind = RecomputeKind::kNone;
+  std::int64_t every = 1;  ///< With kEvery: layers 0, n, 2n, ... of a chunk are recomputed in full.
+  auto operator<=>(const Recompute&) const = default;
+};
+
+/// Which communication may run beside computation.
+struct Overlap {
+  bool gradients = true;
+  bool parameters = true;
+  bool tensor = false;
+  bool context = true;
+  bool expert = false;
+  bool pipeline = true;
+  auto operator<=>(const Overlap&) const = default;
+};
+
+enum class Algorithm : std::uint8_t { kRing, kTwoLevel };
+inline constexpr Named<Algorithm> kAlgorithmNames[] = {{Algorithm::kRing, "ring"},
+                                                       {Algorithm::kTwoLevel, "two-level"}};
+/// Algorithms that the schema knows and no generator covers yet.
+inline constexpr std::string_view kFutureAlgorithms[] = {"tree", "nvls", "ho-ring", "direct"};
+
+/// Dimensions of the rank grid. The tensor axis has the expert-tensor size on the expert side, the
+/// data axis the expert-data size.
+enum class Axis : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
+inline constexpr Named<Axis> kAxisNames[] = {{Axis::kTensor, "tp"},
+                                             {Axis::kContext, "cp"},
+                                             {Axis::kExpert, "ep"},
+                                             {Axis::kData, "dp"},
+                                             {Axis::kPipeline, "pp"}};
+inline constexpr int kAxes = 5;
+
+/// The axes of the rank grid, fastest first.
+struct RankOrder {
+  Axis axes[kAxes] = {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kData, Axis::kPipeline};
+  auto operator<=>(const RankOrder&) const = default;
+};
+
+/// Every choice beyond the job. Small and comparable: the tuner holds many.
+struct Plan {
+  Parallel parallel;
+  std::int64_t micro_batch = 1;
+  Schedule schedule;
+  Sharding sharding;
+  Recompute recompute;
+  bool sequence_parallel = false;
+  TensorInput tensor_input = TensorInput::kRegather;
+  ContextKind context_kind = ContextKind::kRing;
+  DType accumulate = DType::kFp32;
+  std::int64_t gradient_bucket = 40'000'000;   ///< Elements.
+  std::int64_t parameter_bucket = 40'000'000;  ///< Elements.
+  Overlap overlap;
+  Algorithm data_algorithm = Algorithm::kRing;
+  RankOrder rank_order;
+  std::vector<std::int64_t> layers;  ///< Per chunk in model order; empty: `even_split`.
+
+  auto operator<=>(const Plan&) const = default;
+};
+
+/// "IIG".
+std::string sharding_word(const Sharding& sharding);
+
+/// The states of "IIG" or of an alias ("zero3"), groups left at 1; nothing for any other word. All
+/// 27 combinations are read, `is_paro_strategy` says which are strategies.
+std::optional<Sharding> sharding_of(std::string_view word);
+
+/// True when the optimizer states are split at least as finely as parameters and gradients, which
+/// leaves the fourteen strategies (2310.06003, section 3).
+bool is_paro_strategy(const Sharding& sharding);
+
+/// The fourteen strategies: NNN NNI NNG NII NIG NGG INI ING III IIG IGG GNG GIG GGG; groups left
+/// at 1.
+std::vector<Sharding> paro_strategies();
+
+/// "tp-cp-ep-dp-pp".
+std::string rank_order_word(const RankOrder& order);
+
+/// The order of a word that names all five axes once; nothing for any other word.
+std::optional<RankOrder> rank_order_of(std::string_view word);
+
+/// "none", "selective", "full", "every 2".
+std::string recompute_word(const Recompute& recompute);
+
+/// Layers of chunk `chunk` (0-based) when nothing is said: as even as possible, the surplus going
+/// to chunks in the middle (of two equally far the earlier), then to the first, never to the last:
+/// it has the head. Requires chunks >= 1.
+std::int64_t even_share(std::int64_t layers, std::int64_t chunks, std::int64_t chunk);
+
+/// `even_share` of all chunks.
+std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks);
+
+/// One line that names every choice; equal plans have equal text, ties are broken by it.
+std::string plan_text(const Plan& plan);
+
+}  // namespace stepwright

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+
+/// A whole number of a plan that a repair may change.
+struct Knob {
+  std::string_view name;
+  std::int64_t& (*of)(Plan& plan);
+};
+extern const Knob kTensorKnob, kContextKnob, kDataKnob, kPipelineKnob, kExpertKnob,
+    kExpertTensorKnob, kMicroBatchKnob, kChunksKnob, kGroupKnob, kExpertGroupKnob;
+
+/// Collects the legal plans nearest to a refused one. A law proposes changes of the choice that
+/// breaks it; what must follow (the data size that keeps the number of ranks, a micro-batch that
+/// divides, ...) follows. Once a proposal led to a legal plan the next ones are ignored.
+class Repairs {
+ public:
+  /// Both must outlive the repairs; `rule` is the broken one.
+  Repairs(const Job& job, const Plan& plan, Rule rule) : job_(job), plan_(plan), rule_(rule) {}
+
+  [[nodiscard]] const Job& job() const { return job_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
+  /// Proposes values of a knob, ascending: the nearest that give a legal plan below and above the
+  /// present value are taken.
+  void values(const Knob& knob, const std::vector<std::int64_t>& candidates);
+  /// Proposes plans; all legal ones are taken.
+  void plans(const std::vector<Plan>& candidates);
+  /// Says what in the job would have to change, where no plan of this job helps.
+  void job_change(std::string advice) { job_change_ = std::move(advice); }
+
+  [[nodiscard]] const std::vector<Plan>& found() const { return found_; }
+  /// "nearest legal: tensor 8 with data 16, or tensor 20 with data 8".
+  [[nodiscard]] std::string advice() const;
+
+ private:
+  bool take(const Plan& candidate);
+  bool take_value(const Knob& knob, std::int64_t value);
+
+  const Job& job_;
+  const Plan& plan_;
+  Rule rule_;
+  std::vector<Plan> found_;
+  std::vector<Plan> partial_;  ///< These keep the broken rule but break a later one.
+  bool wants_partial_ = false;
+  std::string job_change_;
+};
+
+/// Changes what has to follow a changed choice: sequence parallelism and interleaving that lost
+/// their ground, micro-batch and sharding groups that no longer divide, an explicit split of other
+/// chunks, a rank order that no longer fits.
+void follow(const Job& job, Plan& plan);
+
+/// What differs between two plans, as "tensor 8 with data 16": the values of `to`.
+std::string changes(const Plan& from, const Plan& to);
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/plan/plan.h"
+
+namespace stepwright {
+
+/// Stands for the word `node` in lists of sharding groups: each plan's own `node_sharding_group` or
+/// `node_expert_group` (plan/grid.h).
+inline constexpr std::int64_t kNodeGroup = 0;
+
+/// What the tuner may choose from, one list per dimension (the job's `search:` mapping). An empty
+/// list leaves the dimension free: the tuner takes every legal value of it, or, for the dimensions
+/// marked (*), the one default of `Plan`.
+struct Space {
+  std::vector<std::int64_t> tensor;
+  std::vector<std::int64_t> pipeline;
+  std::vector<std::int64_t> context;
+  std::vector<std::int64_t> expert;
+  std::vector<std::int64_t> expert_tensor;
+  std::vector<std::int64_t> data;
+  std::vector<std::int64_t> micro_batch;
+  std::vector<ScheduleKind> schedule;
+  std::vector<std::int64_t> chunks;
+  std::vector<Sharding> sharding;            ///< States only; the groups below.
+  std::vector<std::int64_t> sharding_group;  ///< `kNodeGroup`: `node_sharding_group`.
+  std::vector<std::int64_t> expert_group;    ///< `kNodeGroup`: `node_expert_group`.
+  std::vector<Recompute> recompute;          ///< Free: none, selective, full.
+  std::vector<bool> sequence_parallel;
+  std::vector<TensorInput> tensor_input;
+  std::vector<ContextKind> context_kind;
+  std::vector<DType> accumulate;                  ///< (*)
+  std::vector<std::int64_t> gradient_bucket;      ///< (*)
+  std::vector<std::int64_t> parameter_bucket;     ///< (*)
+  std::vector<Overlap> overlap;                   ///< (*)
+  std::vector<Algorithm> data_algorithm;          ///< (*)
+  std::vector<RankOrder> rank_order;              ///< (*)
+  std::vector<std::vector<std::int64_t>> layers;  ///< An empty one: even. (*)
+
+  bool operator==(const Space&) const = default;
+};
+
+}  // namespace stepwright

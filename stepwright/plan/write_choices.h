@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+// Writers of what read_choices.h reads.
+
+/// "full" or {every: n}.
+nlohmann::ordered_json recompute_json(const Recompute& recompute);
+/// {gradients: true, ...}.
+nlohmann::ordered_json overlap_json(const Overlap& overlap);
+/// {data: ring}.
+nlohmann::ordered_json collectives_json(Algorithm data);
+/// "even" or [40, 40].
+nlohmann::ordered_json layers_json(const std::vector<std::int64_t>& layers);
+/// The mapping `search`: the dimensions that are not free, one value alone or a list.
+nlohmann::ordered_json space_json(const Space& space);
+/// A job without its version. `expanded`: model and cluster written out.
+nlohmann::ordered_json job_json(const Job& job, bool expanded);
+/// A plan file. `expanded`: model and cluster written out.
+nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
+/// The same, laid out as in a file: one line for each value of the file and of its job; models and
+/// clusters have one for each member.
+Tree plan_file_tree(const PlannedJob& planned, bool expanded);
+
+}  // namespace stepwright

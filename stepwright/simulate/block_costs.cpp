@@ -1,0 +1,117 @@
+#include "stepwright/simulate/block_costs.h"
+
+#include <algorithm>
+
+#include "stepwright/memory/lifetimes.h"
+
+namespace stepwright {
+namespace {
+
+/// The plan without sharding: data-parallel messages are laid over the blocks later.
+Setting block_setting(const Job& job, const Plan& plan) {
+  Setting setting = make_setting(job, plan);
+  setting.gather_dense = setting.gather_expert = false;
+  setting.reduce_dense = setting.reduce_expert = false;
+  return setting;
+}
+
+std::vector<LayerClass> distinct_classes(const Architecture& model) {
+  std::vector<LayerClass> classes;
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    const LayerClass which = model.layer_class(i);
+    if (std::find(classes.begin(), classes.end(), which) == classes.end()) {
+      classes.push_back(which);
+    }
+  }
+  return classes;
+}
+
+/// When the compute stream ends if every operator starts as soon as order and dependences let it
+/// and nothing slows anything down.
+double floor_seconds(const Template& piece, std::span<const OperatorTime> times,
+                     std::vector<double>& ends) {
+  std::array<double, kStreams> free{};
+  ends.assign(piece.operators.size(), 0.0);
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    double& stream = free[static_cast<std::size_t>(op.stream)];
+    double start = stream;
+    for (const std::int32_t other : piece.after(op)) {
+      start = std::max(start, ends[static_cast<std::size_t>(other)]);
+    }
+    ends[i] = stream = start + times[i].seconds;
+  }
+  return free[static_cast<std::size_t>(Stream::kCompute)];
+}
+
+double sum(const KindBytes& bytes) {
+  double total = 0;
+  for (const double value : bytes) total += value;
+  return total;
+}
+
+}  // namespace
+
+void BlockCost::add(const BlockCost& other, double count) {
+  seconds += count * other.seconds;
+  floor_s += count * other.floor_s;
+  compute_s += count * other.compute_s;
+  serial_s += count * other.serial_s;
+  for (int i = 0; i < kLinkClasses; ++i) {
+    busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
+  }
+  retained_bytes += count * other.retained_bytes;
+  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+}
+
+BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
+  times_.clear();
+  BlockCost cost;
+  for (const Operator& op : piece.operators) {
+    times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
+    cost.serial_s += times_.back().seconds;
+  }
+  const Alone alone = runner_.run(piece, times_, cost_.contention());
+  cost.seconds = alone.duration_s;
+  cost.compute_s = alone.compute_s;
+  cost.busy_s = alone.link_busy_s;
+  cost.floor_s = floor_seconds(piece, times_, ends_);
+  const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
+  cost.retained_bytes = sum(memory.retained);
+  cost.peak_bytes = memory.peak_bytes;
+  return cost;
+}
+
+BlockPairCost BlockPricer::price(const BlockPair& pair, const Layouts& layouts) {
+  return {price(pair.forward, layouts), price(pair.backward, layouts)};
+}
+
+BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
+  const Setting setting = block_setting(job_, plan);
+  BlockCosts blocks;
+  for (const LayerClass which : distinct_classes(job_.model)) {
+    BlockCosts::Layer& layer = blocks.layers.emplace_back();
+    layer.which = which;
+    layer.size = unit_size(local_layer_parameters(setting, which));
+  }
+  blocks.embedding = price(build_embedding(setting), layouts);
+  blocks.head = price(build_head(setting, false), layouts);
+  blocks.residual_bytes = static_cast<double>(residual_tensor(setting, "residual").bytes());
+  blocks.embedding_size = unit_size(local_embedding_parameters(setting));
+  blocks.head_size = unit_size(local_head_parameters(setting, false));
+  blocks.split_head_size = unit_size(local_head_parameters(setting, true));
+  return blocks;
+}
+
+void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                      const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
+  const Setting setting = block_setting(job_, plan);
+  for (BlockCosts::Layer& layer : blocks.layers) {
+    layer.costs[index] = price(build_layer(setting, layer.which, kind), layouts);
+    layer.known[index] = true;
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "stepwright/simulate/alone.h"
+#include "stepwright/simulate/pricer.h"
+#include "stepwright/step/layer.h"
+#include "stepwright/step/unit.h"
+
+namespace stepwright {
+
+/// Group layouts of a plan, by kind.
+using Layouts = std::array<GroupLayout, kGroupKinds>;
+
+/// Builds and prices the templates behind `BlockCosts`.
+class BlockPricer {
+ public:
+  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
+
+  /// Embedding, head and the sizes; layers without costs yet.
+  [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
+  /// Adds one kind of recomputation to every layer class.
+  void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+
+ private:
+  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Layouts& layouts);
+  [[nodiscard]] BlockCost price(const Template& piece, const Layouts& layouts);
+
+  const Job& job_;
+  const CostModel& cost_;
+  AloneRunner runner_;
+  std::vector<OperatorTime> times_;
+  std::vector<double> ends_;
+};
+
+/// Index of a kind in `BlockCosts::Layer::costs`.
+constexpr std::size_t recompute_index(RecomputeKind kind) {
+  if (kind == RecomputeKind::kSelective) return 1;
+  return kind == RecomputeKind::kFull ? 2 : 0;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,214 @@
+#include "stepwright/simulate/data_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+double bytes_of(DType type, double elements) {
+  return elements * static_cast<double>(centibits(type)) / 800.0;
+}
+
+/// The ranks and communicators over which one kind of parameters is spread.
+struct Spreading {
+  std::int64_t inner = 1;
+  std::int64_t world = 1;
+  GroupKind inner_group{}, outer_group{}, world_group{};
+  double elements = 0;  ///< Of the position.
+
+  [[nodiscard]] double divisor(Spread spread) const {
+    if (spread == Spread::kInner) return static_cast<double>(inner);
+    return spread == Spread::kGlobal ? static_cast<double>(world) : 1.0;
+  }
+};
+
+Spreading dense(const Plan& plan, const StageCost& stage) {
+  const Parallel& size = plan.parallel;
+  return {plan.sharding.group, size.data * size.context, GroupKind::kShardInner,
+          GroupKind::kShardOuter, GroupKind::kDataContext, static_cast<double>(stage.size.dense)};
+}
+
+Spreading expert(const Plan& plan, const StageCost& stage) {
+  const Parallel& size = plan.parallel;
+  const std::int64_t world =
+      size.data * size.context * size.tensor / (size.expert * size.expert_tensor);
+  return {plan.sharding.expert_group, world, GroupKind::kExpertShardInner,
+          GroupKind::kExpertShardOuter, GroupKind::kExpertData,
+          static_cast<double>(stage.size.expert)};
+}
+
+class Messages {
+ public:
+  Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
+      : cost_(cost), plan_(plan), layouts_(layouts) {}
+
+  /// `elements` in `pieces` messages.
+  double seconds(OperatorKind kind, GroupKind group, DType type, double elements, double pieces,
+                 LinkClass& link) const {
+    const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
+    if (layout.size <= 1 || elements <= 0) return 0;
+    const OperatorTime time =
+        cost_.message(kind, bytes_of(type, elements / pieces), layout, plan_.data_algorithm);
+    link = std::max(link, time.link);
+    return pieces * time.seconds;
+  }
+
+ private:
+  const CostModel& cost_;
+  const Plan& plan_;
+  const Layouts& layouts_;
+};
+
+double pieces_of(double elements, std::int64_t bucket, double units) {
+  const double by_size = std::floor(elements / static_cast<double>(std::max<std::int64_t>(bucket, 1)));
+  // Blocks are not cut together with their neighbours beyond a bucket, nor in more pieces than fit.
+  const double per_unit = std::max(1.0, std::floor(elements / units /
+                                                   static_cast<double>(std::max<std::int64_t>(bucket, 1))));
+  return std::max(1.0, std::min(by_size, units * per_unit));
+}
+
+void add_gathers(DataCost& out, const Messages& messages, const Plan& plan, const Spreading& spread,
+                 DType storage, double units) {
+  const Spread p = plan.sharding.parameters;
+  const Spread os = plan.sharding.optimizer;
+  const auto gather = [&](GroupKind group, double elements, double pieces) {
+    return messages.seconds(OperatorKind::kAllGather, group, storage, elements, pieces,
+                            out.gather_link);
+  };
+  if (p == Spread::kInner) out.gather_s += gather(spread.inner_group, spread.elements, units);
+  if (p == Spread::kGlobal) out.gather_s += gather(spread.world_group, spread.elements, units);
+  if (p == os) return;
+  const double part = p == Spread::kInner ? spread.elements / static_cast<double>(spread.inner)
+                                          : spread.elements;
+  const GroupKind group = p == Spread::kInner      ? spread.outer_group
+                          : os == Spread::kInner ? spread.inner_group
+                                                 : spread.world_group;
+  const double pieces =
+      plan.overlap.parameters ? units : pieces_of(part, plan.parameter_bucket, 1e18);
+  out.refresh_s += gather(group, part, pieces);
+}
+
+void add_reductions(DataCost& out, const Messages& messages, const Plan& plan,
+                    const Spreading& spread, double units) {
+  const Spread g = plan.sharding.gradients;
+  const Spread os = plan.sharding.optimizer;
+  const double pieces = pieces_of(spread.elements, plan.gradient_bucket, units);
+  out.buckets = std::max(out.buckets, pieces);
+  const auto reduce = [&](OperatorKind kind, GroupKind group, double elements) {
+    return messages.seconds(kind, group, plan.accumulate, elements,
+                            pieces_of(elements, plan.gradient_bucket, pieces), out.reduce_link);
+  };
+  const double inner =
+      reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.elements);
+  const double part = spread.elements / static_cast<double>(spread.inner);
+  if (g == Spread::kGlobal) {
+    out.reduce_s += reduce(OperatorKind::kReduceScatter, spread.world_group, spread.elements);
+    return;
+  }
+  if (g == Spread::kInner) out.reduce_s += inner;
+  if (g == Spread::kNone && os == Spread::kInner) out.last_reduce_s += inner;
+  if (os == Spread::kInner) {
+    out.last_reduce_s += reduce(OperatorKind::kAllReduce, spread.outer_group, part);
+  } else if (os == Spread::kNone) {
+    out.last_reduce_s += reduce(OperatorKind::kAllReduce, spread.world_group, spread.elements);
+  } else if (g == Spread::kInner) {
+    out.last_reduce_s += reduce(OperatorKind::kReduceScatter, spread.outer_group, part);
+  } else {
+    out.last_reduce_s += reduce(OperatorKind::kReduceScatter, spread.world_group, spread.elements);
+  }
+}
+
+double state_bytes(const Job& job) {
+  const DType storage = storage_type(job.precision);
+  const bool wide = storage == DType::kFp64;
+  const double master = storage == DType::kFp32 || wide ? 0 : 4;
+  const double moments = job.optimizer == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
+  return master + moments;
+}
+
+double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
+                      const Layouts& layouts, const StageCost& stage) {
+  const DType storage = storage_type(job.precision);
+  const Messages messages(cost, plan, layouts);
+  const Spreading d = dense(plan, stage);
+  const Spreading e = expert(plan, stage);
+  const Spread os = plan.sharding.optimizer;
+  const auto rows = static_cast<std::int64_t>(d.elements / d.divisor(os) + e.elements / e.divisor(os));
+  const bool shared = storage == DType::kFp32 || storage == DType::kFp64;
+  const double parameter = bytes_of(storage, 1) * (shared ? 2 : 1);
+  Operator op{.kind = OperatorKind::kOptimizer,
+              .phase = Phase::kOptimizer,
+              .dtype = storage,
+              .shape = {.rows = rows,
+                        .inner = static_cast<std::int64_t>(bytes_of(plan.accumulate, 1) +
+                                                           2 * state_bytes(job) + parameter)}};
+  double seconds = cost.compute_s(op);
+  op.kind = OperatorKind::kNormSquare;
+  op.dtype = plan.accumulate;
+  seconds += cost.compute_s(op);
+  LinkClass link{};
+  const auto all_reduce = [&](GroupKind group, DType type, double elements) {
+    return messages.seconds(OperatorKind::kAllReduce, group, type, elements, 1, link);
+  };
+  const double divisor = d.divisor(plan.sharding.gradients);
+  if (plan.sequence_parallel) {
+    seconds += all_reduce(GroupKind::kTensor, plan.accumulate,
+                          static_cast<double>(stage.size.replicated) / divisor);
+  }
+  seconds += all_reduce(GroupKind::kEmbedding, plan.accumulate,
+                        static_cast<double>(stage.tied_table) / divisor);
+  seconds += all_reduce(GroupKind::kNorm, DType::kFp32, 1);
+  if (job.model.experts) seconds += all_reduce(GroupKind::kExpertNorm, DType::kFp32, 1);
+  return seconds;
+}
+
+}  // namespace
+
+DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage) {
+  DataCost out;
+  const Messages messages(cost, plan, layouts);
+  const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
+  const DType storage = storage_type(job.precision);
+  for (const Spreading& spread : {dense(plan, stage), expert(plan, stage)}) {
+    if (spread.elements <= 0) continue;
+    add_gathers(out, messages, plan, spread, storage, units);
+    add_reductions(out, messages, plan, spread, units);
+  }
+  out.update_s = update_seconds(cost, job, plan, layouts, stage);
+  return out;
+}
+
+DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
+  DataMemory out;
+  const DType storage = storage_type(job.precision);
+  const double parameter = bytes_of(storage, 1);
+  const double gradient = bytes_of(plan.accumulate, 1);
+  const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
+  for (const Spreading& spread : {dense(plan, stage), expert(plan, stage)}) {
+    const double p = spread.divisor(plan.sharding.parameters);
+    const double g = spread.divisor(plan.sharding.gradients);
+    const double os = spread.divisor(plan.sharding.optimizer);
+    out.states_bytes +=
+        spread.elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    const double unit = spread.elements / units;
+    if (p > 1) out.transient_bytes += unit * parameter * (plan.overlap.parameters ? 2 : 1);
+    if (g > 1) {
+      const double bucket = std::max(unit, static_cast<double>(plan.gradient_bucket));
+      out.transient_bytes += std::min(spread.elements, bucket + unit) * gradient;
+    }
+  }
+  return out;
+}
+
+double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
+  const double each = bytes_of(storage_type(job.precision), 1) + 2 + state_bytes(job);
+  double bytes = 0;
+  for (const Spreading& spread : {dense(plan, stage), expert(plan, stage)}) {
+    bytes += spread.elements * each / static_cast<double>(std::max<std::int64_t>(spread.world, 1));
+  }
+  return bytes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "stepwright/simulate/block_costs.h"
+
+namespace stepwright {
+
+/// Data-parallel messages of one pipeline position, alone, in seconds.
+struct DataCost {
+  double gather_s = 0;       ///< Parameter gathers of one pass over its blocks.
+  double refresh_s = 0;      ///< Gathers that bring updated parameters back after a step.
+  double reduce_s = 0;       ///< Reductions in every backward.
+  double last_reduce_s = 0;  ///< What the last backward of a step adds.
+  double buckets = 1;        ///< Into which its reductions are cut.
+  LinkClass gather_link = LinkClass::kNone;
+  LinkClass reduce_link = LinkClass::kNone;
+  double update_s = 0;       ///< Small reductions, norm and optimizer.
+};
+
+/// Prices the messages that sharding adds, from sizes instead of templates: the number of messages
+/// and their mean size stand for the exact buckets.
+DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage);
+
+/// Bytes that the states and the gathered or leaving blocks of a position take.
+struct DataMemory {
+  double states_bytes = 0;
+  double transient_bytes = 0;
+};
+DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);
+/// The least that any sharding can need of states.
+double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage);
+
+}  // namespace stepwright

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/simulate/pricer.h"
+
+namespace stepwright {
+
+/// Composes block costs into the positions of a pipeline. Keeps what it needs of the model between
+/// calls.
+class PipelinePricer {
+ public:
+  explicit PipelinePricer(const Job& job);
+
+  /// One message of the residual stream to the neighbouring position, and the share of its time
+  /// that computation beside it loses.
+  struct Send {
+    double seconds = 0;
+    double slow_down = 0;
+  };
+  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send);
+
+ private:
+  /// Layers of one chunk by class and by whether they are recomputed in full.
+  struct Content {
+    std::int64_t layers = 0;
+    std::vector<std::int64_t> plain;
+    std::vector<std::int64_t> full;
+    bool operator==(const Content&) const = default;
+  };
+  struct Chunk {
+    BlockCost forward{}, backward{};
+    double peak_bytes = 0;  ///< Largest moment of one micro-batch in this chunk, kept ones included.
+  };
+  void count_layers(const Plan& plan);
+  [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
+  void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+                  const Content& content) const;
+  void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+                std::int64_t which) const;
+  [[nodiscard]] double activations(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] double in_flight(const Plan& plan, std::int64_t position, std::int64_t chunk) const;
+  void set_floors(PipelineCost& cost, const Send& send) const;
+  [[nodiscard]] double closed_form(const Plan& plan, std::int64_t micro_batches,
+                                   const Send& send) const;
+  [[nodiscard]] double steady(std::int64_t micro_batches, double hop) const;
+
+  const Job& job_;
+  std::vector<std::int32_t> class_of_layer_;
+  std::size_t classes_ = 0;
+  std::vector<std::int64_t> split_;
+  std::vector<Content> contents_;  ///< Per chunk of the model.
+  std::vector<Chunk> chunks_;      ///< Of the position at hand.
+  std::vector<double> forward_;    ///< Per position: seconds of one micro-batch.
+  std::vector<double> backward_;
+  std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
+  std::vector<double> first_backward_floor_;
+};
+
+}  // namespace stepwright

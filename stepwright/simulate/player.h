@@ -1,0 +1,154 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "stepwright/simulate/score.h"
+#include "stepwright/simulate/simulation.h"
+
+namespace stepwright {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// When a message from another stage was on its way.
+struct Arrival {
+  double sent_s = kNever;
+  double arrived_s = kNever;
+};
+
+/// What the other stages must hear of: filled by a player, read by the engine.
+struct Notice {
+  enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
+  What what{};
+  std::int8_t stream = 0;
+  GroupKind group = GroupKind::kNone;
+  std::int32_t send = 0;  ///< Which of the stage's sends.
+};
+
+/// Where the time of one stage went.
+struct Account {
+  double compute_s = 0;    ///< Computations of the compute stream, as priced.
+  double optimizer_s = 0;  ///< The same, of the update.
+  double bubble_s = 0;
+  std::array<double, kSchemes> exposed_s{};
+  // Priced seconds of what was played.
+  double compute_busy_s = 0;
+  std::array<double, kSchemes> communication_busy_s{};
+  std::array<double, kLinkClasses> link_busy_s{};
+};
+
+/// What a player plays. All of it must outlive the player.
+struct Part {
+  const Score* score = nullptr;
+  std::span<const Track> tracks;  ///< Of the stage's sequences.
+  std::span<const Slot> schedule;
+  std::span<const Arrival> arrivals;  ///< Of the stage's receives; written by the engine.
+  Contention contention;
+};
+
+/// One stage: eight in-order queues, what runs at the head of each, and the fluid rule. The
+/// messages on one link class get an even share of it each; computation runs at 1 / factor beside
+/// them, the larger factor when both classes are busy (the two take turns on the same memory and
+/// cores, so the product would count it twice). Messages are not slowed by computation.
+class Player {
+ public:
+  explicit Player(const Part& part);
+
+  /// Plays everything that happens at `now_s`: what was due ends, what can start starts.
+  void settle(double now_s, std::vector<Notice>& notices);
+  /// When something ends next if no other stage interferes; `kNever` if nothing runs.
+  [[nodiscard]] double next_s() const { return next_s_; }
+  /// True if a head waits for this receive right now.
+  [[nodiscard]] bool awaits(std::int32_t receive) const;
+  /// All stages have reached the meeting at the head of the stream: the next settling starts it.
+  void begin_meeting(int stream) { granted_ |= 1U << stream; }
+  /// All stages are done with it: the next settling ends it.
+  void end_meeting(int stream) { released_ |= 1U << stream; }
+
+  [[nodiscard]] bool finished() const { return unfinished_ == 0; }
+  [[nodiscard]] double end_s() const { return end_s_; }
+  [[nodiscard]] double compute_end_s() const { return compute_end_s_; }
+  [[nodiscard]] const Account& account() const { return account_; }
+
+  /// The head that holds the stage up, for messages about a deadlock.
+  struct Head {
+    std::int32_t slot = 0;
+    const Task* task = nullptr;
+    const Wait* wait = nullptr;  ///< What it waits for first; nullptr in a meeting.
+  };
+  [[nodiscard]] Head stuck() const;
+
+  /// Keeps an event for every task in `events`, as of the given stage and without its layer.
+  struct Played {
+    std::int32_t slot = 0;
+    const Task* task = nullptr;
+    double start_s = 0;
+    double end_s = 0;
+  };
+  void record(std::vector<Played>* played) { played_ = played; }
+
+ private:
+  /// A queue: where it stands and what runs at its head.
+  struct Lane {
+    double finish_s = 0;
+    double remaining_s = 0;  ///< Priced seconds left at `since_s`.
+    double since_s = 0;
+    double stretch = 0;  ///< Seconds per priced second since then; 0: just started.
+    double start_s = 0;
+    std::int32_t task = 0;  ///< Into Score::tasks.
+    std::int32_t end = 0;
+    std::int32_t wait = 0;  ///< The first that the head has not seen met.
+    std::int32_t slot = -1;
+    std::int32_t receives = 0;  ///< Of the stage before the slot.
+    std::int32_t sends = 0;
+    std::array<std::int32_t, kStreams> base{};  ///< Tasks of each stream before the slot.
+  };
+
+  [[nodiscard]] const Task& head(int s) const { return score_.tasks[lanes_[s].task]; }
+  void next_slot(int s);
+  [[nodiscard]] bool ready(int s);
+  bool start(int s, std::vector<Notice>& notices);
+  bool begin(int s, std::vector<Notice>& notices);
+  void leave(int s);
+  void finish(int s, std::vector<Notice>& notices);
+  void end_due(std::vector<Notice>& notices);
+  void start_ready(std::vector<Notice>& notices);
+  void refresh();
+
+  void spend_until(double now_s);
+  void spend_idle(double from_s, double now_s);
+  void spend_on_streams(unsigned streams, double seconds);
+  void spend_on(const Task& task, double seconds);
+
+  const Score& score_;
+  std::span<const Track> tracks_;
+  std::span<const Slot> schedule_;
+  std::span<const Arrival> arrivals_;
+  std::array<double, kLinkClasses> beside_;  ///< Factor on computation while the class is busy.
+
+  std::array<Lane, kStreams> lanes_;
+  std::array<std::int32_t, kStreams> ended_{};  ///< Tasks of each stream.
+  std::array<std::int32_t, kLinkClasses> on_link_{};
+  // Sets of streams.
+  unsigned unfinished_ = 0;
+  unsigned waiting_ = 0;  ///< The head waits for its `waits`.
+  unsigned running_ = 0;
+  unsigned computing_ = 0;  ///< Runs a computation.
+  unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.
+  unsigned granted_ = 0;
+  unsigned held_ = 0;  ///< Done in a meeting that has not ended.
+  unsigned released_ = 0;
+
+  double now_s_ = 0;
+  double next_s_ = kNever;
+  double slow_ = 1;  ///< Seconds per priced second of computation.
+  double end_s_ = 0;
+  double compute_end_s_ = 0;
+  Account account_;
+  std::vector<Played>* played_ = nullptr;
+};
+
+}  // namespace stepwright

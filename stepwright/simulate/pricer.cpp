@@ -1,0 +1,294 @@
+#include "stepwright/simulate/pricer.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/simulate/data_cost.h"
+#include "stepwright/simulate/pipeline_cost.h"
+
+namespace stepwright {
+namespace {
+
+/// Everything that block costs depend on.
+struct BlockKey {
+  std::int64_t tensor, context, expert, expert_tensor, micro_batch;
+  std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
+  bool sequence_parallel, overlap_tensor, overlap_context, overlap_expert;
+  TensorInput tensor_input;
+  ContextKind context_kind;
+  RankOrder order;
+  auto operator<=>(const BlockKey&) const = default;
+};
+
+BlockKey block_key(const Plan& plan) {
+  const Parallel& size = plan.parallel;
+  const bool usual = plan.rank_order == RankOrder{};
+  return {size.tensor,
+          size.context,
+          size.expert,
+          size.expert_tensor,
+          plan.micro_batch,
+          usual ? 0 : size.pipeline,
+          usual ? 0 : size.data,
+          plan.sequence_parallel,
+          plan.overlap.tensor,
+          plan.overlap.context,
+          plan.overlap.expert,
+          plan.tensor_input,
+          plan.context_kind,
+          plan.rank_order};
+}
+
+/// Everything that group layouts depend on.
+struct LayoutKey {
+  Parallel parallel;
+  std::int64_t group, expert_group;
+  Spread optimizer;
+  RankOrder order;
+  bool operator==(const LayoutKey&) const = default;
+};
+
+struct LayoutHash {
+  std::size_t operator()(const LayoutKey& key) const {
+    std::size_t hash = 1469598103934665603ULL;
+    const auto mix = [&](std::int64_t value) {
+      hash = (hash ^ static_cast<std::size_t>(value)) * 1099511628211ULL;
+      hash ^= hash >> 29;
+    };
+    for (const std::int64_t value :
+         {key.parallel.tensor, key.parallel.pipeline, key.parallel.context, key.parallel.expert,
+          key.parallel.expert_tensor, key.parallel.data, key.group, key.expert_group}) {
+      mix(value);
+    }
+    mix(static_cast<std::int64_t>(key.optimizer));
+    for (const Axis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
+    return hash;
+  }
+};
+
+double factor(const Contention& contention, LinkClass link) {
+  if (link == LinkClass::kInside) return contention.compute_beside_inside;
+  return link == LinkClass::kNetwork ? contention.compute_beside_network : 1.0;
+}
+
+/// A message stream laid over a pass through the blocks of a position.
+struct Overlay {
+  double seconds = 0;
+  LinkClass link = LinkClass::kNone;
+};
+
+/// What streams that run beside a pass of `work` cost it, by the simulator's rules in the mean:
+/// computation slows down while something is sent, and own messages share their link.
+double slow_down(const BlockCost& work, const Overlay& stream, const Contention& contention) {
+  if (stream.seconds <= 0 || work.seconds <= 0) return 0;
+  const double share = std::min(1.0, stream.seconds / work.seconds);
+  return share * (work.compute_s * (factor(contention, stream.link) - 1) +
+                  work.busy_s[static_cast<std::size_t>(stream.link)]);
+}
+
+/// Duration of a pass with gathers ahead of its blocks and reductions behind them.
+double pass_seconds(const BlockCost& work, double units, const Overlay& gather,
+                    const Overlay& reduce, const Contention& contention) {
+  const double slowed = work.seconds + slow_down(work, gather, contention) +
+                        slow_down(work, reduce, contention);
+  const auto own = [&](const Overlay& stream) {
+    return work.busy_s[static_cast<std::size_t>(stream.link)] *
+           std::min(1.0, stream.seconds / std::max(work.seconds, 1e-30));
+  };
+  const double together = gather.link == reduce.link ? gather.seconds + reduce.seconds : 0;
+  const double first = gather.seconds / units;
+  double longest = slowed + first;
+  if (gather.seconds > 0) {
+    longest = std::max(longest, gather.seconds + own(gather) + work.seconds / units);
+  }
+  if (reduce.seconds > 0) longest = std::max(longest, reduce.seconds + own(reduce));
+  return std::max(longest, together);
+}
+
+}  // namespace
+
+struct Pricer::Store {
+  Store(const Job& job, const CostModel& cost) : pricer(job, cost), pipelines(job) {}
+
+  BlockPricer pricer;
+  PipelinePricer pipelines;
+  std::map<BlockKey, BlockCosts> blocks;
+  std::unordered_map<LayoutKey, Layouts, LayoutHash> layouts;
+  double flops_per_token = 0;
+  double best_flops = 0;
+  Reserve reserve;
+};
+
+Pricer::Pricer(const Job& job, const CostModel& cost)
+    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost)) {
+  store_->flops_per_token = training_flops_per_token(job.model, 1);
+  const auto peak = job.cluster.device.peak_flops.find(job.precision);
+  store_->best_flops = peak == job.cluster.device.peak_flops.end() ? 1e30 : peak->second;
+  store_->reserve = framework_reserve(job);
+}
+
+Pricer::~Pricer() = default;
+
+std::size_t Pricer::summaries() const { return store_->blocks.size(); }
+
+const std::array<GroupLayout, kGroupKinds>& Pricer::layouts(const Plan& plan) {
+  const LayoutKey key{plan.parallel, plan.sharding.group, plan.sharding.expert_group,
+                      plan.sharding.optimizer, plan.rank_order};
+  auto found = store_->layouts.find(key);
+  if (found == store_->layouts.end()) {
+    found = store_->layouts.emplace(key, group_layouts(job_.cluster, Grid(plan))).first;
+  }
+  return found->second;
+}
+
+const BlockCosts& Pricer::blocks(const Plan& plan) {
+  auto [entry, fresh] = store_->blocks.try_emplace(block_key(plan));
+  BlockCosts& blocks = entry->second;
+  if (fresh) blocks = store_->pricer.start(plan, layouts(plan));
+  const auto need = [&](RecomputeKind kind) {
+    if (!blocks.layers.front().known[recompute_index(kind)]) {
+      store_->pricer.add(blocks, kind, plan, layouts(plan));
+    }
+  };
+  if (plan.recompute.kind == RecomputeKind::kEvery) {
+    need(RecomputeKind::kNone);
+    need(RecomputeKind::kFull);
+  } else {
+    need(plan.recompute.kind);
+  }
+  return blocks;
+}
+
+PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
+  PipelinePricer::Send send;
+  if (plan.parallel.pipeline > 1) {
+    const OperatorTime time =
+        cost_.message(OperatorKind::kSend, blocks.residual_bytes,
+                      layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)],
+                      Algorithm::kRing);
+    send = {time.seconds, factor(cost_.contention(), time.link) - 1};
+  }
+  PipelineCost cost = store_->pipelines.compose(blocks, plan, send);
+  for (const StageCost& stage : cost.stages) {
+    const double dynamic = stage.activation_bytes;
+    cost.memory_floor_bytes =
+        std::max(cost.memory_floor_bytes, least_states_bytes(job_, plan, stage) + dynamic +
+                                              store_->reserve.bytes(dynamic));
+  }
+  return cost;
+}
+
+double Pricer::rough_floor_s(const Plan& plan) const {
+  const auto ranks = static_cast<double>(plan.parallel.tensor * plan.parallel.context *
+                                         plan.parallel.data * plan.parallel.pipeline);
+  const double work = store_->flops_per_token * job_.tokens() / (ranks * store_->best_flops);
+  return work;
+}
+
+/// One position's contribution to a price.
+struct Pricer::Passes {
+  double forward_s = 0;   ///< A pass of the steady state.
+  double backward_s = 0;
+  double forward_floor_s = 0;
+  double backward_floor_s = 0;
+  double serial_s = 0;    ///< Both passes with every message after the other.
+  double start_s = 0;     ///< What the first forward adds.
+  double end_s = 0;       ///< What the last backward adds.
+  double end_floor_s = 0;
+  double update_s = 0;
+};
+
+Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
+                              const DataCost& data, const Plan& plan) const {
+  const Contention& contention = cost_.contention();
+  const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
+  const Overlay none;
+  const Overlay gather{data.gather_s, data.gather_link};
+  const Overlay reduce{data.reduce_s, data.reduce_link};
+  Passes out;
+  out.update_s = data.update_s;
+  const bool ahead = plan.overlap.parameters;
+  const bool behind = plan.overlap.gradients;
+  out.forward_s = ahead ? pass_seconds(stage.forward, units, gather, none, contention)
+                        : stage.forward.seconds + data.gather_s;
+  out.backward_s = pass_seconds(stage.backward, units, ahead ? gather : none,
+                                behind ? reduce : none, contention) +
+                   (ahead ? 0 : data.gather_s) + (behind ? 0 : data.reduce_s);
+  out.forward_floor_s =
+      ahead ? std::max(stage.forward.floor_s, data.gather_s) : stage.forward.floor_s + data.gather_s;
+  out.backward_floor_s = ahead ? std::max(stage.backward.floor_s, data.gather_s)
+                               : stage.backward.floor_s + data.gather_s;
+  if (!behind) out.backward_floor_s += data.reduce_s;
+  const double worst =
+      std::max(contention.compute_beside_inside, contention.compute_beside_network);
+  out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst + 2 * data.gather_s +
+                 data.reduce_s + 4 * pipeline.send_s / pipeline.fill_share;
+  // Ends of the step.
+  if (ahead) {
+    const Overlay refresh{data.refresh_s, data.gather_link};
+    out.start_s = pass_seconds(stage.forward, units, {data.gather_s + data.refresh_s,
+                                                      data.gather_link},
+                               none, contention) -
+                  out.forward_s;
+    out.start_s = std::max(0.0, std::min(out.start_s, refresh.seconds));
+  } else {
+    out.update_s += data.refresh_s;
+  }
+  const double last = data.last_reduce_s + data.reduce_s;
+  if (behind) {
+    const Overlay all{last, data.reduce_link};
+    const double slowed = slow_down(stage.backward, all, contention) -
+                          slow_down(stage.backward, reduce, contention);
+    const double share = 1.0 / data.buckets;
+    out.end_s = slowed + std::max(last * share, last - out.backward_s * (1 - share));
+  } else {
+    out.end_s = out.end_floor_s = data.last_reduce_s;
+  }
+  return out;
+}
+
+Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
+  const Layouts& groups = layouts(plan);
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  Price price;
+  double slowest = 0;
+  double base_slowest = 0;
+  double fill = 0;
+  double end = 0;
+  double update = 0;
+  double serial = 0;
+  double start = 0;
+  for (const StageCost& stage : pipeline.stages) {
+    const DataCost data = data_cost(cost_, job_, plan, groups, stage);
+    const Passes pass = passes(stage, pipeline, data, plan);
+    const double base = stage.forward.seconds + stage.backward.seconds;
+    const double work = pass.forward_s + pass.backward_s;
+    slowest = std::max(slowest, work);
+    base_slowest = std::max(base_slowest, base);
+    fill += static_cast<double>(stage.count) * (work - base);
+    if (stage.position == 0) start = pass.start_s;
+    end = std::max(end, pass.end_s - stage.first_drain_s);
+    update = std::max(update, pass.update_s);
+    price.lower_bound_s =
+        std::max(price.lower_bound_s,
+                 stage.fill_s + m * (pass.forward_floor_s + pass.backward_floor_s) +
+                     std::max(stage.drain_s, pass.end_floor_s) + pass.update_s);
+    const auto rounds = m + static_cast<double>(stage.count);
+    serial += rounds * pass.serial_s + data.refresh_s + data.last_reduce_s + pass.update_s;
+    const DataMemory memory = data_memory(job_, plan, stage);
+    const double dynamic = stage.activation_bytes + memory.transient_bytes;
+    price.memory_bytes = std::max(
+        price.memory_bytes, memory.states_bytes + dynamic + store_->reserve.bytes(dynamic));
+  }
+  const double slower = slowest - base_slowest;
+  const double extra = m * slower + (fill - slower) * pipeline.fill_share;
+  price.seconds = pipeline.seconds + extra + start + end + update;
+  price.lower_bound_s = std::min(price.lower_bound_s, price.seconds);
+  price.upper_bound_s = std::max(serial, price.seconds);
+  return price;
+}
+
+}  // namespace stepwright

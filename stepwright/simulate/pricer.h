@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+
+/// One template, priced once: what it costs alone on its streams, and what it does to memory.
+struct BlockCost {
+  double seconds = 0;    ///< Duration alone, with the contention among its own operators.
+  double floor_s = 0;    ///< Its longest chain when nothing slows anything down, until the compute
+                         ///< stream has ended.
+  double compute_s = 0;  ///< Seconds of computation in it.
+  double serial_s = 0;   ///< All its operators one after the other.
+  std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
+  double retained_bytes = 0;                  ///< Kept from forward to backward.
+  double peak_bytes = 0;                      ///< Alive at its largest moment, all its tensors.
+
+  /// Adds `count` repetitions; peaks take the larger.
+  void add(const BlockCost& other, double count);
+};
+
+struct BlockPairCost {
+  BlockCost forward, backward;
+};
+
+/// All blocks under one setting of everything that a block depends on (sizes of a rank, micro-batch,
+/// group layouts), whatever the pipeline and the sharding.
+struct BlockCosts {
+  struct Layer {
+    LayerClass which;
+    UnitSize size;
+    std::array<BlockPairCost, 3> costs;  ///< None, selective, full recomputation.
+    std::array<bool, 3> known{};
+  };
+  std::vector<Layer> layers;
+  BlockPairCost embedding;
+  BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
+  double residual_bytes = 0;
+  UnitSize embedding_size;
+  UnitSize head_size;        ///< Untied, or with the table on the same rank.
+  UnitSize split_head_size;  ///< Tied, with a copy of its own.
+};
+
+/// Pipeline positions that do the same, before the model states are spread.
+struct StageCost {
+  std::int64_t position = 0;  ///< The first of them.
+  std::int64_t count = 1;     ///< How many.
+  BlockCost forward;          ///< One micro-batch through all chunks of the position.
+  BlockCost backward;
+  double fill_s = 0;   ///< Floor until the last of them can start its first forward.
+  double drain_s = 0;  ///< Floor from its last backward to the end of the pipeline.
+  double first_drain_s = 0;  ///< The same for the first of them.
+  double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
+  UnitSize size;
+  std::int64_t units = 0;   ///< Blocks with parameters.
+  std::int64_t tied_table = 0;
+};
+
+/// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any
+/// sharding of it can reach; `memory_floor_bytes` likewise what it needs.
+struct PipelineCost {
+  std::vector<StageCost> stages;  ///< Distinct ones, by first position.
+  double seconds = 0;             ///< Closed form of forward and backward over all micro-batches.
+  double floor_s = 0;
+  double memory_floor_bytes = 0;
+  double send_s = 0;
+  double fill_share = 1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
+  std::int64_t micro_batches = 1;
+};
+
+/// What a plan costs, in closed form from summaries: `lower_bound_s <= simulated <= upper_bound_s`.
+struct Price {
+  double seconds = 0;
+  double lower_bound_s = 0;
+  double upper_bound_s = 0;
+  double memory_bytes = 0;  ///< Of the largest stage, reserve included.
+};
+
+struct DataCost;
+
+/// Prices plans of one job. Keeps the summaries that it made; not shared between threads (make one
+/// per thread from the same job and cost model). Three steps, so that a search can share the outer
+/// ones and bound with them; `price` does all three.
+class Pricer {
+ public:
+  Pricer(const Job& job, const CostModel& cost);
+  ~Pricer();
+  Pricer(const Pricer&) = delete;
+  Pricer& operator=(const Pricer&) = delete;
+
+  /// Depends on parallel.{tensor, context, expert, expert_tensor}, micro_batch, sequence_parallel,
+  /// tensor_input, context_kind, overlap.{tensor, context, expert}, rank_order, and recompute (each
+  /// kind is added when it is first asked for); with a rank order other than the default also on
+  /// parallel.{pipeline, data}. The reference stays valid as long as the pricer.
+  const BlockCosts& blocks(const Plan& plan);
+  /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline.
+  [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const Plan& plan);
+  /// Adds sharding, accumulate, buckets, data_algorithm, overlap of gradients and parameters.
+  [[nodiscard]] Price finish(const PipelineCost& pipeline, const Plan& plan);
+
+  Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }
+
+  /// A bound from FLOPs at peak rate alone, before any block is built: no plan with these parallel
+  /// degrees, micro-batch and schedule is faster. Nanoseconds to evaluate.
+  [[nodiscard]] double rough_floor_s(const Plan& plan) const;
+
+  /// How many summaries were made.
+  [[nodiscard]] std::size_t summaries() const;
+
+ private:
+  struct Store;
+  struct Passes;
+  const std::array<GroupLayout, kGroupKinds>& layouts(const Plan& plan);
+  [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
+                              const DataCost& data, const Plan& plan) const;
+  const Job& job_;
+  const CostModel& cost_;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// Where the time of one stage goes; the terms sum to the step time.
+struct Breakdown {
+  double compute_s =
+      0;  ///< Forward and backward kernels (recomputation included), without slow-down.
+  double bubble_s = 0;  ///< Waiting for other stages.
+  double optimizer_s = 0;
+  double tensor_s = 0;  ///< Exposed communication, slow-down of computation beside it included.
+  double context_s = 0;
+  double expert_s = 0;
+  double pipeline_s = 0;
+  double data_s = 0;  ///< Gradients, parameters, and the small control messages.
+  [[nodiscard]] double total() const {
+    return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
+           data_s;
+  }
+};
+
+/// One operator on the timeline.
+struct Event {
+  std::int32_t stage = 0;
+  std::int32_t which = 0;      ///< Template.
+  std::int32_t operation = 0;  ///< Operator in the template.
+  std::int32_t layer = -1;
+  std::int32_t micro_batch = -1;
+  double start_s = 0;
+  double end_s = 0;
+};
+
+struct StageTimes {
+  Breakdown breakdown;
+  double end_s = 0;
+  double compute_busy_s = 0;  ///< Priced seconds of computation: equals the program's total.
+  std::array<double, 7> communication_busy_s{};  ///< Priced seconds of messages, by Scheme.
+};
+
+struct Simulation {
+  double step_time_s = 0;
+  std::int32_t critical_stage =
+      0;  ///< The stage whose own work is largest among those that end last.
+  std::vector<StageTimes> stages;
+  std::vector<Event> events;  ///< Only when asked for.
+};
+
+/// Plays the program: every stage's streams in order, dependences inside templates and between
+/// items, messages between stages, and fluid sharing: the messages active on one link class of a
+/// rank share it evenly, and computation slows down beside communication (`CostModel::contention`).
+/// Deterministic. `record` keeps the events.
+Simulation simulate(const StepProgram& program, const CostModel& cost,
+                    const std::array<GroupLayout, kGroupKinds>& layouts, const Plan& plan,
+                    bool record = false);
+
+}  // namespace stepwright

@@ -1,0 +1,103 @@
+#include "stepwright/step/attention_core.h"
+#include "stepwright/step/blocks.h"
+
+namespace stepwright {
+namespace {
+
+constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, "attention.q_norm"};
+
+Product qkv_product(const Setting& s) {
+  return {s.tokens, s.model->hidden, query_key_value_width(s), "attention.qkv"};
+}
+
+Product output_product(const Setting& s) {
+  return {s.tokens, s.heads() * s.model->value_dim(), s.model->hidden, "attention.output"};
+}
+
+/// Elements per token whose position is rotated.
+std::int64_t rotated_width(const Setting& s) {
+  const double share = s.model->rotary_fraction;
+  return static_cast<std::int64_t>(static_cast<double>((s.heads() + s.kv_heads()) *
+                                                       s.model->head_dim) *
+                                   share);
+}
+
+void rotate(Emit& e, TensorId qkv, Phase phase) {
+  if (e.s.model->position != Position::kRope) return;
+  e.out.add({.kind = OperatorKind::kRotary,
+             .phase = phase,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = rotated_width(e.s)},
+             .name = "attention.rotary"},
+            {qkv}, {qkv});
+}
+
+/// Queries and keys normed per head (values pass through), in one tensor with the values.
+TensorId norm_heads(Emit& e, TensorId qkv) {
+  const Setting& s = e.s;
+  const std::int64_t heads = s.heads() + s.kv_heads();
+  const TensorId normed = activation(e, "attention.qk_normed", s.tokens, query_key_value_width(s));
+  const TensorId stats = e.out.tensor(
+      {.name = "statistics", .dtype = DType::kFp32, .extents = {s.tokens, heads, 1}});
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = e.forward,
+             .dtype = s.storage,
+             .shape = {.rows = s.tokens * heads, .columns = s.model->head_dim},
+             .name = kQkNorm.name,
+             .parameter = e.out.parameter(kQkNorm.name)},
+            {qkv, e.parameters}, {normed, stats});
+  e.kept.set(Keep::kQkNormed, qkv);
+  e.kept.set(Keep::kQkStatistics, stats);
+  return normed;
+}
+
+TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
+  const Setting& s = e.s;
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = Phase::kDataGradient,
+             .dtype = s.storage,
+             .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()),
+                       .columns = s.model->head_dim},
+             .name = kQkNorm.name,
+             .parameter = e.out.parameter(kQkNorm.name)},
+            {d_qkv, e.kept.get(Keep::kQkNormed), e.kept.get(Keep::kQkStatistics), e.parameters},
+            {d_qkv, e.gradients});
+  return d_qkv;
+}
+
+TensorId project(Emit& e, TensorId normed) {
+  if (e.s.model->latent) return latent_projections(e, normed);
+  TensorId qkv = column_linear(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
+  if (e.s.model->qk_norm) qkv = norm_heads(e, qkv);
+  rotate(e, qkv, e.forward);
+  return qkv;
+}
+
+TensorId project_backward(Emit& e, TensorId d_qkv) {
+  if (e.s.model->latent) return latent_projections_backward(e, d_qkv);
+  rotate(e, d_qkv, Phase::kDataGradient);
+  if (e.s.model->qk_norm) d_qkv = norm_heads_backward(e, d_qkv);
+  return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
+}
+
+}  // namespace
+
+TensorId attention_block(Emit& e, TensorId normed, std::int64_t window) {
+  const TensorId qkv = project(e, normed);
+  const TensorId out = attention_core(e, qkv, window);
+  e.kept.set(Keep::kAttentionOut, out);
+  return linear(e, out, output_product(e.s));
+}
+
+TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window, bool recompute_core) {
+  const Product output = output_product(e.s);
+  const TensorId d_out = linear_data_gradient(e, dy, output);
+  linear_weight_gradient(e, dy, e.kept.get(Keep::kAttentionOut), output);
+  if (recompute_core) {
+    Emit again{e.out, e.s, e.kept, Phase::kRecompute, e.parameters, e.gradients};
+    attention_core(again, e.kept.get(Keep::kQkv), window);
+  }
+  return project_backward(e, attention_core_backward(e, d_out, window));
+}
+
+}  // namespace stepwright

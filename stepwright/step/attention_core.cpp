@@ -1,0 +1,165 @@
+#include "stepwright/step/attention_core.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+bool fused(const Setting& s) { return s.kernels.attention != AttentionKernel::kUnfused; }
+
+Operator attention_operator(const Emit& e, OperatorKind kind, Phase phase, const Shape& shape,
+                            std::string_view name) {
+  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .name = name};
+}
+
+TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType dtype) {
+  return e.out.tensor({.name = name,
+                       .dtype = dtype,
+                       .extents = {shape.batch * shape.heads, shape.queries, shape.keys}});
+}
+
+TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
+  const TensorId scores = score_tensor(e, "scores", shape, e.s.storage);
+  e.out.add(attention_operator(e, OperatorKind::kScores, e.forward, shape, "attention.scores"),
+            {qkv}, {scores});
+  const TensorId probabilities = score_tensor(e, "probabilities", shape, e.s.storage);
+  e.out.add(attention_operator(e, OperatorKind::kSoftmax, e.forward, shape, "attention.softmax"),
+            {scores}, {probabilities});
+  e.kept.set(Keep::kProbabilities, probabilities);
+  TensorId weights = probabilities;
+  if (e.s.model->dropout > 0) {
+    weights = score_tensor(e, "dropped", shape, e.s.storage);
+    const TensorId mask = score_tensor(e, "mask", shape, DType::kInt8);
+    e.out.add({.kind = OperatorKind::kDropout,
+               .phase = e.forward,
+               .dtype = e.s.storage,
+               .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
+               .name = "attention.dropout"},
+              {probabilities}, {weights, mask});
+    e.kept.set(Keep::kProbabilityMask, mask);
+    e.kept.set(Keep::kDropped, weights);
+  }
+  const TensorId out = activation(e, "attention.out", shape.batch * shape.queries,
+                                  shape.heads * shape.value_dim);
+  e.out.add(
+      attention_operator(e, OperatorKind::kAttendValues, e.forward, shape, "attention.values"),
+      {weights, qkv}, {out});
+  return out;
+}
+
+TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const Shape& shape) {
+  const bool dropout = e.kept.has(Keep::kDropped);
+  const TensorId weights = e.kept.get(dropout ? Keep::kDropped : Keep::kProbabilities);
+  const TensorId d_qkv = activation(e, "gradient", e.out.at(qkv).extents[0],
+                                    e.out.at(qkv).extents[1]);
+  const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
+  const Phase phase = Phase::kDataGradient;
+  e.out.add(attention_operator(e, OperatorKind::kAttendValues, phase, shape,
+                               "attention.probabilities_gradient"),
+            {d_out, qkv}, {d_scores});
+  e.out.add(
+      attention_operator(e, OperatorKind::kAttendValues, phase, shape, "attention.values_gradient"),
+      {d_out, weights}, {d_qkv});
+  if (dropout) {
+    e.out.add({.kind = OperatorKind::kDropout,
+               .phase = phase,
+               .dtype = e.s.storage,
+               .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
+               .name = "attention.dropout"},
+              {d_scores, e.kept.get(Keep::kProbabilityMask)}, {d_scores});
+  }
+  e.out.add(attention_operator(e, OperatorKind::kSoftmax, phase, shape, "attention.softmax"),
+            {d_scores, e.kept.get(Keep::kProbabilities)}, {d_scores});
+  e.out.add(
+      attention_operator(e, OperatorKind::kScores, phase, shape, "attention.queries_gradient"),
+      {d_scores, qkv}, {d_qkv});
+  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, "attention.keys_gradient"),
+            {d_scores, qkv}, {d_qkv});
+  return d_qkv;
+}
+
+}  // namespace
+
+std::int64_t causal_pairs(std::int64_t length, std::int64_t window) {
+  const std::int64_t reach = window > 0 ? std::min(window, length) : length;
+  return reach * (reach + 1) / 2 + (length - reach) * reach;
+}
+
+std::int64_t key_value_width(const Setting& s) {
+  return s.kv_heads() * (s.model->head_dim + s.model->value_dim());
+}
+
+std::int64_t query_key_value_width(const Setting& s) {
+  return s.heads() * s.model->head_dim + key_value_width(s);
+}
+
+Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
+                      std::int64_t head_cut, std::int64_t pairs) {
+  return {.batch = s.batch,
+          .heads = s.heads() / head_cut,
+          .kv_heads = s.kv_heads() / head_cut,
+          .queries = queries,
+          .keys = keys,
+          .head_dim = s.model->head_dim,
+          .value_dim = s.model->value_dim(),
+          .pairs = pairs};
+}
+
+TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
+  if (!fused(e.s)) return unfused_attention(e, qkv, shape);
+  const TensorId out = activation(e, "attention.out", shape.batch * shape.queries,
+                                  shape.heads * shape.value_dim);
+  const TensorId lse = e.out.tensor({.name = "log_sum_exp",
+                                     .dtype = DType::kFp32,
+                                     .extents = {shape.batch * shape.queries, shape.heads, 1}});
+  e.out.add(attention_operator(e, OperatorKind::kAttention, e.forward, shape, "attention.core"),
+            {qkv}, {out, lse});
+  e.kept.set(Keep::kLogSumExp, lse);
+  return out;
+}
+
+TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,
+                                  const Shape& shape) {
+  if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
+  const Tensor& whole = e.out.at(qkv);
+  const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
+  e.out.add(
+      attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape, "attention.core"),
+      {d_out, qkv, out, e.kept.get(Keep::kLogSumExp)}, {d_qkv});
+  return d_qkv;
+}
+
+TensorId attention_core(Emit& e, TensorId qkv, std::int64_t window) {
+  e.kept.set(Keep::kQkv, qkv);
+  if (e.s.context > 1) {
+    switch (e.s.context_kind) {
+      case ContextKind::kRing: return ring_attention(e, qkv, window);
+      case ContextKind::kAllGather: return gathered_attention(e, qkv, window);
+      case ContextKind::kUlysses: return ulysses_attention(e, qkv, window);
+    }
+  }
+  return local_attention(
+      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, causal_pairs(e.s.length, window)));
+}
+
+TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window) {
+  if (e.s.context > 1) {
+    switch (e.s.context_kind) {
+      case ContextKind::kRing: return ring_attention_backward(e, d_out, window);
+      case ContextKind::kAllGather: return gathered_attention_backward(e, d_out, window);
+      case ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, window);
+    }
+  }
+  return local_attention_backward(
+      e, d_out, e.kept.get(Keep::kQkv), e.kept.get(Keep::kAttentionOut),
+      attention_shape(e.s, e.s.length, e.s.length, 1, causal_pairs(e.s.length, window)));
+}
+
+void forget_core(Kept& kept) {
+  for (const Keep role : {Keep::kHeadsQkv, Keep::kHeadsOut, Keep::kLogSumExp, Keep::kProbabilities,
+                          Keep::kProbabilityMask, Keep::kDropped}) {
+    kept.forget(role);
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "stepwright/step/emit.h"
+
+namespace stepwright {
+
+/// Query-key pairs of one head and one whole sequence that a causal mask and a window leave:
+/// sum over positions i of min(i + 1, window).
+std::int64_t causal_pairs(std::int64_t length, std::int64_t window);
+
+/// Elements per token of keys and values on this rank.
+std::int64_t key_value_width(const Setting& s);
+/// Elements per token of queries, keys and values on this rank.
+std::int64_t query_key_value_width(const Setting& s);
+
+/// The attention core: from queries, keys and values [tokens, query_key_value_width] to
+/// [tokens, heads * value_dim], whatever the context parallelism. Keeps what its backward needs.
+TensorId attention_core(Emit& e, TensorId qkv, std::int64_t window);
+/// Gradient of `qkv`. With selective recomputation the caller runs `attention_core` again first.
+TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window);
+
+/// Roles that the core itself keeps; selective recomputation forgets these.
+void forget_core(Kept& kept);
+
+/// One fused or unfused attention over `shape` without messages.
+TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape);
+TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,
+                                  const Shape& shape);
+/// Sizes of an attention of this rank: `queries` and `keys` tokens per sequence, heads divided by
+/// `head_cut`.
+Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
+                      std::int64_t head_cut, std::int64_t pairs);
+
+TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window);
+TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
+TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window);
+TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
+TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window);
+TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
+
+}  // namespace stepwright

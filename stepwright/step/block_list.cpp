@@ -1,0 +1,175 @@
+#include "stepwright/step/block_list.h"
+
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// Which output of a backward template holds gradients that leave; -1 when none do.
+std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId which) {
+  const Template& piece = templates[static_cast<std::size_t>(which)];
+  for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
+    const Tensor& tensor = piece.tensors[static_cast<std::size_t>(piece.outputs[i])];
+    if (tensor.kind == TensorKind::kGathered) return static_cast<std::int32_t>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+TemplateId TemplateStore::add(Template piece) {
+  templates_.push_back(std::move(piece));
+  return static_cast<TemplateId>(templates_.size() - 1);
+}
+
+Block TemplateStore::add(BlockPair pair) {
+  Block block;
+  block.size = unit_size(pair.forward.parameters);
+  block.forward = add(std::move(pair.forward));
+  block.backward = add(std::move(pair.backward));
+  return block;
+}
+
+Block TemplateStore::embedding() { return add(build_embedding(s_)); }
+
+Block TemplateStore::head(bool own_table) { return add(build_head(s_, own_table)); }
+
+Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
+  const LayerClass which = s_.model->layer_class(index);
+  const auto key = std::make_pair(which, recompute);
+  auto found = layers_.find(key);
+  if (found == layers_.end()) {
+    found = layers_.emplace(key, add(build_layer(s_, which, recompute))).first;
+  }
+  Block block = found->second;
+  block.layer = static_cast<std::int32_t>(index);
+  return block;
+}
+
+TemplateId TemplateStore::send(Direction direction) {
+  const auto [entry, fresh] = messages_.try_emplace({true, direction}, -1);
+  if (fresh) entry->second = add(build_send(s_, direction));
+  return entry->second;
+}
+
+TemplateId TemplateStore::receive(Direction direction) {
+  const auto [entry, fresh] = messages_.try_emplace({false, direction}, -1);
+  if (fresh) entry->second = add(build_receive(s_, direction));
+  return entry->second;
+}
+
+TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize& unit,
+                                 bool first_use) {
+  const std::vector<std::int64_t> key{unit.dense, unit.expert, unit.borrowed, first_use ? 1 : 0};
+  const auto [entry, fresh] = gathers_.try_emplace(key, -1);
+  if (fresh) {
+    Template piece = sharding.gather(unit, first_use);
+    if (!piece.operators.empty()) entry->second = add(std::move(piece));
+  }
+  return entry->second;
+}
+
+TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
+                                 const std::vector<UnitSize>& bucket, bool last) {
+  std::vector<std::int64_t> key{last ? 1 : 0};
+  for (const UnitSize& unit : bucket) {
+    key.insert(key.end(), {unit.dense, unit.expert, unit.borrowed});
+  }
+  const auto [entry, fresh] = reductions_.try_emplace(std::move(key), -1);
+  if (fresh) {
+    Template piece = sharding.reduce(bucket, last);
+    if (!piece.operators.empty()) entry->second = add(std::move(piece));
+  }
+  return entry->second;
+}
+
+std::int32_t SequenceWriter::append(Sequence& sequence, TemplateId which, std::int32_t layer,
+                                    std::vector<std::int32_t> after, std::vector<Source> inputs) {
+  sequence.items.push_back({which, layer, std::move(after), std::move(inputs)});
+  return static_cast<std::int32_t>(sequence.items.size() - 1);
+}
+
+std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
+                                           const std::vector<std::int32_t>& done) {
+  const bool postponed = first && plan_.overlap.parameters && sharding_.gathers_after_step();
+  if (!postponed && !sharding_.gathers_each_use()) return -1;
+  const TemplateId which = store_.gather(sharding_, block.size, postponed);
+  if (which < 0) return -1;
+  // Gathered blocks live in two buffers: a gather waits until the block before the last is done.
+  // What only refreshes resident parameters has no buffer to wait for.
+  std::vector<std::int32_t> after;
+  const std::size_t ahead = plan_.overlap.parameters ? 2 : 1;
+  if (sharding_.gathers_each_use() && done.size() >= ahead) {
+    after.push_back(done[done.size() - ahead]);
+  }
+  return append(sequence, which, block.layer, std::move(after), {});
+}
+
+void SequenceWriter::append_block(Sequence& sequence, const Block& block, TemplateId which,
+                                  std::int32_t gather, std::int32_t& source,
+                                  std::vector<std::int32_t>& done) {
+  const Template& piece = store_.templates()[static_cast<std::size_t>(which)];
+  std::vector<std::int32_t> after;
+  if (source >= 0) after.push_back(source);
+  if (gather >= 0) after.push_back(gather);
+  // Inputs stand in the order in which builders declare them: gathered parameters, then the stream.
+  std::vector<Source> inputs;
+  for (const TensorId id : piece.inputs) {
+    const bool parameters =
+        piece.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
+    inputs.push_back({parameters ? gather : source, 0});
+  }
+  source = append(sequence, which, block.layer, std::move(after), std::move(inputs));
+  done.push_back(source);
+}
+
+void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
+  if (bucket.units.empty()) return;
+  const TemplateId which = store_.reduce(sharding_, bucket.units, last);
+  if (which >= 0) append(sequence, which, -1, {bucket.after}, bucket.sources);
+  bucket = {};
+}
+
+Sequence SequenceWriter::forward(bool first) {
+  Sequence sequence{.direction = Direction::kForward, .chunk = chunk_, .items = {}};
+  std::int32_t source = -1;
+  std::vector<std::int32_t> done;
+  if (previous_) source = append(sequence, store_.receive(Direction::kForward), -1, {}, {});
+  for (const Block& block : blocks_) {
+    const std::int32_t gather = append_gather(sequence, block, first, done);
+    append_block(sequence, block, block.forward, gather, source, done);
+  }
+  if (next_) {
+    append(sequence, store_.send(Direction::kForward), -1, {source}, {{source, 0}});
+  }
+  return sequence;
+}
+
+Sequence SequenceWriter::backward(bool last) {
+  Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_, .items = {}};
+  const bool leaves = sharding_.reduces_each_backward();
+  const bool ends = last && sharding_.reduces_last_backward() &&
+                    (leaves || plan_.overlap.gradients);
+  std::int32_t source = -1;
+  std::vector<std::int32_t> done;
+  Bucket bucket;
+  if (next_) source = append(sequence, store_.receive(Direction::kBackward), -1, {}, {});
+  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+    const std::int32_t gather = append_gather(sequence, *block, false, done);
+    append_block(sequence, *block, block->backward, gather, source, done);
+    if (!leaves && !ends) continue;
+    bucket.units.push_back(block->size);
+    bucket.elements += block->size.dense + block->size.expert;
+    bucket.after = source;
+    const std::int32_t output = gradient_output(store_.templates(), block->backward);
+    if (output >= 0) bucket.sources.push_back({source, output});
+    if (bucket.elements >= plan_.gradient_bucket) append_reduction(sequence, bucket, ends);
+  }
+  append_reduction(sequence, bucket, ends);
+  if (previous_) {
+    append(sequence, store_.send(Direction::kBackward), -1, {source}, {{source, 0}});
+  }
+  return sequence;
+}
+
+}  // namespace stepwright

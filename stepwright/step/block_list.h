@@ -1,0 +1,91 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "stepwright/step/layer.h"
+#include "stepwright/step/sharding.h"
+
+namespace stepwright {
+
+/// One block of a chunk: its two templates and its parameters.
+struct Block {
+  TemplateId forward = -1;
+  TemplateId backward = -1;
+  std::int32_t layer = -1;
+  UnitSize size;
+};
+
+/// The templates of a program, each stored once.
+class TemplateStore {
+ public:
+  explicit TemplateStore(const Setting& setting) : s_(setting) {}
+
+  Block embedding();
+  Block head(bool own_table);
+  Block layer(std::int64_t index, RecomputeKind recompute);
+  TemplateId send(Direction direction);
+  TemplateId receive(Direction direction);
+  /// -1 when nothing is to be gathered or reduced.
+  TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use);
+  TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
+                    bool last);
+  TemplateId add(Template piece);
+
+  [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
+  std::vector<Template> take() { return std::move(templates_); }
+
+ private:
+  Block add(BlockPair pair);
+  const Setting& s_;
+  std::vector<Template> templates_;
+  std::map<std::pair<LayerClass, RecomputeKind>, Block> layers_;
+  std::map<std::pair<bool, Direction>, TemplateId> messages_;
+  std::map<std::vector<std::int64_t>, TemplateId> gathers_;
+  std::map<std::vector<std::int64_t>, TemplateId> reductions_;
+};
+
+/// Writes the sequences of one chunk: forward and backward, each with the data-parallel messages
+/// that run beside it.
+class SequenceWriter {
+ public:
+  SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const Plan& plan,
+                 const std::vector<Block>& blocks, std::int32_t chunk, bool receives, bool sends)
+      : store_(store),
+        sharding_(sharding),
+        plan_(plan),
+        blocks_(blocks),
+        chunk_(chunk),
+        previous_(receives),
+        next_(sends) {}
+
+  /// `first`: of the step, with the gathers that the last one postponed.
+  [[nodiscard]] Sequence forward(bool first);
+  /// `last`: of the step, with the reductions that end it.
+  [[nodiscard]] Sequence backward(bool last);
+
+ private:
+  struct Bucket {
+    std::vector<UnitSize> units;
+    std::vector<Source> sources;
+    std::int64_t elements = 0;
+    std::int32_t after = -1;
+  };
+  std::int32_t append(Sequence& sequence, TemplateId which, std::int32_t layer,
+                      std::vector<std::int32_t> after, std::vector<Source> inputs);
+  std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
+                             const std::vector<std::int32_t>& done);
+  void append_block(Sequence& sequence, const Block& block, TemplateId which, std::int32_t gather,
+                    std::int32_t& source, std::vector<std::int32_t>& done);
+  void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
+
+  TemplateStore& store_;
+  const ShardingBuilder& sharding_;
+  const Plan& plan_;
+  const std::vector<Block>& blocks_;
+  std::int32_t chunk_;
+  bool previous_;  ///< Another chunk comes before this one.
+  bool next_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "stepwright/step/emit.h"
+
+namespace stepwright {
+
+/// Attention of one layer behind its norm: from normed rows [rows, hidden] to the partial result
+/// [tokens, hidden] of the output projection, which `leave_tensor` completes.
+TensorId attention_block(Emit& e, TensorId normed, std::int64_t window);
+/// From the gradient of the projection's result [tokens, hidden] to that of the normed rows.
+/// `recompute_core`: the core was not kept and runs again first.
+TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window, bool recompute_core);
+
+/// Projections of latent attention (DeepSeek): normed rows to queries, keys and values, and back.
+TensorId latent_projections(Emit& e, TensorId normed);
+TensorId latent_projections_backward(Emit& e, TensorId d_qkv);
+
+/// Which MLP of a layer: the dense one, or the shared experts beside the routed ones.
+struct MlpRole {
+  std::string_view fc1;
+  std::string_view fc2;
+  Keep input{};
+  Keep fc1_out{};
+  Keep activation_out{};
+  std::int64_t ffn = 0;
+};
+MlpRole dense_mlp(const Architecture& model);
+MlpRole shared_mlp(const Architecture& model);
+
+/// MLP behind its norm: [rows, hidden] to the partial [tokens, hidden]; and back to normed rows.
+TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role);
+TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role);
+
+/// Routed (and shared) experts behind their norm: [rows, hidden] to complete [rows, hidden].
+TensorId experts_block(Emit& e, TensorId normed);
+TensorId experts_block_backward(Emit& e, TensorId dy);
+
+/// Activation function over [rows, columns] results; gated ones read twice as many.
+TensorId activate(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, bool routed);
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, std::int64_t rows,
+                           std::int64_t columns, bool routed);
+
+}  // namespace stepwright

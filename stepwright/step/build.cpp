@@ -1,0 +1,172 @@
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/step/block_list.h"
+#include "stepwright/step/schedule.h"
+
+namespace stepwright {
+namespace {
+
+/// Layers recomputed in full under `every: n` are the chunk's 0th, nth, 2nth.
+RecomputeKind layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
+  if (recompute.kind != RecomputeKind::kEvery) return recompute.kind;
+  return within_chunk % recompute.every == 0 ? RecomputeKind::kFull : RecomputeKind::kNone;
+}
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const Job& job, const Plan& plan)
+      : job_(job),
+        plan_(plan),
+        grid_(plan),
+        setting_(make_setting(job, plan)),
+        sharding_(setting_, plan, grid_, job.optimizer),
+        store_(setting_),
+        layers_(chunk_layers(job, plan)) {}
+
+  StepProgram build() {
+    StepProgram program;
+    for (int kind = 0; kind < kGroupKinds; ++kind) {
+      program.group_sizes[static_cast<std::size_t>(kind)] =
+          grid_.size(static_cast<GroupKind>(kind));
+    }
+    program.ranks = grid_.ranks();
+    program.micro_batches = micro_batches(job_, plan_);
+    program.imbalance = job_.model.experts ? job_.imbalance : 1.0;
+    for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
+      program.stages.push_back(build_stage(position));
+    }
+    program.templates = store_.take();
+    return program;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t chunks() const { return plan_.schedule.chunks; }
+  [[nodiscard]] std::int64_t stages() const { return plan_.parallel.pipeline; }
+  /// Tied tables lie on two stages, each with its own copy.
+  [[nodiscard]] bool split_table() const { return job_.model.tied && stages() > 1; }
+
+  std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
+    const std::int64_t which = chunk * stages() + stage.position;
+    const std::int64_t count = chunks() * stages();
+    std::int64_t layer = 0;
+    for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
+    std::vector<Block> blocks;
+    if (which == 0) blocks.push_back(embedding());
+    std::vector<std::int64_t> held;
+    for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
+      blocks.push_back(store_.layer(layer, layer_recompute(plan_.recompute, i)));
+      held.push_back(layer);
+    }
+    if (which == count - 1) blocks.push_back(store_.head(split_table()));
+    stage.chunks.push_back(std::move(held));
+    return blocks;
+  }
+
+  Block embedding() {
+    if (embedding_.forward < 0) embedding_ = store_.embedding();
+    return embedding_;
+  }
+
+  /// Appends a sequence and returns its index; equal ones share it by the caller's choice.
+  static std::int32_t append(Stage& stage, Sequence sequence) {
+    stage.sequences.push_back(std::move(sequence));
+    return static_cast<std::int32_t>(stage.sequences.size() - 1);
+  }
+
+  struct ChunkSequences {
+    std::int32_t forward_first, forward, backward, backward_last;
+  };
+
+  ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
+    const std::vector<Block> blocks = chunk_blocks(stage, chunk);
+    for (const Block& block : blocks) size += block.size;
+    const std::int64_t which = chunk * stages() + stage.position;
+    SequenceWriter writer(store_, sharding_, plan_, blocks, static_cast<std::int32_t>(chunk),
+                          which > 0, which + 1 < chunks() * stages());
+    const bool postponed = plan_.overlap.parameters && sharding_.gathers_after_step();
+    const bool several = micro_batches(job_, plan_) > 1;
+    ChunkSequences made{};
+    made.forward_first = append(stage, writer.forward(true));
+    made.forward =
+        postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
+    made.backward_last = append(stage, writer.backward(true));
+    made.backward = sharding_.reduces_last_backward() && several
+                        ? append(stage, writer.backward(false))
+                        : made.backward_last;
+    return made;
+  }
+
+  Sequence update_sequence(const Stage& stage, const UnitSize& size) {
+    const bool first = stage.position == 0;
+    const bool last = stage.position + 1 == stages();
+    ShardingBuilder::Update what{.stage = size};
+    if (split_table() && (first || last)) {
+      what.tied_table = setting_.vocabulary * job_.model.hidden;
+    }
+    what.reduce_last = !sharding_.reduces_each_backward() && !plan_.overlap.gradients;
+    what.gather = !plan_.overlap.parameters;
+    what.loss = last;
+    what.experts = job_.model.experts.has_value();
+    Sequence sequence{.direction = Direction::kUpdate, .chunk = 0, .items = {}};
+    sequence.items.push_back({store_.add(sharding_.update(what)), -1, {}, {}});
+    return sequence;
+  }
+
+  Stage build_stage(std::int64_t position) {
+    Stage stage;
+    stage.position = static_cast<std::int32_t>(position);
+    UnitSize size;
+    std::vector<ChunkSequences> made;
+    for (std::int64_t chunk = 0; chunk < chunks(); ++chunk) {
+      made.push_back(add_chunk(stage, chunk, size));
+    }
+    schedule(stage, made);
+    const std::int32_t update = append(stage, update_sequence(stage, size));
+    stage.schedule.push_back({update, -1});
+    stage.states = sharding_.states(size);
+    stage.dense_parameters = size.dense;
+    stage.expert_parameters = size.expert;
+    return stage;
+  }
+
+  void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
+    const std::int64_t count = micro_batches(job_, plan_);
+    const auto turns = pipeline_schedule(plan_.schedule, stages(), stage.position, count);
+    stage.schedule.reserve(turns.size() + 1);
+    for (const Turn& turn : turns) {
+      const ChunkSequences& chunk = made[static_cast<std::size_t>(turn.chunk)];
+      const bool forward = turn.direction == Direction::kForward;
+      std::int32_t which = forward ? chunk.forward : chunk.backward;
+      if (forward && turn.micro_batch == 0) which = chunk.forward_first;
+      if (!forward && turn.micro_batch + 1 == count) which = chunk.backward_last;
+      stage.schedule.push_back({which, turn.micro_batch});
+    }
+  }
+
+  const Job& job_;
+  const Plan& plan_;
+  Grid grid_;
+  Setting setting_;
+  ShardingBuilder sharding_;
+  TemplateStore store_;
+  std::vector<std::int64_t> layers_;
+  Block embedding_;
+};
+
+}  // namespace
+
+StepProgram build_program(const Job& job, const Plan& plan) {
+  if (job.model.count_multi_token && job.model.multi_token_layers > 0) {
+    fail_unsupported("model.count_multi_token: multi-token prediction is counted among the "
+                     "parameters but no builder writes its step yet; set it to false");
+  }
+  if (job.kernels.attention == AttentionKernel::kUnfused && plan.parallel.context > 1 &&
+      plan.context_kind != ContextKind::kUlysses) {
+    fail_unsupported("kernels.attention: unfused attention works with context parallelism only as "
+                     "context_kind: ulysses");
+  }
+  return ProgramBuilder(job, plan).build();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,208 @@
+// The three ways of context parallelism around the attention core: ring, all-gather and Ulysses.
+#include "stepwright/step/attention_core.h"
+
+namespace stepwright {
+namespace {
+
+Operator context_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
+                         std::int64_t elements) {
+  return {.kind = kind,
+          .phase = phase,
+          .stream = message_stream(e.s, Scheme::kContext),
+          .scheme = Scheme::kContext,
+          .group = GroupKind::kContext,
+          .dtype = e.s.storage,
+          .payload_elements = elements,
+          .name = name};
+}
+
+TensorId buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .kind = TensorKind::kCommunication,
+                       .dtype = e.s.storage,
+                       .extents = {rows, columns, 1}});
+}
+
+/// Zig-zag halves balance the causal work: every rank has the same share of the pairs in each step.
+Shape ring_step_shape(const Setting& s, std::int64_t window) {
+  const std::int64_t pairs = causal_pairs(s.length, window) / (s.context * s.context);
+  return attention_shape(s, s.local_length(), s.local_length(), 1, pairs);
+}
+
+/// Sends `from` to the next rank of the ring and receives into a new buffer.
+TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, std::string_view name) {
+  const TensorId to = buffer(e, name, e.s.tokens, columns);
+  e.out.add(context_message(e, OperatorKind::kShift, phase, name, e.s.tokens * columns), {from},
+            {to});
+  return to;
+}
+
+TensorId exchange(Emit& e, TensorId from, std::int64_t rows, std::int64_t columns, Phase phase,
+                  std::string_view name) {
+  const TensorId to = buffer(e, name, rows, columns);
+  e.out.add(context_message(e, OperatorKind::kAllToAll, phase, name, rows * columns), {from}, {to});
+  return to;
+}
+
+/// The three exchanges of queries, keys and values, one message each, into or out of heads layout.
+TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
+  const Setting& s = e.s;
+  const std::int64_t widths[] = {s.heads() * s.model->head_dim, s.kv_heads() * s.model->head_dim,
+                                 s.kv_heads() * s.model->value_dim()};
+  const std::string_view names[] = {"context.queries", "context.keys", "context.values"};
+  for (int i = 0; i < 3; ++i) {
+    e.out.add(context_message(e, OperatorKind::kAllToAll, phase, names[i], s.tokens * widths[i]),
+              {from}, {to});
+  }
+  return to;
+}
+
+Shape ulysses_shape(const Setting& s, std::int64_t window) {
+  return attention_shape(s, s.length, s.length, s.context, causal_pairs(s.length, window));
+}
+
+Shape gathered_shape(const Setting& s, std::int64_t window) {
+  return attention_shape(s, s.local_length(), s.length, 1,
+                         causal_pairs(s.length, window) / s.context);
+}
+
+TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
+  const std::int64_t width = key_value_width(e.s);
+  const std::int64_t rows = e.s.tokens * e.s.context;
+  const TensorId all = buffer(e, "gathered", rows, width);
+  e.out.add(context_message(e, OperatorKind::kAllGather, phase, "context.key_values", rows * width),
+            {qkv}, {all});
+  return all;
+}
+
+}  // namespace
+
+TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
+  const Setting& s = e.s;
+  const Shape shape = ring_step_shape(s, window);
+  const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
+  const TensorId lse = e.out.tensor(
+      {.name = "log_sum_exp", .dtype = DType::kFp32, .extents = {s.tokens, s.heads(), 1}});
+  TensorId key_values = qkv;
+  for (std::int64_t step = 0; step < s.context; ++step) {
+    TensorId next = -1;
+    if (step + 1 < s.context) {
+      next = shift(e, key_values, key_value_width(s), e.forward, "context.key_values");
+    }
+    const bool first = step == 0;
+    e.out.add({.kind = OperatorKind::kAttention,
+               .phase = e.forward,
+               .dtype = s.storage,
+               .shape = shape,
+               .name = "attention.core"},
+              {qkv, first ? TensorId{-1} : key_values, first ? TensorId{-1} : out,
+               first ? TensorId{-1} : lse},
+              {out, lse});
+    key_values = next;
+  }
+  e.kept.set(Keep::kLogSumExp, lse);
+  return out;
+}
+
+TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+  const Setting& s = e.s;
+  const Shape shape = ring_step_shape(s, window);
+  const Phase phase = Phase::kDataGradient;
+  const TensorId qkv = e.kept.get(Keep::kQkv);
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+  TensorId key_values = qkv;
+  TensorId travelling = -1;  // Gradient of the keys and values that are visiting.
+  for (std::int64_t step = 0; step < s.context; ++step) {
+    TensorId next = -1;
+    if (step + 1 < s.context) {
+      next = shift(e, key_values, key_value_width(s), phase, "context.key_values");
+    }
+    const bool own = step == 0;
+    const TensorId d_kv = own ? d_qkv : buffer(e, "gradient", s.tokens, key_value_width(s));
+    e.out.add({.kind = OperatorKind::kAttention,
+               .phase = phase,
+               .dtype = s.storage,
+               .shape = shape,
+               .name = "attention.core"},
+              {d_out, qkv, own ? TensorId{-1} : key_values, e.kept.get(Keep::kAttentionOut),
+               e.kept.get(Keep::kLogSumExp), travelling, own ? TensorId{-1} : d_qkv},
+              {d_qkv, own ? TensorId{-1} : d_kv});
+    if (!own) {
+      travelling = shift(e, d_kv, key_value_width(s), phase, "context.key_values_gradient");
+    }
+    key_values = next;
+  }
+  e.out.add({.kind = OperatorKind::kAccumulate,
+             .phase = phase,
+             .dtype = s.storage,
+             .shape = {.rows = s.tokens, .columns = key_value_width(s)},
+             .name = "context.key_values_gradient"},
+            {travelling, d_qkv}, {d_qkv});
+  return d_qkv;
+}
+
+TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
+  const Setting& s = e.s;
+  const Shape shape = gathered_shape(s, window);
+  const TensorId all = gather_key_values(e, qkv, e.forward);
+  const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
+  const TensorId lse = e.out.tensor(
+      {.name = "log_sum_exp", .dtype = DType::kFp32, .extents = {s.tokens, s.heads(), 1}});
+  e.out.add({.kind = OperatorKind::kAttention,
+             .phase = e.forward,
+             .dtype = s.storage,
+             .shape = shape,
+             .name = "attention.core"},
+            {qkv, all}, {out, lse});
+  e.kept.set(Keep::kLogSumExp, lse);
+  return out;
+}
+
+TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+  const Setting& s = e.s;
+  const Phase phase = Phase::kDataGradient;
+  const std::int64_t width = key_value_width(s);
+  const std::int64_t rows = s.tokens * s.context;
+  const TensorId qkv = e.kept.get(Keep::kQkv);
+  const TensorId all = gather_key_values(e, qkv, phase);
+  const TensorId d_all = buffer(e, "gradient", rows, width);
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+  e.out.add({.kind = OperatorKind::kAttention,
+             .phase = phase,
+             .dtype = s.storage,
+             .shape = gathered_shape(s, window),
+             .name = "attention.core"},
+            {d_out, qkv, all, e.kept.get(Keep::kAttentionOut), e.kept.get(Keep::kLogSumExp)},
+            {d_qkv, d_all});
+  e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, "context.key_values_gradient",
+                            rows * width),
+            {d_all, d_qkv}, {d_qkv});
+  return d_qkv;
+}
+
+TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window) {
+  const Setting& s = e.s;
+  const std::int64_t rows = s.tokens * s.context;
+  const TensorId heads_qkv = activation(e, "heads", rows, query_key_value_width(s) / s.context);
+  exchange_qkv(e, qkv, heads_qkv, e.forward);
+  e.kept.set(Keep::kHeadsQkv, heads_qkv);
+  const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, window));
+  e.kept.set(Keep::kHeadsOut, heads_out);
+  return exchange(e, heads_out, s.tokens, s.heads() * s.model->value_dim(), e.forward,
+                  "context.out");
+}
+
+TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+  const Setting& s = e.s;
+  const Phase phase = Phase::kDataGradient;
+  const std::int64_t width = s.heads() * s.model->value_dim();
+  const TensorId d_heads =
+      exchange(e, d_out, s.tokens * s.context, width / s.context, phase, "context.out");
+  const TensorId d_heads_qkv =
+      local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv),
+                               e.kept.get(Keep::kHeadsOut), ulysses_shape(s, window));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+  return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
+}
+
+}  // namespace stepwright

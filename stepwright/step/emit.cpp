@@ -1,0 +1,175 @@
+#include "stepwright/step/emit.h"
+
+namespace stepwright {
+namespace {
+
+Operator product_operator(const Emit& e, Phase phase, const Product& p) {
+  return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
+          .phase = phase,
+          .dtype = e.s.matrix,
+          .routed = p.groups > 0,
+          .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
+          .name = p.name,
+          .parameter = e.out.parameter(p.name)};
+}
+
+TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .dtype = e.s.storage,
+                       .routed = p.groups > 0,
+                       .extents = {p.rows, columns, 1}});
+}
+
+Operator tensor_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
+                        std::int64_t elements) {
+  return {.kind = kind,
+          .phase = phase,
+          .stream = message_stream(e.s, Scheme::kTensor),
+          .scheme = Scheme::kTensor,
+          .group = GroupKind::kTensor,
+          .dtype = e.s.storage,
+          .payload_elements = elements,
+          .name = name};
+}
+
+}  // namespace
+
+Stream message_stream(const Setting& s, Scheme scheme) {
+  switch (scheme) {
+    case Scheme::kTensor: return s.overlap.tensor ? Stream::kTensor : Stream::kCompute;
+    case Scheme::kContext: return s.overlap.context ? Stream::kContext : Stream::kCompute;
+    case Scheme::kExpert: return s.overlap.expert ? Stream::kExpert : Stream::kCompute;
+    default: return Stream::kCompute;
+  }
+}
+
+TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
+  return e.out.tensor({.name = name, .dtype = e.s.storage, .extents = {rows, columns, 1}});
+}
+
+TensorId linear(Emit& e, TensorId x, const Product& p) {
+  const TensorId y = product_result(e, p.name, p, p.columns);
+  e.out.add(product_operator(e, e.forward, p), {x, e.parameters}, {y});
+  return y;
+}
+
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p) {
+  const TensorId dx = product_result(e, "gradient", p, p.inner);
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, e.parameters}, {dx});
+  return dx;
+}
+
+void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
+  e.out.add(product_operator(e, Phase::kWeightGradient, p), {dy, x}, {e.gradients});
+}
+
+TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, const NormRole& role) {
+  const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
+  const TensorId y = activation(e, role.name, rows, columns);
+  const TensorId stats = e.out.tensor(
+      {.name = "statistics", .dtype = DType::kFp32, .extents = {rows, statistics, 1}});
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = rows, .columns = columns},
+             .name = role.name,
+             .parameter = e.out.parameter(role.name)},
+            {x, e.parameters}, {y, stats});
+  e.kept.set(role.input, x);
+  e.kept.set(role.statistics, stats);
+  return y;
+}
+
+TensorId norm_backward(Emit& e, TensorId dy, std::int64_t rows, std::int64_t columns,
+                       const NormRole& role, TensorId residual) {
+  const TensorId dx = activation(e, "gradient", rows, columns);
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .shape = {.rows = rows, .columns = columns},
+             .name = role.name,
+             .parameter = e.out.parameter(role.name)},
+            {dy, e.kept.get(role.input), e.kept.get(role.statistics), residual, e.parameters},
+            {dx, e.gradients});
+  return dx;
+}
+
+TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name,
+                      Phase phase) {
+  if (!e.s.sequence_parallel) return x;
+  const TensorId gathered = e.out.tensor({.name = "gathered",
+                                          .kind = TensorKind::kCommunication,
+                                          .dtype = e.s.storage,
+                                          .extents = {e.s.tokens, columns, 1}});
+  e.out.add(tensor_message(e, OperatorKind::kAllGather, phase, name, e.s.tokens * columns), {x},
+            {gathered});
+  return gathered;
+}
+
+TensorId leave_tensor(Emit& e, TensorId partial, std::int64_t columns, std::string_view name,
+                      Phase phase) {
+  if (!e.s.tensor_parallel()) return partial;
+  const std::int64_t elements = e.s.tokens * columns;
+  if (!e.s.sequence_parallel) {
+    e.out.add(tensor_message(e, OperatorKind::kAllReduce, phase, name, elements), {partial},
+              {partial});
+    return partial;
+  }
+  const TensorId reduced = activation(e, "reduced", e.s.rows, columns);
+  e.out.add(tensor_message(e, OperatorKind::kReduceScatter, phase, name, elements), {partial},
+            {reduced});
+  return reduced;
+}
+
+TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
+  const TensorId gathered = enter_tensor(e, x, p.inner, p.name, e.forward);
+  e.kept.set(input, e.s.keep_gathered ? gathered : x);
+  return linear(e, gathered, p);
+}
+
+TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
+  TensorId x = e.kept.get(input);
+  if (!e.s.keep_gathered) x = enter_tensor(e, x, p.inner, p.name, Phase::kDataGradient);
+  const TensorId partial = linear_data_gradient(e, dy, p);
+  const TensorId dx = leave_tensor(e, partial, p.inner, p.name, Phase::kDataGradient);
+  linear_weight_gradient(e, dy, x, p);
+  return dx;
+}
+
+TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
+  const std::int64_t h = e.s.model->hidden;
+  if (e.s.model->dropout > 0) {
+    const TensorId bits =
+        e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
+    e.out.add({.kind = OperatorKind::kDropout,
+               .phase = e.forward,
+               .dtype = e.s.storage,
+               .shape = {.rows = e.s.rows, .columns = h},
+               .name = "dropout"},
+              {y}, {y, bits});
+    e.kept.set(mask, bits);
+  }
+  const TensorId z = activation(e, "residual", e.s.rows, h);
+  e.out.add({.kind = OperatorKind::kAdd,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.rows, .columns = h},
+             .name = "residual"},
+            {x, y}, {z});
+  return z;
+}
+
+TensorId residual_backward(Emit& e, TensorId dz, Keep mask) {
+  if (!e.kept.has(mask)) return dz;
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  e.out.add({.kind = OperatorKind::kDropout,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.rows, .columns = h},
+             .name = "dropout"},
+            {dz, e.kept.get(mask)}, {dy});
+  return dy;
+}
+
+}  // namespace stepwright

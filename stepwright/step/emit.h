@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string_view>
+
+#include "stepwright/step/setting.h"
+#include "stepwright/step/template_builder.h"
+
+namespace stepwright {
+
+/// What the builders of blocks write to. A forward builder fills `kept`, a backward builder reads it.
+struct Emit {
+  TemplateBuilder& out;
+  const Setting& s;
+  Kept& kept;
+  Phase forward = Phase::kForward;  ///< kRecompute when a backward runs a forward again.
+  TensorId parameters = -1;         ///< The layer's gathered parameters, when they are sharded.
+  TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
+};
+
+/// A matrix product's sizes: [rows, inner] x [inner, columns].
+struct Product {
+  std::int64_t rows = 0;
+  std::int64_t inner = 0;
+  std::int64_t columns = 0;
+  std::string_view name;  ///< Of the parameter, and of the operator.
+  std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
+};
+
+/// A new [rows, columns] activation.
+TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
+
+/// Output [rows, columns] of a matrix product.
+TensorId linear(Emit& e, TensorId x, const Product& p);
+/// Gradient [rows, inner] with respect to the input.
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p);
+/// Gradient of the weight, added to the accumulated one.
+void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
+
+/// A norm over `columns`; keeps its input and statistics under the two roles.
+struct NormRole {
+  Keep input{};
+  Keep statistics{};
+  std::string_view name;
+};
+TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, const NormRole& role);
+/// Gradient of a norm's input, plus `residual` when there is one; the weight's gradient with it.
+TensorId norm_backward(Emit& e, TensorId dy, std::int64_t rows, std::int64_t columns,
+                       const NormRole& role, TensorId residual = -1);
+
+/// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.
+TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name, Phase phase);
+/// Exit of a tensor-parallel region: reduce-scatters rows under sequence parallelism, all-reduces
+/// without. The backward of an entry is an exit and the reverse.
+TensorId leave_tensor(Emit& e, TensorId partial, std::int64_t columns, std::string_view name,
+                      Phase phase);
+
+/// A column-parallel product behind `enter_tensor`: keeps what the weight gradient needs under
+/// `input` (the gathered input, or the sharded one to gather again).
+TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p);
+/// Its backward; returns the gradient of `x`, reduced.
+TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
+
+/// x + y, with dropout on y when the model has it (mask kept under `mask`).
+TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask);
+/// The gradient that goes on into y's branch.
+TensorId residual_backward(Emit& e, TensorId dz, Keep mask);
+
+/// The queue of a scheme's messages: their own when they may overlap, else the compute stream.
+Stream message_stream(const Setting& s, Scheme scheme);
+
+}  // namespace stepwright

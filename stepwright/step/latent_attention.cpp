@@ -1,0 +1,108 @@
+#include "stepwright/step/attention_core.h"
+#include "stepwright/step/blocks.h"
+
+namespace stepwright {
+namespace {
+
+// Down projections are whole on every tensor rank and act on the rows of the residual stream; only
+// the narrow latent rows are gathered under sequence parallelism.
+constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, "attention.q_norm"};
+constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, "attention.kv_norm"};
+
+struct LatentSizes {
+  std::int64_t query_rank, kv_rank, rope, query_width, kv_width;
+};
+
+LatentSizes sizes(const Setting& s) {
+  const LatentAttention& latent = *s.model->latent;
+  return {latent.query_rank, latent.kv_rank, latent.rope_head_dim, s.heads() * s.model->head_dim,
+          s.heads() * (latent.nope_head_dim + latent.value_head_dim)};
+}
+
+Product query_down(const Setting& s) {
+  return {s.rows, s.model->hidden, sizes(s).query_rank, "attention.q_down"};
+}
+Product query_up(const Setting& s) {
+  return {s.tokens, sizes(s).query_rank, sizes(s).query_width, "attention.q_up"};
+}
+Product query_direct(const Setting& s) {
+  return {s.tokens, s.model->hidden, sizes(s).query_width, "attention.q"};
+}
+Product key_value_down(const Setting& s) {
+  return {s.rows, s.model->hidden, sizes(s).kv_rank + sizes(s).rope, "attention.kv_down"};
+}
+Product key_value_up(const Setting& s) {
+  return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, "attention.kv_up"};
+}
+
+TensorId queries(Emit& e, TensorId normed) {
+  if (sizes(e.s).query_rank == 0) {
+    return column_linear(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
+  }
+  e.kept.set(Keep::kAttentionLinearInput, normed);
+  const TensorId down = linear(e, normed, query_down(e.s));
+  const TensorId latent = norm(e, down, e.s.rows, sizes(e.s).query_rank, kQueryNorm);
+  return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
+}
+
+TensorId assemble(Emit& e, TensorId from, TensorId also, Phase phase, TensorId to) {
+  e.out.add({.kind = OperatorKind::kRotary,
+             .phase = phase,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = query_key_value_width(e.s)},
+             .name = "attention.rotary"},
+            {from, also}, {to});
+  return to;
+}
+
+TensorId queries_backward(Emit& e, TensorId d_qkv) {
+  if (sizes(e.s).query_rank == 0) {
+    return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
+  }
+  const TensorId d_latent =
+      column_linear_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
+  const TensorId d_down =
+      norm_backward(e, d_latent, e.s.rows, sizes(e.s).query_rank, kQueryNorm);
+  const TensorId dx = linear_data_gradient(e, d_down, query_down(e.s));
+  linear_weight_gradient(e, d_down, e.kept.get(Keep::kAttentionLinearInput), query_down(e.s));
+  return dx;
+}
+
+TensorId key_values_backward(Emit& e, TensorId d_qkv) {
+  const TensorId d_latent =
+      column_linear_backward(e, d_qkv, Keep::kKeyValueDownNormed, key_value_up(e.s));
+  const TensorId d_down =
+      norm_backward(e, d_latent, e.s.rows, sizes(e.s).kv_rank, kKeyValueNorm);
+  const TensorId dx = linear_data_gradient(e, d_down, key_value_down(e.s));
+  linear_weight_gradient(e, d_down, e.kept.get(Keep::kKeyValueUp), key_value_down(e.s));
+  return dx;
+}
+
+}  // namespace
+
+TensorId latent_projections(Emit& e, TensorId normed) {
+  const TensorId q = queries(e, normed);
+  // The input of the key-value projection is the sharded one whatever the queries kept.
+  e.kept.set(Keep::kKeyValueUp, normed);
+  const TensorId down = linear(e, normed, key_value_down(e.s));
+  const TensorId latent = norm(e, down, e.s.rows, sizes(e.s).kv_rank, kKeyValueNorm);
+  const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
+  return assemble(e, q, kv, e.forward,
+                  activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s)));
+}
+
+TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
+  assemble(e, d_qkv, -1, Phase::kDataGradient, d_qkv);
+  const TensorId d_query = queries_backward(e, d_qkv);
+  const TensorId d_key_value = key_values_backward(e, d_qkv);
+  const TensorId dx = activation(e, "gradient", e.s.rows, e.s.model->hidden);
+  e.out.add({.kind = OperatorKind::kAdd,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
+             .name = "attention.latent_gradient"},
+            {d_query, d_key_value}, {dx});
+  return dx;
+}
+
+}  // namespace stepwright

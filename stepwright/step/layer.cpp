@@ -1,0 +1,144 @@
+#include "stepwright/step/layer.h"
+
+#include "stepwright/step/attention_core.h"
+#include "stepwright/step/blocks.h"
+#include "stepwright/step/unit.h"
+
+namespace stepwright {
+namespace {
+
+constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
+                                  "norm.attention"};
+constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp"};
+
+TensorId normed(Emit& e, TensorId x, const NormRole& role) {
+  return norm(e, x, e.s.rows, e.s.model->hidden, role);
+}
+
+TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual) {
+  return norm_backward(e, dy, e.s.rows, e.s.model->hidden, role, residual);
+}
+
+TensorId leave(Emit& e, TensorId partial, std::string_view name) {
+  return leave_tensor(e, partial, e.s.model->hidden, name, e.forward);
+}
+
+/// Attention and MLP one after the other, each with its residual.
+TensorId serial_forward(Emit& e, TensorId x, LayerClass layer) {
+  const Setting& s = e.s;
+  const TensorId attended = attention_block(e, normed(e, x, kAttentionNorm), layer.window);
+  const TensorId middle =
+      residual_add(e, x, leave(e, attended, "attention.output"), Keep::kAttentionMask);
+  const TensorId rows = normed(e, middle, kMlpNorm);
+  const TensorId result = layer.experts
+                              ? experts_block(e, rows)
+                              : leave(e, mlp_block(e, rows, dense_mlp(*s.model)), "mlp.fc2");
+  return residual_add(e, middle, result, Keep::kMlpMask);
+}
+
+TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+  const std::int64_t h = e.s.model->hidden;
+  const Phase phase = Phase::kDataGradient;
+  const TensorId d_result = residual_backward(e, dy, Keep::kMlpMask);
+  const TensorId d_rows =
+      layer.experts ? experts_block_backward(e, d_result)
+                    : mlp_block_backward(e, enter_tensor(e, d_result, h, "mlp.fc2", phase),
+                                         dense_mlp(*e.s.model));
+  const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
+  const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
+  const TensorId d_normed =
+      attention_block_backward(e, enter_tensor(e, d_attended, h, "attention.output", phase),
+                               layer.window, recompute_core);
+  return normed_backward(e, d_normed, kAttentionNorm, d_middle);
+}
+
+/// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J).
+TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
+  const TensorId first = normed(e, x, kAttentionNorm);
+  const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm);
+  const TensorId attended = attention_block(e, first, layer.window);
+  const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model));
+  const TensorId both = activation(e, "branches", e.s.tokens, e.s.model->hidden);
+  e.out.add({.kind = OperatorKind::kAdd,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = e.s.model->hidden},
+             .name = "branches"},
+            {attended, result}, {both});
+  return residual_add(e, x, leave(e, both, "branches"), Keep::kMlpMask);
+}
+
+TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
+  const TensorId gathered = enter_tensor(e, d_both, h, "branches", Phase::kDataGradient);
+  const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model));
+  const TensorId d_first = attention_block_backward(e, gathered, layer.window, recompute_core);
+  if (e.s.model->shared_input_norm) {
+    const TensorId sum = activation(e, "gradient", e.s.rows, h);
+    e.out.add({.kind = OperatorKind::kAdd,
+               .phase = Phase::kDataGradient,
+               .dtype = e.s.storage,
+               .shape = {.rows = e.s.rows, .columns = h},
+               .name = "branches"},
+              {d_first, d_second}, {sum});
+    return normed_backward(e, sum, kAttentionNorm, dy);
+  }
+  const TensorId d_x = normed_backward(e, d_second, kMlpNorm, dy);
+  return normed_backward(e, d_first, kAttentionNorm, d_x);
+}
+
+TensorId layer_forward(Emit& e, TensorId x, LayerClass layer) {
+  const bool parallel = e.s.model->parallel_residual && !layer.experts;
+  return parallel ? parallel_forward(e, x, layer) : serial_forward(e, x, layer);
+}
+
+TensorId layer_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+  const bool parallel = e.s.model->parallel_residual && !layer.experts;
+  return parallel ? parallel_backward(e, dy, layer, recompute_core)
+                  : serial_backward(e, dy, layer, recompute_core);
+}
+
+/// What of `kept` survives the forward under a kind of recomputation.
+Kept surviving(const Kept& all, TensorId x, RecomputeKind recompute) {
+  Kept kept = all;
+  if (recompute == RecomputeKind::kFull) {
+    kept = Kept{};
+    kept.set(Keep::kAttentionInput, x);
+  } else if (recompute == RecomputeKind::kSelective) {
+    forget_core(kept);
+  } else if (kept.has(Keep::kHeadsQkv)) {
+    kept.forget(Keep::kQkv);  // Ulysses keeps the exchanged layout.
+  }
+  return kept;
+}
+
+}  // namespace
+
+BlockPair build_layer(const Setting& s, LayerClass layer, RecomputeKind recompute) {
+  const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
+  Unit forward(s, "layer.forward", parameters);
+  const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
+  Kept all;
+  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  forward.builder.output(layer_forward(e, x, layer));
+  const Kept kept = surviving(all, x, recompute);
+  forward.builder.save(kept);
+
+  Unit backward(s, "layer.backward", parameters);
+  const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
+  Kept restored = backward.builder.restore(forward.builder, kept);
+  backward.open_gradients();
+  Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters,
+         backward.gradients};
+  if (recompute == RecomputeKind::kFull) {
+    layer_forward(b, restored.get(Keep::kAttentionInput), layer);
+  }
+  b.forward = Phase::kForward;
+  const bool core = recompute == RecomputeKind::kSelective;
+  backward.builder.output(layer_backward(b, dy, layer, core));
+  backward.close_gradients();
+  return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+
+/// The forward and the backward template of one block; `backward.restored` matches `forward.saved`.
+struct BlockPair {
+  Template forward;
+  Template backward;
+};
+
+/// One transformer layer. `recompute` is kNone, kSelective (the attention core runs again in the
+/// backward) or kFull (only the layer's input is kept, the whole forward runs again).
+BlockPair build_layer(const Setting& setting, LayerClass layer, RecomputeKind recompute);
+
+/// Token (and position) embedding, with its norm and dropout.
+BlockPair build_embedding(const Setting& setting);
+
+/// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
+BlockPair build_head(const Setting& setting, bool own_table);
+
+/// A message of the residual stream from or to the neighbouring chunk.
+Template build_send(const Setting& setting, Direction direction);
+Template build_receive(const Setting& setting, Direction direction);
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#include "stepwright/step/message_writer.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+}  // namespace
+
+void MessageWriter::message(const GroupMessage& m) {
+  if (m.size <= 1 || m.elements <= 0) return;
+  const std::int64_t pieces = std::max<std::int64_t>(1, m.bucket > 0 ? m.elements / m.bucket : 1);
+  const std::int64_t shard = divide_up(divide_up(m.elements, pieces), m.size);
+  const bool sharded = m.kind != OperatorKind::kAllReduce;
+  Operator op{.kind = m.kind,
+              .phase = m.phase,
+              .stream = m.stream,
+              .scheme = m.scheme,
+              .group = m.group,
+              .dtype = m.dtype,
+              .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
+              .repeats = static_cast<std::int32_t>(pieces),
+              .name = m.name};
+  last_ = builder.add(op, {}, {}, {last_});
+}
+
+}  // namespace stepwright

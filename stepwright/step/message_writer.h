@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/step/template_builder.h"
+
+namespace stepwright {
+
+/// A data-parallel message: `elements` of a full buffer over a group of `size`, cut into pieces of
+/// about `bucket` elements (0: one piece), each padded to equal shards.
+struct GroupMessage {
+  OperatorKind kind{};
+  GroupKind group{};
+  std::int64_t size = 1;
+  std::int64_t elements = 0;
+  DType dtype{};
+  Phase phase{};
+  Stream stream = Stream::kCompute;
+  std::int64_t bucket = 0;
+  std::string_view name;
+  Scheme scheme = Scheme::kData;
+};
+
+/// Appends operators to a template in a chain, each after the one before; skips messages of one
+/// rank and of nothing.
+class MessageWriter {
+ public:
+  explicit MessageWriter(std::string name) : builder(std::move(name), {}) {}
+
+  void message(const GroupMessage& message);
+  void compute(const Operator& op) { last_ = builder.add(op, {}, {}, {last_}); }
+
+  TemplateBuilder builder;
+
+ private:
+  std::int32_t last_ = -1;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,77 @@
+#include "stepwright/step/blocks.h"
+
+namespace stepwright {
+namespace {
+
+Product fc1(const Setting& s, const MlpRole& role) {
+  const std::int64_t wide = role.ffn / s.tensor * (s.model->gated ? 2 : 1);
+  return {s.tokens, s.model->hidden, wide, role.fc1};
+}
+
+Product fc2(const Setting& s, const MlpRole& role) {
+  return {s.tokens, role.ffn / s.tensor, s.model->hidden, role.fc2};
+}
+
+}  // namespace
+
+MlpRole dense_mlp(const Architecture& model) {
+  return {"mlp.fc1",      "mlp.fc2",           Keep::kMlpLinearInput,
+          Keep::kFc1Out, Keep::kActivationOut, model.ffn};
+}
+
+MlpRole shared_mlp(const Architecture& model) {
+  return {"shared.fc1",         "shared.fc2",
+          Keep::kSharedLinearInput, Keep::kSharedFc1Out,
+          Keep::kSharedActivationOut, model.experts->shared_ffn};
+}
+
+TensorId activate(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, bool routed) {
+  const TensorId y = e.out.tensor({.name = "activation",
+                                   .dtype = e.s.storage,
+                                   .routed = routed,
+                                   .extents = {rows, columns, 1}});
+  e.out.add({.kind = OperatorKind::kActivation,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .routed = routed,
+             .gated = e.s.model->gated,
+             .shape = {.rows = rows, .columns = columns},
+             .name = "activation"},
+            {x}, {y});
+  return y;
+}
+
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, std::int64_t rows,
+                           std::int64_t columns, bool routed) {
+  const TensorId dx = e.out.tensor({.name = "gradient",
+                                    .dtype = e.s.storage,
+                                    .routed = routed,
+                                    .extents = {rows, columns * (e.s.model->gated ? 2 : 1), 1}});
+  e.out.add({.kind = OperatorKind::kActivation,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .routed = routed,
+             .gated = e.s.model->gated,
+             .shape = {.rows = rows, .columns = columns},
+             .name = "activation"},
+            {dy, x}, {dx});
+  return dx;
+}
+
+TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
+  const TensorId wide = column_linear(e, normed, role.input, fc1(e.s, role));
+  e.kept.set(role.fc1_out, wide);
+  const TensorId active = activate(e, wide, e.s.tokens, role.ffn / e.s.tensor, false);
+  e.kept.set(role.activation_out, active);
+  return linear(e, active, fc2(e.s, role));
+}
+
+TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
+  const TensorId d_active = linear_data_gradient(e, dy, fc2(e.s, role));
+  linear_weight_gradient(e, dy, e.kept.get(role.activation_out), fc2(e.s, role));
+  const TensorId d_wide = activate_backward(e, d_active, e.kept.get(role.fc1_out), e.s.tokens,
+                                            role.ffn / e.s.tensor, false);
+  return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,167 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/core/named.h"
+#include "stepwright/plan/grid.h"
+
+namespace stepwright {
+
+/// What one node of a step program does. The meaning of `Shape` per kind stands beside it; rows are
+/// tokens (or token copies) on this rank.
+enum class OperatorKind : std::uint8_t {
+  // Computation.
+  kEmbedding,       ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
+  kNorm,            ///< rows x columns
+  kLinear,          ///< [rows, inner] x [inner, columns]
+  kGroupedLinear,   ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner, columns]
+  kRotary,          ///< rows x columns elements rotated in place
+  kAttention,       ///< fused core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
+  kScores,          ///< unfused Q K^T, the attention fields of Shape
+  kSoftmax,         ///< mask and softmax over batch x heads x queries x keys
+  kAttendValues,    ///< unfused scores x V
+  kActivation,      ///< rows x columns results; gated reads twice as many
+  kAdd,             ///< rows x columns: residual addition
+  kDropout,         ///< rows x columns: makes a mask
+  kTopK,            ///< rows x columns(experts): gate probabilities and the `inner` largest
+  kPermute,         ///< rows x columns copied into expert order (rows counts copies)
+  kUnpermute,       ///< rows x columns weighted and summed back (rows counts copies)
+  kLossLocal,       ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
+  kAccumulate,      ///< rows x columns added to a gradient or a running sum
+  kNormSquare,      ///< rows: sum of squares of the gradients of a stage
+  kOptimizer,       ///< rows: parameters updated on this rank; inner: bytes moved for each, `inner` bytes moved for each
+                    ///< (`optimizer_bytes`)
+  // Communication.
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kShift,           ///< one step of a ring: send to the next of the group, receive from the previous
+  kSend,            ///< to a neighbouring pipeline chunk
+  kReceive,
+};
+inline constexpr Named<OperatorKind> kOperatorNames[] = {
+    {OperatorKind::kEmbedding, "embedding"},
+    {OperatorKind::kNorm, "norm"},
+    {OperatorKind::kLinear, "linear"},
+    {OperatorKind::kGroupedLinear, "grouped_linear"},
+    {OperatorKind::kRotary, "rotary"},
+    {OperatorKind::kAttention, "attention"},
+    {OperatorKind::kScores, "scores"},
+    {OperatorKind::kSoftmax, "softmax"},
+    {OperatorKind::kAttendValues, "attend_values"},
+    {OperatorKind::kActivation, "activation"},
+    {OperatorKind::kAdd, "add"},
+    {OperatorKind::kDropout, "dropout"},
+    {OperatorKind::kTopK, "top_k"},
+    {OperatorKind::kPermute, "permute"},
+    {OperatorKind::kUnpermute, "unpermute"},
+    {OperatorKind::kLossLocal, "loss"},
+    {OperatorKind::kAccumulate, "accumulate"},
+    {OperatorKind::kNormSquare, "norm_square"},
+    {OperatorKind::kOptimizer, "optimizer"},
+    {OperatorKind::kAllReduce, "all_reduce"},
+    {OperatorKind::kAllGather, "all_gather"},
+    {OperatorKind::kReduceScatter, "reduce_scatter"},
+    {OperatorKind::kAllToAll, "all_to_all"},
+    {OperatorKind::kShift, "shift"},
+    {OperatorKind::kSend, "send"},
+    {OperatorKind::kReceive, "receive"}};
+
+constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
+
+enum class Phase : std::uint8_t { kForward, kDataGradient, kWeightGradient, kRecompute, kOptimizer };
+inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
+                                               {Phase::kDataGradient, "data_gradient"},
+                                               {Phase::kWeightGradient, "weight_gradient"},
+                                               {Phase::kRecompute, "recompute"},
+                                               {Phase::kOptimizer, "optimizer"}};
+
+/// In-order queues of a rank. Operators of one stream run one after the other.
+enum class Stream : std::uint8_t {
+  kCompute,
+  kTensor,
+  kContext,
+  kExpert,
+  kPipelineForward,
+  kPipelineBackward,
+  kGather,  ///< Parameter gathers of data parallelism.
+  kReduce,  ///< Gradient reductions of data parallelism.
+};
+inline constexpr Named<Stream> kStreamNames[] = {
+    {Stream::kCompute, "compute"},
+    {Stream::kTensor, "tensor"},
+    {Stream::kContext, "context"},
+    {Stream::kExpert, "expert"},
+    {Stream::kPipelineForward, "pipeline_forward"},
+    {Stream::kPipelineBackward, "pipeline_backward"},
+    {Stream::kGather, "gather"},
+    {Stream::kReduce, "reduce"}};
+inline constexpr int kStreams = 8;
+
+/// For which kind of parallelism an operator communicates; the traffic ledger adds up by it.
+enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
+inline constexpr Named<Scheme> kSchemeNames[] = {
+    {Scheme::kNone, "none"},         {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
+    {Scheme::kExpert, "expert"},     {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
+    {Scheme::kControl, "control"}};
+
+/// Resolved sizes of a computation on one rank; unused fields are 0.
+struct Shape {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t inner = 0;
+  std::int64_t batch = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;       ///< Keys that a query could see if there were no mask.
+  std::int64_t head_dim = 0;
+  std::int64_t value_dim = 0;
+  /// Query-key pairs that the mask leaves, per head and sequence: the causal half, a window, a ring
+  /// block. What a fused kernel computes; an unfused one computes queries * keys.
+  std::int64_t pairs = 0;
+  auto operator<=>(const Shape&) const = default;
+};
+
+using TensorId = std::int16_t;
+using ParameterId = std::int16_t;
+
+/// A run of ids in a template's pool.
+struct Slice {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+};
+
+/// One node of a program. Bytes and FLOPs follow from kind, shape and dtype (`step/work.h`).
+struct Operator {
+  OperatorKind kind{};
+  Phase phase = Phase::kForward;
+  Stream stream = Stream::kCompute;
+  Scheme scheme = Scheme::kNone;
+  GroupKind group = GroupKind::kNone;
+  /// Of the elements computed or sent; of kLinear and kGroupedLinear the precision of the product
+  /// (elements narrower than 16 bits are stored as bf16).
+  DType dtype = DType::kBf16;
+  /// Routed work: `shape.rows` and the payload are means; the busiest rank has `imbalance` times
+  /// as much.
+  bool routed = false;
+  bool gated = false;          ///< kActivation of a gated MLP.
+  Shape shape{};
+  /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
+  /// all-to-all: the local input; point to point: the message).
+  std::int64_t payload_elements = 0;
+  std::int32_t repeats = 1;    ///< Equal operations issued back to back as one (buckets of a size).
+  std::string_view name{};     ///< Where it stands: "attention.qkv", "mlp.fc1", ...
+  ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
+  Slice reads{};               ///< Tensors, into Template::operands.
+  Slice writes{};              ///< Tensors, into Template::operands.
+  Slice after{};               ///< Operators of the same template, into Template::edges.
+
+  [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
+};
+
+}  // namespace stepwright

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// What a tensor is for; memory adds up by it.
+enum class TensorKind : std::uint8_t {
+  kActivation,
+  kLogits,        ///< Vocabulary-wide tensors of the head.
+  kGathered,      ///< Parameters gathered for use, gradients before they are reduced.
+  kCommunication, ///< Buffers that exist for a message: gathered inputs, dispatch buffers.
+};
+inline constexpr Named<TensorKind> kTensorKindNames[] = {
+    {TensorKind::kActivation, "activations"},
+    {TensorKind::kLogits, "logits"},
+    {TensorKind::kGathered, "gathered_parameters"},
+    {TensorKind::kCommunication, "communication_buffers"}};
+inline constexpr int kTensorKinds = 4;
+
+/// A tensor of a template, local shape on one rank, trailing extents 1 when unused.
+struct Tensor {
+  std::string_view name;
+  TensorKind kind = TensorKind::kActivation;
+  DType dtype = DType::kBf16;
+  bool routed = false;  ///< First extent is a mean; buffers hold `imbalance` times as much.
+  std::array<std::int64_t, 3> extents{1, 1, 1};
+
+  [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
+  [[nodiscard]] std::int64_t bytes() const { return size_bytes(dtype, elements()); }
+};
+
+/// A parameter of a template as one tensor rank holds it.
+struct LocalParameter {
+  std::string_view name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 1;
+  std::int64_t copies = 1;
+  bool expert = false;
+  bool tensor_replicated = false;  ///< Equal on all tensor ranks: its gradient is summed over them
+                                   ///< under sequence parallelism.
+  bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
+  [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
+};
+
+/// A piece of a step that repeats: one layer forward, one layer backward, one gather of a layer's
+/// parameters, ... Operators are listed in the order in which they are issued; an operator starts
+/// when its stream has reached it and everything in `after` has ended. Lifetimes follow from the
+/// operands (`memory/lifetimes.h`).
+struct Template {
+  std::string name;
+  std::vector<Operator> operators;
+  std::vector<Tensor> tensors;
+  std::vector<LocalParameter> parameters;
+  std::vector<TensorId> operands;
+  std::vector<std::int32_t> edges;
+  std::vector<TensorId> inputs;    ///< Alive before the first operator, handed over by the neighbour.
+  std::vector<TensorId> outputs;   ///< Handed to the neighbour.
+  std::vector<TensorId> saved;     ///< Forward: kept for the backward template.
+  std::vector<TensorId> restored;  ///< Backward: the forward's `saved`, in the same order.
+
+  [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {
+    return {operands.data() + op.reads.first, static_cast<std::size_t>(op.reads.count)};
+  }
+  [[nodiscard]] std::span<const TensorId> writes(const Operator& op) const {
+    return {operands.data() + op.writes.first, static_cast<std::size_t>(op.writes.count)};
+  }
+  [[nodiscard]] std::span<const std::int32_t> after(const Operator& op) const {
+    return {edges.data() + op.after.first, static_cast<std::size_t>(op.after.count)};
+  }
+};
+
+using TemplateId = std::int32_t;
+
+/// Where an item finds one of its template's inputs: an output of an earlier item.
+struct Source {
+  std::int32_t item = 0;
+  std::int32_t output = 0;  ///< Position in that template's outputs.
+};
+
+/// A template in a sequence. It starts when the items in `after` (earlier positions of the same
+/// sequence) have ended. An item with none starts when the compute stream has reached its slot.
+struct Item {
+  TemplateId which = 0;
+  std::int32_t layer = -1;  ///< Model layer (0-based); -1 for what is not a layer.
+  std::vector<std::int32_t> after;
+  std::vector<Source> inputs;  ///< One per Template::inputs.
+};
+
+enum class Direction : std::uint8_t { kForward, kBackward, kUpdate };
+inline constexpr Named<Direction> kDirectionNames[] = {{Direction::kForward, "forward"},
+                                                       {Direction::kBackward, "backward"},
+                                                       {Direction::kUpdate, "update"}};
+
+/// What a stage does for one micro-batch of one chunk in one direction, or at the end of a step. An
+/// update starts when everything before it on the rank has ended, on every stream.
+struct Sequence {
+  Direction direction = Direction::kForward;
+  std::int32_t chunk = 0;  ///< Of the stage.
+  std::vector<Item> items;
+};
+
+/// One entry of a schedule.
+struct Slot {
+  std::int32_t sequence = 0;     ///< Into Stage::sequences.
+  std::int32_t micro_batch = 0;  ///< -1 for the update.
+};
+
+/// Bytes of model states that one rank of a stage holds all the time.
+struct States {
+  std::int64_t parameters = 0;
+  std::int64_t gradients = 0;
+  std::int64_t optimizer = 0;
+};
+
+/// What one pipeline position holds and does in a step; all its ranks do the same.
+struct Stage {
+  std::int32_t position = 0;
+  std::vector<std::vector<std::int64_t>> chunks;  ///< Layers of each chunk.
+  std::vector<Sequence> sequences;
+  std::vector<Slot> schedule;  ///< In the order of issue; one period of the step.
+  States states;
+  std::int64_t dense_parameters = 0;  ///< Elements per rank before sharding by data parallelism.
+  std::int64_t expert_parameters = 0;
+};
+
+/// A training step: what every class of ranks computes, sends, keeps and frees. A period: gathers
+/// that a step leaves to the next one stand at the start of the schedule.
+struct StepProgram {
+  std::array<std::int64_t, kGroupKinds> group_sizes{};
+  std::int64_t ranks = 1;
+  std::int64_t micro_batches = 1;
+  double imbalance = 1.0;  ///< Of routed operators and tensors.
+  std::vector<Template> templates;
+  std::vector<Stage> stages;
+};
+
+/// The program of a legal plan. Throws `Error{kUnsupported}` for what no builder covers.
+StepProgram build_program(const Job& job, const Plan& plan);
+
+}  // namespace stepwright

@@ -1,0 +1,140 @@
+#include "stepwright/step/program_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json shape_json(const Shape& shape) {
+  const std::pair<const char*, std::int64_t> fields[] = {
+      {"rows", shape.rows},         {"columns", shape.columns},   {"inner", shape.inner},
+      {"batch", shape.batch},       {"heads", shape.heads},       {"kv_heads", shape.kv_heads},
+      {"queries", shape.queries},   {"keys", shape.keys},         {"head_dim", shape.head_dim},
+      {"value_dim", shape.value_dim}, {"pairs", shape.pairs}};
+  Json out = Json::object();
+  for (const auto& [name, value] : fields) {
+    if (value != 0) out[name] = value;
+  }
+  return out;
+}
+
+Json operator_json(const Template& piece, const Operator& op) {
+  Json out{{"kind", name_of(kOperatorNames, op.kind)},
+           {"name", op.name},
+           {"phase", name_of(kPhaseNames, op.phase)},
+           {"stream", name_of(kStreamNames, op.stream)},
+           {"dtype", name_of(kDTypeNames, op.dtype)}};
+  if (is_communication(op.kind)) {
+    out["scheme"] = name_of(kSchemeNames, op.scheme);
+    out["group"] = name_of(kGroupNames, op.group);
+    out["payload_elements"] = op.payload_elements;
+    out["payload_bytes"] = op.payload_bytes();
+  } else {
+    out["shape"] = shape_json(op.shape);
+  }
+  if (op.repeats != 1) out["repeats"] = op.repeats;
+  if (op.routed) out["routed"] = true;
+  if (op.gated) out["gated"] = true;
+  if (op.parameter >= 0) {
+    out["parameter"] = piece.parameters[static_cast<std::size_t>(op.parameter)].name;
+  }
+  out["reads"] = piece.reads(op);
+  out["writes"] = piece.writes(op);
+  out["after"] = piece.after(op);
+  return out;
+}
+
+Json tensor_json(const Tensor& tensor) {
+  Json out{{"name", tensor.name},
+           {"kind", name_of(kTensorKindNames, tensor.kind)},
+           {"dtype", name_of(kDTypeNames, tensor.dtype)},
+           {"extents", tensor.extents},
+           {"bytes", tensor.bytes()}};
+  if (tensor.routed) out["routed"] = true;
+  return out;
+}
+
+Json parameter_json(const LocalParameter& parameter) {
+  Json out{{"name", parameter.name},
+           {"rows", parameter.rows},
+           {"columns", parameter.columns},
+           {"copies", parameter.copies}};
+  if (parameter.expert) out["expert"] = true;
+  if (parameter.tensor_replicated) out["tensor_replicated"] = true;
+  if (parameter.borrowed) out["borrowed"] = true;
+  return out;
+}
+
+Json template_json(const Template& piece) {
+  Json out{{"name", piece.name}};
+  out["operators"] = Json::array();
+  for (const Operator& op : piece.operators) out["operators"].push_back(operator_json(piece, op));
+  out["tensors"] = Json::array();
+  for (const Tensor& tensor : piece.tensors) out["tensors"].push_back(tensor_json(tensor));
+  out["parameters"] = Json::array();
+  for (const LocalParameter& p : piece.parameters) out["parameters"].push_back(parameter_json(p));
+  out["inputs"] = piece.inputs;
+  out["outputs"] = piece.outputs;
+  out["saved"] = piece.saved;
+  out["restored"] = piece.restored;
+  return out;
+}
+
+Json sequence_json(const Sequence& sequence) {
+  Json items = Json::array();
+  for (const Item& item : sequence.items) {
+    Json inputs = Json::array();
+    for (const Source& source : item.inputs) inputs.push_back({source.item, source.output});
+    items.push_back({{"template", item.which},
+                     {"layer", item.layer},
+                     {"after", item.after},
+                     {"inputs", std::move(inputs)}});
+  }
+  return {{"direction", name_of(kDirectionNames, sequence.direction)},
+          {"chunk", sequence.chunk},
+          {"items", std::move(items)}};
+}
+
+Json stage_json(const Stage& stage) {
+  Json out{{"position", stage.position},
+           {"chunks", stage.chunks},
+           {"states",
+            {{"parameters", stage.states.parameters},
+             {"gradients", stage.states.gradients},
+             {"optimizer", stage.states.optimizer}}},
+           {"dense_parameters", stage.dense_parameters},
+           {"expert_parameters", stage.expert_parameters}};
+  out["sequences"] = Json::array();
+  for (const Sequence& sequence : stage.sequences) {
+    out["sequences"].push_back(sequence_json(sequence));
+  }
+  out["schedule"] = Json::array();
+  for (const Slot& slot : stage.schedule) {
+    out["schedule"].push_back({slot.sequence, slot.micro_batch});
+  }
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json program_json(const StepProgram& program) {
+  Json groups = Json::object();
+  for (int kind = 1; kind < kGroupKinds; ++kind) {
+    groups[std::string(name_of(kGroupNames, static_cast<GroupKind>(kind)))] =
+        program.group_sizes[static_cast<std::size_t>(kind)];
+  }
+  Json out{{"stepwright", "program/1"},
+           {"ranks", program.ranks},
+           {"micro_batches", program.micro_batches},
+           {"imbalance", program.imbalance},
+           {"groups", std::move(groups)}};
+  out["templates"] = Json::array();
+  for (const Template& piece : program.templates) out["templates"].push_back(template_json(piece));
+  out["stages"] = Json::array();
+  for (const Stage& stage : program.stages) out["stages"].push_back(stage_json(stage));
+  return out;
+}
+
+}  // namespace stepwright

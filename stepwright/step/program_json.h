@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// The whole program: templates with operators and tensors, stages with sequences and schedule
+/// (docs/formats.md, "Program").
+nlohmann::ordered_json program_json(const StepProgram& program);
+
+}  // namespace stepwright

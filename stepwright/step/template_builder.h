@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// What a forward block keeps for its backward. One name per role, so that a backward builder finds
+/// the tensor whether the forward ran in another template (restored) or in this one (recomputed).
+enum class Keep : std::uint8_t {
+  kAttentionInput,
+  kAttentionStatistics,
+  kAttentionLinearInput,
+  kQkv,
+  kQkNormed,
+  kQkStatistics,
+  kQueryDown,
+  kQueryDownNormed,
+  kQueryUp,
+  kKeyValueDown,
+  kKeyValueDownNormed,
+  kKeyValueUp,
+  kLatentStatistics,
+  kHeadsQkv,     ///< Ulysses: queries, keys and values after the exchange.
+  kHeadsOut,     ///< Ulysses: the core's output before the exchange.
+  kAttentionOut,
+  kLogSumExp,
+  kProbabilities,
+  kProbabilityMask,
+  kDropped,
+  kAttentionMask,
+  kMlpInput,
+  kMlpStatistics,
+  kMlpLinearInput,
+  kFc1Out,
+  kActivationOut,
+  kMlpMask,
+  kRouterProbabilities,
+  kExpertInput,
+  kExpertFc1Out,
+  kExpertActivationOut,
+  kCombined,
+  kSharedLinearInput,
+  kSharedFc1Out,
+  kSharedActivationOut,
+  kEmbeddingNormInput,
+  kEmbeddingStatistics,
+  kEmbeddingMask,
+  kFinalInput,
+  kFinalStatistics,
+  kHeadInput,
+  kLogits,
+  kCount,
+};
+
+/// The kept tensors of one block instance; -1 where a role is absent.
+class Kept {
+ public:
+  Kept() { ids_.fill(-1); }
+  void set(Keep role, TensorId id) { ids_[static_cast<std::size_t>(role)] = id; }
+  [[nodiscard]] TensorId get(Keep role) const { return ids_[static_cast<std::size_t>(role)]; }
+  [[nodiscard]] bool has(Keep role) const { return get(role) >= 0; }
+  void forget(Keep role) { set(role, -1); }
+  [[nodiscard]] std::span<const TensorId> all() const { return ids_; }
+
+ private:
+  std::array<TensorId, static_cast<std::size_t>(Keep::kCount)> ids_{};
+};
+
+/// Writes one template: tensors, operators in issue order, dependences derived from operands.
+class TemplateBuilder {
+ public:
+  TemplateBuilder(std::string name, std::vector<LocalParameter> parameters);
+
+  TensorId tensor(const Tensor& tensor);
+  /// A tensor that the neighbour hands over.
+  TensorId input(const Tensor& tensor);
+  void output(TensorId id) { piece_.outputs.push_back(id); }
+
+  /// Appends an operator. It runs after the last writers of what it reads; `after` adds edges.
+  /// Operands that are -1 are skipped. Returns its index.
+  std::int32_t add(Operator op, std::initializer_list<TensorId> reads,
+                   std::initializer_list<TensorId> writes,
+                   std::initializer_list<std::int32_t> after = {});
+
+  /// Index of a parameter by name; -1 when the block has none.
+  [[nodiscard]] ParameterId parameter(std::string_view name) const;
+
+  /// Marks what a forward template keeps, in the order of roles, each tensor once.
+  void save(const Kept& kept);
+  /// Recreates in this backward template what `forward` saved under `kept`.
+  Kept restore(const TemplateBuilder& forward, const Kept& kept);
+
+  [[nodiscard]] const Tensor& at(TensorId id) const {
+    return piece_.tensors[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] Template& piece() { return piece_; }
+  [[nodiscard]] const Template& piece() const { return piece_; }
+
+ private:
+  void add_edge(Operator& op, std::int32_t index);
+  Template piece_;
+  std::vector<std::int32_t> writer_;  ///< Per tensor: the last operator that wrote it; -1 none.
+};
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#include "stepwright/step/unit.h"
+
+#include <utility>
+
+namespace stepwright {
+
+Unit::Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local)
+    : s(setting), builder(std::move(name), std::move(local)) {
+  const Tensor gathered = gathered_tensor(s, unit_size(builder.piece().parameters));
+  if (gathered.elements() > 0) parameters = builder.input(gathered);
+}
+
+void Unit::open_gradients() {
+  const Tensor leaving = gradient_tensor(s, unit_size(builder.piece().parameters));
+  if (leaving.elements() > 0) gradients = builder.tensor(leaving);
+}
+
+void Unit::close_gradients() {
+  if (gradients >= 0) builder.output(gradients);
+}
+
+Tensor residual_tensor(const Setting& setting, std::string_view name) {
+  return {.name = name,
+          .dtype = setting.storage,
+          .extents = {setting.rows, setting.model->hidden, 1}};
+}
+
+}  // namespace stepwright

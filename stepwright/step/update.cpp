@@ -1,0 +1,92 @@
+// The end of a step: what sharding leaves to it, the small reductions, the norm and the optimizer.
+#include "stepwright/step/sharding.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+}  // namespace
+
+/// Gradients that several ranks hold in part: norm weights under sequence parallelism, tied tables.
+void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& what) const {
+  const std::int64_t divisor = dense_.divisor(sharding_.gradients);
+  if (s_.sequence_parallel) {
+    out.message({.kind = OperatorKind::kAllReduce,
+                 .group = GroupKind::kTensor,
+                 .size = s_.tensor,
+                 .elements = divide_up(what.stage.replicated, divisor),
+                 .dtype = s_.gradient,
+                 .phase = Phase::kOptimizer,
+                 .name = "gradients.replicated",
+                 .scheme = Scheme::kTensor});
+  }
+  out.message({.kind = OperatorKind::kAllReduce,
+               .group = GroupKind::kEmbedding,
+               .size = what.tied_table > 0 ? 2 : 1,
+               .elements = divide_up(what.tied_table, divisor),
+               .dtype = s_.gradient,
+               .phase = Phase::kOptimizer,
+               .name = "gradients.tied_table",
+               .scheme = Scheme::kPipeline});
+}
+
+void ShardingBuilder::add_norm(MessageWriter& out, const Update& what) const {
+  out.compute({.kind = OperatorKind::kNormSquare,
+               .phase = Phase::kOptimizer,
+               .dtype = s_.gradient,
+               .shape = {.rows = shard(sharding_.optimizer, what.stage)},
+               .name = "gradient_norm"});
+  for (const GroupKind group : {GroupKind::kNorm, GroupKind::kExpertNorm}) {
+    if (group == GroupKind::kExpertNorm && !what.experts) continue;
+    out.message({.kind = OperatorKind::kAllReduce,
+                 .group = group,
+                 .size = group_sizes_[static_cast<std::size_t>(group)],
+                 .elements = 1,
+                 .dtype = DType::kFp32,
+                 .phase = Phase::kOptimizer,
+                 .name = "gradient_norm",
+                 .scheme = Scheme::kControl});
+  }
+}
+
+void ShardingBuilder::add_optimizer(MessageWriter& out, const Update& what) const {
+  const bool shared = s_.storage == DType::kFp32 || s_.storage == DType::kFp64;
+  // Reads gradient and states, writes states, and the parameter when it is not its own master copy.
+  const std::int64_t parameter = size_bytes(s_.storage, 1);
+  out.compute({.kind = OperatorKind::kOptimizer,
+               .phase = Phase::kOptimizer,
+               .dtype = s_.storage,
+               .shape = {.rows = shard(sharding_.optimizer, what.stage),
+                         .inner = size_bytes(s_.gradient, 1) + 2 * state_bytes() +
+                                  (shared ? 2 : 1) * parameter},
+               .name = "optimizer"});
+}
+
+Template ShardingBuilder::update(const Update& what) const {
+  MessageWriter out("update");
+  if (what.reduce_last) {
+    add_reduction(out, dense_, what.stage.dense, false, true, Stream::kCompute);
+    add_reduction(out, expert_, what.stage.expert, false, true, Stream::kCompute);
+  }
+  add_small_reductions(out, what);
+  add_norm(out, what);
+  if (what.loss) {
+    out.message({.kind = OperatorKind::kAllReduce,
+                 .group = GroupKind::kDataContext,
+                 .size = dense_.world,
+                 .elements = 2,
+                 .dtype = DType::kFp32,
+                 .phase = Phase::kOptimizer,
+                 .name = "loss",
+                 .scheme = Scheme::kControl});
+  }
+  add_optimizer(out, what);
+  if (what.gather) {
+    add_after_step(out, dense_, what.stage.dense, Stream::kCompute);
+    add_after_step(out, expert_, what.stage.expert, Stream::kCompute);
+  }
+  return std::move(out.builder.piece());
+}
+
+}  // namespace stepwright

@@ -1,0 +1,131 @@
+#include "stepwright/step/work.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+double product(std::initializer_list<std::int64_t> factors) {
+  double result = 1;
+  for (const std::int64_t factor : factors) result *= static_cast<double>(factor);
+  return result;
+}
+
+double width(DType type) { return static_cast<double>(centibits(type)) / 800; }
+
+bool backward(const Operator& op) {
+  return op.phase == Phase::kDataGradient || op.phase == Phase::kWeightGradient;
+}
+
+double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.keys}); }
+
+double fused_attention_flops(const Operator& op) {
+  const Shape& s = op.shape;
+  // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over the head; dV and dP over the value.
+  const std::int64_t over_head = backward(op) ? 3 : 1;
+  const std::int64_t over_value = backward(op) ? 2 : 1;
+  return 2 * product({s.batch, s.heads, s.pairs}) *
+         product({over_head * s.head_dim + over_value * s.value_dim});
+}
+
+/// Arithmetic per element of a vector operator, roughly.
+double vector_flops(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kNorm:
+    case OperatorKind::kActivation: return 8;
+    case OperatorKind::kRotary:
+    case OperatorKind::kLossLocal: return 4;
+    case OperatorKind::kDropout:
+    case OperatorKind::kUnpermute:
+    case OperatorKind::kTopK: return 2;
+    case OperatorKind::kAdd:
+    case OperatorKind::kAccumulate: return 1;
+    default: return 0;
+  }
+}
+
+double matrix_bytes(const Operator& op, std::int64_t matrices) {
+  const Shape& s = op.shape;
+  const double operands = product({s.rows, s.inner}) + product({matrices, s.inner, s.columns});
+  const double result = product({s.rows, s.columns});
+  const double narrow = width(op.dtype);
+  const double stored = width(storage_type(op.dtype));
+  const double per_operand = narrow < stored ? stored + 2 * narrow : stored;
+  return operands * per_operand + result * stored;
+}
+
+double attention_bytes(const Operator& op) {
+  const Shape& s = op.shape;
+  const double queries = product({s.batch, s.queries, s.heads, s.head_dim});
+  const double outputs = product({s.batch, s.queries, s.heads, s.value_dim});
+  const double keys = product({s.batch, s.keys, s.kv_heads, s.head_dim});
+  const double values = product({s.batch, s.keys, s.kv_heads, s.value_dim});
+  switch (op.kind) {
+    case OperatorKind::kScores: return width(op.dtype) * (queries + keys + scores(s));
+    case OperatorKind::kAttendValues: return width(op.dtype) * (scores(s) + values + outputs);
+    default: break;
+  }
+  const double forward = queries + keys + values + outputs;
+  // Backward: the forward's four and the gradient of the result in, three gradients out.
+  return width(op.dtype) * (backward(op) ? 2 * forward : forward);
+}
+
+/// How often each element of `rows x columns` moves.
+double passes(const Operator& op) {
+  switch (op.kind) {
+    case OperatorKind::kEmbedding: return backward(op) ? 3 : 2;  // adds into the table's gradient
+    case OperatorKind::kNorm: return backward(op) ? 4 : 2;  // with the residual's gradient added
+    case OperatorKind::kActivation:
+      if (op.gated) return backward(op) ? 5 : 3;
+      return backward(op) ? 3 : 2;
+    case OperatorKind::kSoftmax: return backward(op) ? 3 : 2;
+    case OperatorKind::kAdd:
+    case OperatorKind::kAccumulate: return 3;
+    default: return 2;
+  }
+}
+
+}  // namespace
+
+double flops(const Operator& op) {
+  const Shape& s = op.shape;
+  switch (op.kind) {
+    case OperatorKind::kLinear:
+    case OperatorKind::kGroupedLinear: return 2 * product({s.rows, s.inner, s.columns});
+    case OperatorKind::kAttention: return fused_attention_flops(op);
+    case OperatorKind::kScores: return 2 * scores(s) * product({s.head_dim});
+    case OperatorKind::kAttendValues: return 2 * scores(s) * product({s.value_dim});
+    case OperatorKind::kSoftmax: return 5 * scores(s);
+    case OperatorKind::kNormSquare: return 2 * product({s.rows});
+    case OperatorKind::kOptimizer: return 12 * product({s.rows});
+    default: return vector_flops(op.kind) * product({s.rows, s.columns});
+  }
+}
+
+double memory_bytes(const Operator& op) {
+  if (is_communication(op.kind)) return 0;
+  const Shape& s = op.shape;
+  switch (op.kind) {
+    case OperatorKind::kLinear: return matrix_bytes(op, 1);
+    case OperatorKind::kGroupedLinear: return matrix_bytes(op, s.batch);
+    case OperatorKind::kAttention:
+    case OperatorKind::kScores:
+    case OperatorKind::kAttendValues: return attention_bytes(op);
+    case OperatorKind::kSoftmax: return passes(op) * width(op.dtype) * scores(s);
+    case OperatorKind::kNormSquare: return width(op.dtype) * product({s.rows});
+    case OperatorKind::kOptimizer: return product({s.rows, s.inner});
+    default: break;
+  }
+  const double mask = op.kind == OperatorKind::kDropout ? 1 : 0;  // a byte per element
+  return (passes(op) * width(op.dtype) + mask) * product({s.rows, s.columns});
+}
+
+std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient) {
+  const std::int64_t stored = size_bytes(storage, 1);
+  const std::int64_t master = std::max<std::int64_t>(4, stored);
+  const std::int64_t kept = optimizer == Optimizer::kSgd ? 1 : 3;
+  const std::int64_t copy = stored < master ? stored : 0;
+  return size_bytes(gradient, 1) + 2 * kept * master + copy;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,64 @@
+#include "stepwright/traffic/calls.h"
+
+#include "stepwright/collective/wire.h"
+
+namespace stepwright {
+namespace {
+
+/// How often a rank of the stage runs each template in a step.
+std::vector<std::int64_t> template_runs(const StepProgram& program, const Stage& stage) {
+  std::vector<std::int64_t> sequence_runs(stage.sequences.size());
+  for (const Slot& slot : stage.schedule) ++sequence_runs[static_cast<std::size_t>(slot.sequence)];
+  std::vector<std::int64_t> runs(program.templates.size());
+  for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
+    for (const Item& item : stage.sequences[i].items) {
+      runs[static_cast<std::size_t>(item.which)] += sequence_runs[i];
+    }
+  }
+  return runs;
+}
+
+bool is_transfer(OperatorKind kind) {
+  return kind == OperatorKind::kSend || kind == OperatorKind::kReceive;
+}
+
+std::int64_t partners(const StepProgram& program, const Stage& stage, const Operator& op) {
+  const auto last = static_cast<std::int32_t>(program.stages.size()) - 1;
+  if (is_transfer(op.kind)) return last > 0 ? 2 : 1;
+  if (op.group == GroupKind::kEmbedding && stage.position != 0 && stage.position != last) return 1;
+  return program.group_sizes[static_cast<std::size_t>(op.group)];
+}
+
+Collective collective_of(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kAllReduce: return Collective::kAllReduce;
+    case OperatorKind::kAllGather: return Collective::kAllGather;
+    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
+    case OperatorKind::kAllToAll: return Collective::kAllToAll;
+    default: return Collective::kPointToPoint;
+  }
+}
+
+}  // namespace
+
+std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
+  const std::vector<std::int64_t> runs = template_runs(program, stage);
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < program.templates.size(); ++i) {
+    if (runs[i] == 0) continue;
+    for (const Operator& op : program.templates[i].operators) {
+      if (!is_communication(op.kind)) continue;
+      const std::int64_t size = partners(program, stage, op);
+      if (size > 1) calls.push_back({&op, runs[i] * op.repeats, size});
+    }
+  }
+  return calls;
+}
+
+double sent_bytes(const Call& call) {
+  if (call.op->kind == OperatorKind::kReceive) return 0;
+  const auto payload_bytes = static_cast<double>(call.op->payload_bytes());
+  return sent_bytes(collective_of(call.op->kind), payload_bytes, call.group_size);
+}
+
+}  // namespace stepwright

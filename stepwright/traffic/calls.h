@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// A communication operator of a stage and how often one rank performs it in a step.
+struct Call {
+  const Operator* op = nullptr;  ///< Of the program, which outlives the call.
+  std::int64_t count = 0;
+  std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
+};
+
+/// The calls of one rank of a stage, template by template; what has nobody to talk to is no call: a
+/// group of one, a tied table's group between the ends of the pipeline.
+std::vector<Call> calls_of(const StepProgram& program, const Stage& stage);
+
+/// What a rank sends in one call with the bandwidth-optimal algorithm; 0 for a receive.
+double sent_bytes(const Call& call);
+
+}  // namespace stepwright

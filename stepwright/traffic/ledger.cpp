@@ -1,0 +1,86 @@
+#include "stepwright/traffic/ledger.h"
+
+#include <bit>
+#include <string>
+#include <tuple>
+
+#include "stepwright/core/error.h"
+#include "stepwright/traffic/calls.h"
+
+namespace stepwright {
+namespace {
+
+using Row = std::tuple<Scheme, Phase, OperatorKind, GroupKind, std::int64_t, std::int64_t>;
+
+struct Amount {
+  std::int64_t count = 0;
+  double sent_bytes_per_rank = 0;
+};
+using Rows = std::map<Row, Amount>;
+
+void add_stage(Rows& rows, const StepProgram& program, const Stage& stage, std::int64_t ranks) {
+  for (const Call& call : calls_of(program, stage)) {
+    const Operator& op = *call.op;
+    const Phase phase = op.phase == Phase::kWeightGradient ? Phase::kDataGradient : op.phase;
+    Amount& amount =
+        rows[{op.scheme, phase, op.kind, op.group, call.group_size, op.payload_bytes()}];
+    amount.count += call.count * ranks;
+    amount.sent_bytes_per_rank = sent_bytes(call);
+  }
+}
+
+Message message(const Row& row, const Amount& amount) {
+  const auto& [scheme, phase, operation, group, group_size, payload_bytes] = row;
+  return {.operation = operation,
+          .scheme = scheme,
+          .phase = phase,
+          .group = group,
+          .group_size = group_size,
+          .payload_bytes = payload_bytes,
+          .count = amount.count,
+          .sent_bytes_per_rank = amount.sent_bytes_per_rank};
+}
+
+void check_rank(std::int64_t rank, std::int64_t ranks) {
+  if (rank >= 0 && rank < ranks) return;
+  fail_input("rank: " + std::to_string(rank) + " is not one of 0 to " + std::to_string(ranks - 1));
+}
+
+void add(Volume& volume, const Message& message) {
+  volume.count += message.count;
+  volume.payload_bytes += message.count * message.payload_bytes;
+  volume.sent_bytes += static_cast<double>(message.count) * message.sent_bytes_per_rank;
+}
+
+}  // namespace
+
+Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid) {
+  if (rank) check_rank(*rank, program.ranks);
+  const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
+  Rows rows;
+  for (const Stage& stage : program.stages) {
+    if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
+    add_stage(rows, program, stage, rank ? 1 : of_stage);
+  }
+  Ledger result;
+  result.messages.reserve(rows.size());
+  for (const auto& [row, amount] : rows) result.messages.push_back(message(row, amount));
+  return result;
+}
+
+std::map<Scheme, Volume> totals(const Ledger& ledger) {
+  std::map<Scheme, Volume> result;
+  for (const Message& row : ledger.messages) add(result[row.scheme], row);
+  return result;
+}
+
+std::map<std::int64_t, Volume> histogram(const Ledger& ledger) {
+  std::map<std::int64_t, Volume> result;
+  for (const Message& row : ledger.messages) {
+    const auto bytes = static_cast<std::uint64_t>(row.payload_bytes);
+    add(result[static_cast<std::int64_t>(std::bit_floor(bytes))], row);
+  }
+  return result;
+}
+
+}  // namespace stepwright

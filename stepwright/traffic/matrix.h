@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// What a rank sends to one other in a step.
+struct Edge {
+  std::int64_t to = 0;
+  double bytes = 0;
+};
+
+/// Who sends how much to whom in a step, from the algorithm of each message: rings (all-reduce,
+/// all-gather, reduce-scatter) send to the next rank in group order only, an all-to-all sends an
+/// equal part to every peer, a shift to the next, a pipeline transfer to the rank at the same place
+/// of the stage of the next or previous chunk. With `Algorithm::kTwoLevel` the messages of data
+/// parallelism go round the ranks of the group in a node and round the ranks at equal places of its
+/// nodes (its rail); where nodes hold unlike parts of a group it stays one ring. Holds one stage's
+/// worth of numbers per stage, whatever the number of ranks.
+class TrafficMatrix {
+ public:
+  TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
+                Algorithm data_algorithm);
+
+  [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
+  /// What `from` sends, by receiver in ascending order, each once and never itself.
+  [[nodiscard]] std::vector<Edge> row(std::int64_t from) const;
+
+ private:
+  enum class Reach : std::uint8_t {
+    kNextInGroup,
+    kEachOfGroup,
+    kOtherEnd,  ///< From the first pipeline position to the last and back.
+    kNextStage,
+    kPreviousStage,
+  };
+  struct Flow {
+    Reach reach{};
+    Extents group;
+    double bytes = 0;  ///< That one rank of the stage sends.
+  };
+  class Collector;
+
+  /// Appends the edges of a flow from the rank at coordinates `at`.
+  void append(const Flow& flow, std::int64_t from, const Coordinates& at,
+              std::vector<Edge>& edges) const;
+
+  Grid grid_;
+  std::vector<std::vector<Flow>> flows_;  ///< Per pipeline position.
+};
+
+/// Writes `from,to,bytes` lines, one per pair that talks, of one sender or of all, in ascending
+/// order. Throws `Error{kInput}` for a rank that does not exist.
+void write_matrix(std::ostream& out, const TrafficMatrix& matrix, std::optional<std::int64_t> from);
+
+}  // namespace stepwright

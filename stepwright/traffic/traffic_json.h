@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "stepwright/traffic/ledger.h"
+#include "stepwright/traffic/links.h"
+
+namespace stepwright {
+
+/// The word for a phase in a ledger: data and weight gradients are both "backward".
+std::string_view traffic_phase(Phase phase);
+
+/// The ledger of a step on `ranks` ranks as `stepwright traffic --json` prints it: `ranks`,
+/// `messages` (`operation`, `scheme`, `phase`, `group`, `group_size`, `payload_bytes`, `count`,
+/// `sent_bytes_per_rank`), `totals` by scheme (`count`, `payload_bytes`, `sent_bytes`), `histogram`
+/// (`at_least_bytes`, `count`, `payload_bytes`, `sent_bytes`; powers of two).
+nlohmann::ordered_json traffic_json(const Ledger& ledger, std::int64_t ranks);
+
+/// `levels` in the order of the cluster and `nics`, each with `name`, `units`, `busiest_unit`,
+/// `busiest_bytes`, `mean_bytes`; no `nics` where there are none.
+nlohmann::ordered_json links_json(const LinkLoads& links);
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include "stepwright/core/assembler.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+#include "stepwright/core/tree.h"
+#include "tests/core/refusal.h"
+
+namespace stepwright {
+namespace {
+
+TEST(Assembler, PutsKeysAndValuesTogether) {
+  const std::string file = "f";
+  Assembler assembler(file);
+  assembler.open(Tree::mapping());
+  EXPECT_TRUE(assembler.expects_key());
+  assembler.leaf(Tree("a"));
+  EXPECT_EQ(assembler.pending_key()->text, "a");
+  assembler.open(Tree::sequence());
+  assembler.leaf(Tree(1));
+  assembler.close();
+  assembler.close();
+  EXPECT_EQ(assembler.take(), Tree::mapping().set("a", Tree::sequence().add(1)));
+}
+
+TEST(Assembler, RejectsTooManyValues) {
+  const std::string file = "f";
+  Assembler assembler(file);
+  assembler.open(Tree::sequence());
+  for (std::size_t i = 0; i < kMostValues; ++i) assembler.leaf(Tree());
+  EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 8000000 values");
+}
+
+TEST(Assembler, CountsLinesAndColumnsFromOne) {
+  EXPECT_EQ(position_of("ab\ncd", 0).line, 1U);
+  EXPECT_EQ(position_of("ab\ncd", 4).line, 2U);
+  EXPECT_EQ(position_of("ab\ncd", 4).column, 2U);
+  EXPECT_EQ(position_of("ab", 99).column, 3U);
+}
+
+}  // namespace
+}  // namespace stepwright

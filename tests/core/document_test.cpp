@@ -1,0 +1,241 @@
+#include "stepwright/core/document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "tests/core/refusal.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string refused(const std::string& text, const std::string& name = "job.yaml") {
+  return refusal([&] { (void)Document::parse(text, name); });
+}
+
+std::string repeated(const std::string& part, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+Tree read(const std::string& text) {
+  const Document document = Document::parse(text, "x");
+  return document.root().tree();
+}
+
+/// A folder that is gone with the test.
+class Folder {
+ public:
+  Folder() : path_(testing::TempDir() + "/core_document_" + std::to_string(::getpid())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Document, ReadsYaml) {
+  const Document job = Document::parse(
+      "stepwright: job/1\n"
+      "batch: {sequences: 512, length: 4096}\n"
+      "layers:\n"
+      "  - 40\n"
+      "  - 41\n",
+      "job.yaml");
+  EXPECT_EQ(job.root().get("stepwright").text(), "job/1");
+  EXPECT_EQ(job.root().get("batch").get("length").integer(), 4096);
+  EXPECT_EQ(job.root().get("layers").at(1).integer(), 41);
+}
+
+TEST(Document, ReadsJson) {
+  const Document job = Document::parse(
+      R"( {"batch": {"length": 4096}, "name": "a\u00b5\"", "on": true, "none": null})", "job.json");
+  EXPECT_EQ(job.root().get("batch").get("length").integer(), 4096);
+  EXPECT_EQ(job.root().get("name").text(), "aµ\"");
+  EXPECT_TRUE(job.root().get("on").boolean());
+  EXPECT_TRUE(job.root().get("none").is_null());
+}
+
+TEST(Document, KeepsTheOrderOfTheFile) {
+  const Document document = Document::parse("b: 1\na: 2\n", "x.yaml");
+  const auto members = document.root().members();
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0].first, "b");
+  EXPECT_EQ(members[1].first, "a");
+}
+
+TEST(Document, KnowsWhereYamlValuesAre) {
+  const Document job = Document::parse("batch:\n  length: 4096\n  none:\nl:\n  - {a: 1}\n", "j");
+  EXPECT_EQ(job.root().where(), "j:1:1");
+  EXPECT_EQ(job.root().get("batch").get("length").where(), "j:2:11: batch.length");
+  EXPECT_EQ(job.root().get("batch").get("none").where(), "j:3:3: batch.none");
+  EXPECT_EQ(job.root().get("l").at(0).get("a").where(), "j:5:9: l.0.a");
+}
+
+TEST(Document, KnowsWhereJsonValuesAre) {
+  const Document job =
+      Document::parse("{\"a]\\\"\": [1, -2e3,\n  {\"b\" : \"x,\"}],\r\n \"c\":false}", "j.json");
+  const Node list = job.root().get("a]\"");
+  EXPECT_EQ(list.where(), "j.json:1:10: a]\"");
+  EXPECT_EQ(list.at(1).where(), "j.json:1:14: a]\".1");
+  EXPECT_EQ(list.at(2).get("b").where(), "j.json:2:10: a]\".2.b");
+  EXPECT_EQ(job.root().get("c").where(), "j.json:3:6: c");
+}
+
+TEST(Document, ReadsTheSameWithAByteOrderMark) {
+  const Document yaml = Document::parse(
+      "\xEF\xBB\xBF"
+      "a: 1",
+      "x");
+  const Document json = Document::parse("\xEF\xBB\xBF{\"a\": 1}", "x");
+  EXPECT_EQ(yaml.root().tree(), json.root().tree());
+  EXPECT_EQ(json.root().get("a").where(), "x:1:7: a");
+}
+
+TEST(Document, ReadsAnEmptyFileAsNull) {
+  for (const std::string text : {"", "\n", "# only a comment"}) {
+    EXPECT_TRUE(read(text) == Tree()) << text;
+  }
+}
+
+TEST(Document, RejectsMalformedYamlWithItsPosition) {
+  EXPECT_EQ(refused("a: [1, 2\nb: 3\n"),
+            "job.yaml:2:2: malformed YAML: end of sequence flow not found");
+  EXPECT_THAT(refused("a: 1\n b: 2\n"), StartsWith("job.yaml:2:3: malformed YAML: "));
+  EXPECT_THAT(refused("a: @x"), StartsWith("job.yaml:1:4: malformed YAML: "));
+}
+
+TEST(Document, RejectsWhatIsLeftOpenAtTheEnd) {
+  for (const std::string end : {"", "\n", "\n\n", " # c", "\r\n"}) {
+    EXPECT_THAT(refused("a: \"x" + end), HasSubstr("malformed YAML: illegal EOF")) << end;
+    EXPECT_THAT(refused("a: '" + end), HasSubstr("malformed YAML: illegal EOF")) << end;
+    EXPECT_THAT(refused("a: 1\nb" + end), StartsWith("job.yaml:2:1: malformed YAML: ")) << end;
+  }
+}
+
+TEST(Document, ReadsBlockTextAlikeWithAndWithoutTheLastLineBreak) {
+  const Tree expected = Tree::mapping().set("a", "x\n");
+  EXPECT_EQ(read("a: |\n  x"), expected);
+  EXPECT_EQ(read("a: |\n  x\n"), expected);
+  EXPECT_EQ(read("a: |+\n  x\n\n"), Tree::mapping().set("a", "x\n\n"));
+  EXPECT_EQ(read("|\n x\n"), Tree("x\n"));
+  EXPECT_EQ(read("a: |\n"), Tree::mapping().set("a", ""));
+}
+
+TEST(Document, RejectsMalformedJsonWithItsPosition) {
+  EXPECT_THAT(refused("{\"a\": 1,\n \"b\": }"), StartsWith("job.yaml:2:7: malformed JSON: "));
+  EXPECT_THAT(refused("[1, 2,]"), StartsWith("job.yaml:1:7: malformed JSON: "));
+  EXPECT_THAT(refused("[1] x"), StartsWith("job.yaml:1:5: malformed JSON: "));
+  EXPECT_THAT(refused("{a: 1}"), StartsWith("job.yaml:1:2: malformed JSON: "));
+  EXPECT_THAT(refused("[1, // one\n2]"), StartsWith("job.yaml:1:5: malformed JSON: "));
+  EXPECT_THAT(refused(std::string("[1]\0[2]", 7)), HasSubstr("a zero byte"));
+}
+
+TEST(Document, RejectsNanAndInfinityInJson) {
+  EXPECT_THAT(refused("[NaN]"), HasSubstr("malformed JSON"));
+  EXPECT_THAT(refused("[-Infinity]"), HasSubstr("malformed JSON"));
+  EXPECT_THAT(refused("[1e999]"), HasSubstr("malformed JSON"));
+}
+
+TEST(Document, RejectsAKeyGivenTwice) {
+  EXPECT_EQ(refused("a:\n  b: 1\n  c: 2\n  'b': 3\n"),
+            "job.yaml:4:3: the key 'b' is given twice, first at line 2");
+  EXPECT_EQ(refused("{\"a\": 1,\n\"a\": 2}", "j.json"),
+            "j.json:2:1: the key 'a' is given twice, first at line 1");
+}
+
+TEST(Document, RejectsKeysThatAreNotText) {
+  EXPECT_THAT(refused("? [a, b]\n: 1\n"), HasSubstr("a key must be text"));
+  EXPECT_THAT(refused("? {a: b}\n: 1\n"), HasSubstr("a key must be text"));
+  EXPECT_THAT(refused(": 1\n"), HasSubstr("a key is missing"));
+  EXPECT_THAT(refused("~: 1\n"), HasSubstr("a key is missing"));
+  EXPECT_THAT(refused(std::string(241, 'k') + ": 1\n"), HasSubstr("longer than 240 bytes"));
+}
+
+TEST(Document, RejectsAnchorsAliasesAndMergeKeys) {
+  EXPECT_THAT(refused("a: &x 1\nb: *x\n"), StartsWith("job.yaml:1:4: anchors (&name) and aliases"));
+  EXPECT_THAT(refused("a: *x\n"), StartsWith("job.yaml:1:4: "));
+  EXPECT_THAT(refused("<<: {a: 1}\n"), StartsWith("job.yaml:1:1: merge keys"));
+  EXPECT_EQ(read("'<<': 1\n").items.size(), 2U);
+}
+
+TEST(Document, RejectsTags) {
+  EXPECT_THAT(refused("a: !!int \"5\"\n"), StartsWith("job.yaml:1:4: tags"));
+  EXPECT_THAT(refused("a: !mine [1]\n"), StartsWith("job.yaml:1:4: tags"));
+}
+
+TEST(Document, RejectsASecondDocument) {
+  EXPECT_THAT(refused("a: 1\n---\nb: 2\n"), StartsWith("job.yaml:2:1: a second document"));
+}
+
+TEST(Document, RejectsTextThatIsNotUtf8) {
+  EXPECT_THAT(refused("a: 1\nb: \xFF\n"), StartsWith("job.yaml:2:4: the text is not UTF-8"));
+  EXPECT_THAT(refused("[\"\xFF\"]"), StartsWith("job.yaml:1:3: malformed JSON"));
+}
+
+TEST(Document, RejectsControlCharactersInYaml) {
+  EXPECT_THAT(refused("a: \x04\nb: 1\n"), StartsWith("job.yaml:1:4: the control character 0x04"));
+  EXPECT_THAT(refused(std::string("a\0b: 1", 6)),
+              StartsWith("job.yaml:1:2: the control character"));
+}
+
+TEST(Document, RejectsDeepNesting) {
+  EXPECT_NO_THROW((void)Document::parse(repeated("[", 100) + repeated("]", 100), "x"));
+  EXPECT_EQ(refused(repeated("[", 101)), "job.yaml:1:101: nested deeper than 100 levels");
+  EXPECT_THAT(refused(repeated("[", 1'000'000)), HasSubstr("nested deeper than 100 levels"));
+  EXPECT_THAT(refused("a:\n" + repeated("- ", 500'000)), HasSubstr("nested deeper"));
+  EXPECT_THAT(refused("a:\n  b: " + repeated("[", 100'000)), StartsWith("job.yaml:"));
+  EXPECT_THAT(refused("a: " + repeated("[", 150) + repeated("]", 150)), HasSubstr("nested deeper"));
+  EXPECT_THAT(refused(repeated("? ", 100'000)), StartsWith("job.yaml:"));
+}
+
+TEST(Document, RejectsTextsThatAreTooLarge) {
+  EXPECT_EQ(refused("# " + std::string(std::size_t{4} << 20U, 'x')),
+            "job.yaml: larger than 4 MiB, too large for YAML");
+  EXPECT_EQ(refused(std::string((std::size_t{64} << 20U) + 1, ' ')),
+            "job.yaml: larger than 64 MiB");
+}
+
+TEST(Document, LoadsAFile) {
+  const Folder folder;
+  const std::filesystem::path path = folder.path() / "job.yaml";
+  std::ofstream(path) << "a: 7\n";
+  const Document job = Document::load(path);
+  EXPECT_EQ(job.root().get("a").integer(), 7);
+  EXPECT_EQ(job.name(), path.string());
+}
+
+TEST(Document, RefusesToLoadWhatIsNoFile) {
+  const Folder folder;
+  const std::string missing = (folder.path() / "missing.yaml").string();
+  EXPECT_EQ(refusal([&] { (void)Document::load(missing); }), missing + ": no such file");
+  EXPECT_EQ(refusal([&] { (void)Document::load(folder.path()); }),
+            folder.path().string() + ": is a directory, not a file");
+}
+
+TEST(Document, StopsReadingAnEndlessFile) {
+  EXPECT_EQ(refusal([] { (void)Document::load("/dev/zero"); }), "/dev/zero: larger than 64 MiB");
+}
+
+TEST(Document, KeepsNodesValidWhenMoved) {
+  Document first = Document::parse("a: 7\n", "x");
+  const Node a = first.root().get("a");
+  const Document second = std::move(first);
+  EXPECT_EQ(a.integer(), 7);
+}
+
+}  // namespace
+}  // namespace stepwright

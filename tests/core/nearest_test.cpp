@@ -1,0 +1,49 @@
+#include "stepwright/core/nearest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kKnown[] = {"tensor", "pipeline", "context", "expert", "data"};
+
+TEST(Nearest, CountsEdits) {
+  EXPECT_EQ(edit_distance("ring", "ring"), 0U);
+  EXPECT_EQ(edit_distance("rign", "ring"), 1U);   // A swap.
+  EXPECT_EQ(edit_distance("rin", "ring"), 1U);    // A letter too few.
+  EXPECT_EQ(edit_distance("rings", "ring"), 1U);  // One too many.
+  EXPECT_EQ(edit_distance("rang", "ring"), 1U);   // Another.
+  EXPECT_EQ(edit_distance("", "ring"), 4U);
+  EXPECT_EQ(edit_distance("ca", "abc"), 3U);  // No place is edited twice.
+  EXPECT_EQ(edit_distance("RING", "ring"), 0U);
+}
+
+TEST(Nearest, FindsTheWordThatWasMeant) {
+  EXPECT_EQ(nearest("tesnor", kKnown), "tensor");
+  EXPECT_EQ(nearest("pipelines", kKnown), "pipeline");
+  EXPECT_EQ(nearest("Data", kKnown), "data");
+}
+
+TEST(Nearest, FindsNothingWhenAllAreTooFar) {
+  EXPECT_EQ(nearest("zero", kKnown), std::nullopt);
+  EXPECT_EQ(nearest("", kKnown), std::nullopt);
+  EXPECT_EQ(nearest("x", kKnown), std::nullopt);
+  EXPECT_EQ(nearest("tensor", {}), std::nullopt);
+  EXPECT_EQ(nearest(std::string(100'000, 'a'), kKnown), std::nullopt);
+}
+
+TEST(Nearest, TakesTheFirstOfEqualWords) {
+  constexpr std::string_view kWords[] = {"ringb", "ringa"};
+  EXPECT_EQ(nearest("ringc", kWords), "ringb");
+}
+
+TEST(ListOf, JoinsWords) {
+  EXPECT_EQ(list_of(kKnown), "tensor, pipeline, context, expert, data");
+  EXPECT_EQ(list_of({}), "");
+}
+
+}  // namespace
+}  // namespace stepwright

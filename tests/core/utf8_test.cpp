@@ -1,0 +1,34 @@
+#include "stepwright/core/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kNone = std::string::npos;
+
+TEST(Utf8, AcceptsEveryLength) { EXPECT_EQ(find_bad_utf8("a µ € 😀"), kNone); }
+
+TEST(Utf8, FindsMalformedCharacters) {
+  EXPECT_EQ(find_bad_utf8("ab\xFF"), 2U);
+  EXPECT_EQ(find_bad_utf8("\x80"), 0U);              // A continuation without a lead.
+  EXPECT_EQ(find_bad_utf8("a\xC2"), 1U);             // Cut short.
+  EXPECT_EQ(find_bad_utf8("\xC0\xAF"), 0U);          // Overlong.
+  EXPECT_EQ(find_bad_utf8("\xE0\x80\xAF"), 0U);      // Overlong.
+  EXPECT_EQ(find_bad_utf8("\xED\xA0\x80"), 0U);      // A surrogate.
+  EXPECT_EQ(find_bad_utf8("\xF0\x80\x80\x80"), 0U);  // Overlong.
+  EXPECT_EQ(find_bad_utf8("\xF4\x90\x80\x80"), 0U);  // Beyond U+10FFFF.
+}
+
+TEST(Utf8, CountsCharacters) { EXPECT_EQ(count_characters("3.4 µs"), 6U); }
+
+TEST(Utf8, EscapesAndCutsTextForMessages) {
+  EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(printable("abcdef", 4), "abcd...");
+  EXPECT_EQ(printable("abcµ", 4), "abc...");
+}
+
+}  // namespace
+}  // namespace stepwright

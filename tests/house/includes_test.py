@@ -1,0 +1,76 @@
+"""tools/check_includes.py accepts what points down and refuses what does not."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tools/check_includes.py"
+
+
+def check(files: dict[str, str]) -> tuple[int, str]:
+    """Exit status and output of the script on a tree that holds these files."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder, "stepwright", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-B", SCRIPT, folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+
+class Includes(unittest.TestCase):
+    def refuses(self, name: str, text: str, expected: str) -> None:
+        status, output = check({name: text})
+        self.assertEqual((status, output.strip()), (1, f"stepwright/{name}{expected}"))
+
+    def accepts(self, name: str, text: str) -> None:
+        status, output = check({name: text})
+        self.assertEqual(status, 0, output)
+
+    def test_this_repository_is_clean(self):
+        done = subprocess.run(
+            [sys.executable, "-B", SCRIPT], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_refuses_an_upward_include(self):
+        text = '#include "stepwright/core/error.h"\n#include "stepwright/plan/plan.h"\n'
+        self.refuses("model/model.h", text, ":2: model/ may not use plan/")
+
+    def test_refuses_a_sideways_include(self):
+        self.refuses(
+            "cost/a.cpp", "#include <stepwright/memory/a.h>\n", ":1: cost/ may not use memory/"
+        )
+
+    def test_accepts_an_include_several_floors_down(self):
+        self.accepts("simulate/a.cpp", '#include "stepwright/core/error.h"\n')
+
+    def test_accepts_every_room_in_the_cli(self):
+        rooms = ("core", "tune", "lab", "sample", "report", "interleave", "memory", "logs")
+        self.accepts("cli/a.cpp", "".join(f'#include "stepwright/{room}/a.h"\n' for room in rooms))
+
+    def test_refuses_an_include_relative_to_the_file(self):
+        expected = ':1: "../plan/plan.h" is not a path from the repository root'
+        self.refuses("core/a.cpp", '#include "../plan/plan.h"\n', expected)
+
+    def test_refuses_torch_outside_its_rooms(self):
+        expected = ":1: only runtime and sample may know <torch/torch.h>"
+        self.refuses("cli/a.cpp", "#include <torch/torch.h>\n", expected)
+        self.accepts("runtime/a.cpp", "#include <torch/torch.h>\n")
+
+    def test_refuses_heavy_headers_in_headers(self):
+        expected = ":1: <nlohmann/json.hpp> is too heavy for a header"
+        self.refuses("core/a.h", "#include <nlohmann/json.hpp>\n", expected)
+        self.accepts("core/a.cpp", "#include <nlohmann/json.hpp>\n#include <yaml-cpp/yaml.h>\n")
+        self.accepts("core/a.h", "#include <nlohmann/json_fwd.hpp>\n")
+
+    def test_refuses_a_file_outside_the_rooms(self):
+        self.refuses("utils/a.h", "", ":1: utils is not a room")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+#include "stepwright/memory/lifetimes.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/memory/pieces.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Piece;
+
+TEST(Footprint, OfNothingIsNothing) {
+  const Footprint found = footprint(Template{}, 1.0);
+  EXPECT_EQ(found.peak_bytes, 0);
+  EXPECT_THAT(found.retained, ElementsAre(0, 0, 0, 0));
+}
+
+// x(10) -> a(100) -> b(1000) -> y(1): a and b are alive together, x goes after the first operator,
+// and when y is made a is gone.
+TEST(Footprint, FreesATensorAfterItsLastReader) {
+  Piece piece;
+  const TensorId x = piece.input(10);
+  const TensorId a = piece.tensor(100);
+  const TensorId b = piece.tensor(1000);
+  const TensorId y = piece.tensor(1);
+  piece.op({x}, {a}).op({a}, {b}).op({b}, {y}).output(y);
+  const Footprint found = footprint(piece.get(), 1.0);
+  EXPECT_EQ(found.peak_bytes, 1100);
+  EXPECT_EQ(found.input_bytes, 10);
+  EXPECT_EQ(found.output_bytes, 1);
+}
+
+TEST(Footprint, KeepsASavedInputUntilTheEnd) {
+  Piece piece;
+  const TensorId x = piece.input(10);
+  const TensorId a = piece.tensor(100);
+  const TensorId b = piece.tensor(1000);
+  piece.op({x}, {a}).op({a}, {b}).save(x);
+  const Footprint found = footprint(piece.get(), 1.0);
+  EXPECT_EQ(found.peak_bytes, 1110);
+  EXPECT_THAT(found.retained, ElementsAre(10, 0, 0, 0));
+}
+
+TEST(Footprint, KeepsAnOutputThatIsMadeEarly) {
+  Piece piece;
+  const TensorId x = piece.input(1);
+  const TensorId early = piece.tensor(10);
+  const TensorId scratch = piece.tensor(100);
+  piece.op({x}, {early}).op({}, {scratch}).output(early);
+  EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 110);
+}
+
+TEST(Footprint, HoldsAnInputThatNoOperatorReadsToTheEnd) {
+  Piece piece;
+  piece.input(7, TensorKind::kGathered);
+  const TensorId a = piece.tensor(100);
+  piece.op({}, {a}).op({a}, {});
+  EXPECT_THAT(footprint(piece.get(), 1.0).at_peak, ElementsAre(100, 0, 7, 0));
+}
+
+TEST(Footprint, HoldsAnOutputThatNoOperatorNamesFromTheBeginning) {
+  Piece piece;
+  piece.output(piece.tensor(7, TensorKind::kGathered));
+  const TensorId a = piece.tensor(100);
+  piece.op({}, {a}).op({a}, {});
+  EXPECT_THAT(footprint(piece.get(), 1.0).at_peak, ElementsAre(100, 0, 7, 0));
+}
+
+TEST(Footprint, CountsATensorWrittenInPlaceOnce) {
+  Piece piece;
+  const TensorId x = piece.input(50);
+  piece.op({x}, {x}).op({x, x}, {x}).output(x);
+  EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 50);
+}
+
+TEST(Footprint, FreesWhatNobodyReadsAtOnce) {
+  Piece piece;
+  const TensorId a = piece.tensor(30);
+  const TensorId b = piece.tensor(40);
+  piece.op({}, {a}).op({}, {b});
+  EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 40);
+}
+
+TEST(Footprint, HoldsRestoredTensorsUntilTheirLastReader) {
+  Piece piece;
+  const TensorId kept = piece.restored(10, TensorKind::kLogits);
+  const TensorId later = piece.restored(20);
+  const TensorId a = piece.tensor(100);
+  const TensorId b = piece.tensor(1000);
+  piece.op({kept}, {a}).op({later}, {b});
+  const Footprint found = footprint(piece.get(), 1.0);
+  EXPECT_THAT(found.restored, ElementsAre(20, 10, 0, 0));
+  EXPECT_THAT(found.at_peak, ElementsAre(1020, 0, 0, 0));
+}
+
+TEST(Footprint, GivesRoutedTensorsRoomForTheBusiestRank) {
+  Piece piece;
+  const TensorId routed = piece.tensor(101, TensorKind::kCommunication, true);
+  const TensorId even = piece.tensor(101, TensorKind::kCommunication);
+  piece.op({}, {routed, even}).save(routed);
+  const Footprint found = footprint(piece.get(), 1.25);
+  EXPECT_THAT(found.at_peak, ElementsAre(0, 0, 0, 101 + 127));
+  EXPECT_THAT(found.retained, ElementsAre(0, 0, 0, 127));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,136 @@
+#include "stepwright/memory/memory.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "tests/memory/pieces.h"
+#include "tests/memory/unrolled.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::IsEmpty;
+using testing::item;
+using testing::Piece;
+using testing::random_program;
+using testing::unroll;
+
+double at(const StageMemory& stage, MemoryKind kind) {
+  return stage.kinds[static_cast<std::size_t>(kind)];
+}
+
+double tensor_bytes(const StageMemory& stage) {
+  return at(stage, MemoryKind::kActivations) + at(stage, MemoryKind::kLogits) +
+         at(stage, MemoryKind::kGathered) + at(stage, MemoryKind::kCommunication);
+}
+
+/// A forward that saves 10 with 100 of scratch, a backward with 200 of scratch.
+StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
+  Piece forward;
+  const TensorId saved = forward.tensor(10);
+  forward.op({}, {saved, forward.tensor(100)}).save(saved);
+  Piece backward;
+  const TensorId old = backward.restored(10);
+  backward.op({old}, {backward.tensor(200, TensorKind::kLogits)});
+  StepProgram program;
+  program.templates = {forward.get(), backward.get()};
+  for (std::int32_t position = 0; position < stages; ++position) {
+    Stage stage;
+    stage.position = position;
+    stage.sequences = {{Direction::kForward, 0, {item(0)}}, {Direction::kBackward, 0, {item(1)}}};
+    std::int32_t done = 0;
+    for (std::int32_t i = 0; i < micro_batches; ++i) {
+      stage.schedule.push_back({0, i});
+      if (i >= stages - 1 - position) stage.schedule.push_back({1, done++});
+    }
+    while (done < micro_batches) stage.schedule.push_back({1, done++});
+    program.stages.push_back(stage);
+  }
+  return program;
+}
+
+// 1F1B of 3 stages: 3, 2 and 1 micro-batches wait; the largest moment is in a backward, beside the
+// 10 of each that waits, its own included.
+TEST(MemoryReport, CountsTheMicroBatchesInFlightOfEachStage) {
+  const MemoryReport report = memory_report(Job{}, pipeline(3, 8));
+  ASSERT_EQ(report.stages.size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(at(report.stages[i], MemoryKind::kActivations), 10 * (3 - i));
+    EXPECT_EQ(at(report.stages[i], MemoryKind::kLogits), 200);
+  }
+}
+
+TEST(MemoryReport, CountsNoMoreThanThereAreMicroBatches) {
+  const MemoryReport report = memory_report(Job{}, pipeline(5, 2));
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 20);
+}
+
+TEST(MemoryReport, AddsUpToItsPeaks) {
+  StepProgram program = pipeline(2, 4);
+  program.stages[0].states = {.parameters = 1000, .gradients = 2000, .optimizer = 4000};
+  Job job;
+  job.cluster.device.memory_bytes = 16e6;
+  const MemoryReport report = memory_report(job, program);
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kParameters), 1000);
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kGradients), 2000);
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kOptimizer), 4000);
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kReserve), 1e6 + std::ceil(kRoundingShare * 220));
+  for (const StageMemory& stage : report.stages) {
+    double sum = 0;
+    for (double bytes : stage.kinds) sum += bytes;
+    EXPECT_EQ(sum, stage.peak_bytes);
+  }
+  EXPECT_EQ(report.peak_bytes, report.stages[0].peak_bytes);
+}
+
+TEST(MemoryReport, TakesTheLimitOfTheJobBeforeTheDevice) {
+  Job job;
+  job.cluster.device.memory_bytes = 80e9;
+  EXPECT_EQ(memory_report(job, pipeline(1, 1)).capacity_bytes, 80e9);
+  job.objective.memory_limit_bytes = 5e9;
+  const MemoryReport limited = memory_report(job, pipeline(1, 1));
+  EXPECT_EQ(limited.capacity_bytes, 5e9);
+  EXPECT_TRUE(limited.fits());
+}
+
+TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
+  StepProgram program = pipeline(2, 4);
+  program.stages[1].states.optimizer = 5000;
+  EXPECT_EQ(largest_kind(memory_report(Job{}, program)), MemoryKind::kOptimizer);
+  EXPECT_EQ(largest_kind(memory_report(Job{}, pipeline(1, 1))), MemoryKind::kLogits);
+}
+
+TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
+  Job job;
+  job.cluster.device.memory_bytes = 80e9;
+  EXPECT_EQ(framework_reserve(job).fixed_bytes, kFrameworkBytes);
+  job.cluster.device.memory_bytes = 1.6e9;
+  EXPECT_EQ(framework_reserve(job).fixed_bytes, 1e8);
+}
+
+TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp)
+  for (int i = 0; i < 300; ++i) {
+    const StepProgram program = random_program(random);
+    const MemoryReport report = memory_report(Job{}, program);
+    for (std::size_t s = 0; s < program.stages.size(); ++s) {
+      const testing::Unrolled unrolled = unroll(program, program.stages[s]);
+      EXPECT_THAT(unrolled.faults, IsEmpty());
+      EXPECT_EQ(unrolled.left_bytes, 0);
+      ASSERT_EQ(tensor_bytes(report.stages[s]), unrolled.peak_bytes) << "program " << i;
+    }
+  }
+}
+
+TEST(MemoryReport, OfSixtyFourStagesAndFiveHundredMicroBatchesIsQuick) {
+  const StepProgram program = pipeline(64, 512);
+  const auto start = std::chrono::steady_clock::now();
+  const MemoryReport report = memory_report(Job{}, program);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 640);
+  EXPECT_LT(elapsed.count(), 0.5);
+}
+
+}  // namespace
+}  // namespace stepwright

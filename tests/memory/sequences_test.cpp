@@ -1,0 +1,147 @@
+#include "stepwright/memory/sequences.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/memory/pieces.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::item;
+using testing::Piece;
+
+constexpr TemplateId kReceive = 0, kLayer = 1, kSend = 2, kGather = 3, kBackward = 4, kReduce = 5;
+
+/// A stream of 100, weights of 1,000 gathered per layer, 20 saved beside the layer's input, and in
+/// the backward gradients of 1,000 on their way to a reduction.
+StepProgram sharded_program(Stream gather_stream, Stream reduce_stream) {
+  StepProgram program;
+  Piece receive;
+  const TensorId received = receive.tensor(100);
+  receive.op({}, {received}, Stream::kPipelineForward).output(received);
+
+  Piece layer;
+  const TensorId x = layer.input(100);
+  const TensorId weights = layer.input(1000, TensorKind::kGathered);
+  const TensorId mid = layer.tensor(20);
+  const TensorId y = layer.tensor(100);
+  layer.op({x, weights}, {mid}).op({mid}, {y}).save(x).save(mid).output(y);
+
+  Piece send;
+  const TensorId sent = send.input(100);
+  send.op({sent}, {}, Stream::kPipelineForward);
+
+  Piece gather;
+  gather.op({}, {}, gather_stream).output(gather.tensor(1000, TensorKind::kGathered));
+
+  Piece backward;
+  const TensorId dy = backward.input(100);
+  const TensorId again = backward.input(1000, TensorKind::kGathered);
+  const TensorId old_x = backward.restored(100);
+  const TensorId old_mid = backward.restored(20);
+  const TensorId gradients = backward.tensor(1000, TensorKind::kGathered);
+  const TensorId dx = backward.tensor(100);
+  backward.op({dy, again, old_x, old_mid}, {gradients, dx}).output(dx).output(gradients);
+
+  Piece reduce;
+  reduce.input(1000, TensorKind::kGathered);
+  reduce.op({}, {}, reduce_stream);
+
+  program.templates = {receive.get(), layer.get(),    send.get(),
+                       gather.get(),  backward.get(), reduce.get()};
+  return program;
+}
+
+/// Forward of three layers. A gather stands before its layer; it waits for the layer `ahead` places
+/// before that.
+std::vector<Item> three_forward(std::int32_t ahead) {
+  const auto gather = [&](std::int32_t layer) {
+    const std::int32_t waits_for = layer - ahead;
+    return waits_for < 0 ? item(kGather) : item(kGather, {2 + 2 * waits_for});
+  };
+  return {item(kReceive),
+          gather(0),
+          item(kLayer, {0, 1}, {{0, 0}, {1, 0}}),
+          gather(1),
+          item(kLayer, {2, 3}, {{2, 0}, {3, 0}}),
+          gather(2),
+          item(kLayer, {4, 5}, {{4, 0}, {5, 0}}),
+          item(kSend, {6}, {{6, 0}})};
+}
+
+/// Backward of two layers, each followed by its reduction.
+std::vector<Item> two_backward() {
+  return {item(kReceive),
+          item(kGather),
+          item(kBackward, {0, 1}, {{0, 0}, {1, 0}}),
+          item(kReduce, {2}, {{2, 1}}),
+          item(kGather, {2}),
+          item(kBackward, {2, 4}, {{2, 0}, {4, 0}}),
+          item(kReduce, {5}, {{5, 1}}),
+          item(kSend, {5}, {{5, 0}})};
+}
+
+SequenceFootprint run(const StepProgram& program, const std::vector<Item>& items) {
+  Sequence sequence;
+  sequence.items = items;
+  return sequence_footprint(program, sequence, footprints_of(program));
+}
+
+StepProgram in_turn() { return sharded_program(Stream::kCompute, Stream::kCompute); }
+StepProgram overlapped() { return sharded_program(Stream::kGather, Stream::kReduce); }
+
+TEST(SequenceFootprint, OfNothingIsNothing) { EXPECT_EQ(run(StepProgram{}, {}).peak_bytes, 0); }
+
+// In the third layer: the first two keep 120 each; x 100, mid 20 and the weights.
+TEST(SequenceFootprint, CountsWhatIsHandedOverOnce) {
+  const SequenceFootprint found = run(in_turn(), three_forward(1));
+  EXPECT_THAT(found.at_peak, ElementsAre(240 + 120, 0, 1000, 0));
+  EXPECT_THAT(found.left, ElementsAre(360, 0, 0, 0));
+}
+
+// A gather that waits for the layer before the last is done while the last one runs: in the second
+// layer, where 120 wait, the weights of the second and the third are there. Its second operator has
+// freed the weights and made y: less.
+TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
+  const SequenceFootprint found = run(overlapped(), three_forward(2));
+  EXPECT_THAT(found.at_peak, ElementsAre(120 + 120, 0, 2000, 0));
+}
+
+TEST(SequenceFootprint, OnTheComputeStreamTakesItemsInTheirOrder) {
+  EXPECT_THAT(run(in_turn(), three_forward(2)).at_peak, ElementsAre(360, 0, 1000, 0));
+}
+
+// Gathers that wait for nothing are all there from the start.
+TEST(SequenceFootprint, LetsGathersRunAsEarlyAsTheProgramAllows) {
+  EXPECT_THAT(run(overlapped(), three_forward(3)).at_peak, ElementsAre(120, 0, 3000, 0));
+}
+
+// dy and dx 100 each beside what was saved; weights and gradients. The second layer stands beside
+// 120 given back by the first.
+TEST(SequenceFootprint, OfABackwardStandsBesideWhatWasSaved) {
+  const SequenceFootprint found = run(in_turn(), two_backward());
+  EXPECT_THAT(found.at_peak, ElementsAre(200, 0, 2000, 0));
+  EXPECT_THAT(found.left, ElementsAre(-240, 0, 0, 0));
+}
+
+// During the second layer the first one's gradients are still being reduced.
+TEST(SequenceFootprint, HoldsGradientsWhileTheirReductionOverlaps) {
+  const SequenceFootprint found = run(overlapped(), two_backward());
+  EXPECT_THAT(found.at_peak, ElementsAre(200 - 120, 0, 3000, 0));
+}
+
+TEST(SequenceFootprint, GivesAnInputThatNobodyMadeToItsItemOnly) {
+  const auto orphan = item(kSend, {}, {{-1, 0}});
+  EXPECT_THAT(run(in_turn(), {orphan, orphan}).at_peak, ElementsAre(100, 0, 0, 0));
+}
+
+TEST(SequenceFootprint, FreesWhatNobodyTakesAtTheEnd) {
+  const SequenceFootprint found =
+      run(in_turn(), {item(kReceive), item(kReceive, {0}), item(kGather)});
+  EXPECT_THAT(found.at_peak, ElementsAre(200, 0, 1000, 0));
+  EXPECT_THAT(found.left, ElementsAre(0, 0, 0, 0));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,232 @@
+#include "tests/memory/unrolled.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace stepwright::testing {
+namespace {
+
+/// A device's memory: buffers with an identity and a number of holders.
+class Heap {
+ public:
+  int allocate(double bytes) {
+    buffers_[next_] = {bytes, 1};
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+    return next_++;
+  }
+  void hold(int buffer) { ++buffers_.at(buffer).holders; }
+  void release(int buffer) {
+    if (--buffers_.at(buffer).holders > 0) return;
+    in_use_ -= buffers_.at(buffer).bytes;
+    buffers_.erase(buffer);
+  }
+  [[nodiscard]] double bytes(int buffer) const { return buffers_.at(buffer).bytes; }
+  [[nodiscard]] double in_use() const { return in_use_; }
+  [[nodiscard]] double peak() const { return peak_; }
+
+ private:
+  struct Buffer {
+    double bytes = 0;
+    int holders = 0;
+  };
+  std::map<int, Buffer> buffers_;
+  int next_ = 0;
+  double in_use_ = 0;
+  double peak_ = 0;
+};
+
+class Unroller {
+ public:
+  explicit Unroller(const StepProgram& program) : program_(program) {}
+
+  void run(const Sequence& sequence, std::int32_t micro_batch) {
+    auto& kept = kept_[{sequence.chunk, micro_batch}];
+    const std::size_t count = sequence.items.size();
+    made_.assign(count, {});
+    for (std::size_t at = 0; at < count; ++at) {
+      if (const auto stream = own_stream(piece(sequence, at))) release_held(*stream);
+      for (std::size_t later = at; later < count; ++later) {
+        if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
+      }
+      run_item(sequence, at, kept);
+    }
+    while (!held_.empty()) release_held(held_.begin()->first);
+    for (const auto& outputs : made_) {
+      for (const auto& [id, buffer] : outputs) heap_.release(buffer);
+    }
+  }
+
+  Unrolled result() {
+    found_.peak_bytes = heap_.peak();
+    found_.left_bytes = heap_.in_use();
+    return std::move(found_);
+  }
+
+ private:
+  using Kept = std::vector<std::vector<int>>;
+  using Buffers = std::map<TensorId, int>;
+
+  const Template& piece(const Sequence& sequence, std::size_t at) const {
+    return program_.templates.at(static_cast<std::size_t>(sequence.items.at(at).which));
+  }
+  static std::optional<Stream> own_stream(const Template& piece) {
+    std::set<Stream> streams;
+    for (const Operator& op : piece.operators) streams.insert(op.stream);
+    if (streams.empty() || streams.contains(Stream::kCompute)) return std::nullopt;
+    return piece.operators.front().stream;
+  }
+  /// The position before which an item that overlaps can start; past the end for all others.
+  std::size_t may_start(const Sequence& sequence, std::size_t at) const {
+    if (!own_stream(piece(sequence, at))) return sequence.items.size();
+    std::size_t start = 0;
+    for (const std::int32_t other : sequence.items[at].after) {
+      start = std::max(start, static_cast<std::size_t>(other) + 1);
+    }
+    return start;
+  }
+  void release_held(Stream stream) {
+    for (const int buffer : held_[stream]) heap_.release(buffer);
+    held_.erase(stream);
+  }
+
+  double size(const Template& piece, TensorId id) const {
+    const Tensor& tensor = piece.tensors.at(static_cast<std::size_t>(id));
+    const double mean = static_cast<double>(tensor.bytes());
+    return tensor.routed ? std::ceil(mean * program_.imbalance) : mean;
+  }
+  void make_ahead(const Template& piece, Buffers& outputs) {
+    for (const TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
+  }
+
+  void run_item(const Sequence& sequence, std::size_t at, Kept& kept) {
+    const Template& what = piece(sequence, at);
+    Buffers here = made_[at];
+    restore(what, kept, here);
+    take_inputs(sequence, at, here);
+    run_operators(what, here);
+    leave(what, kept, here, made_[at]);
+  }
+
+  void take_inputs(const Sequence& sequence, std::size_t at, Buffers& here) {
+    const Template& what = piece(sequence, at);
+    const std::vector<Source>& sources = sequence.items[at].inputs;
+    if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
+    const auto stream = own_stream(what);
+    for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
+      const TensorId id = what.inputs[i];
+      const Source& source = sources[i];
+      if (source.item < 0) {
+        fault(what, "an input that nobody makes");
+        here[id] = heap_.allocate(size(what, id));
+        continue;
+      }
+      const Template& maker = piece(sequence, static_cast<std::size_t>(source.item));
+      auto& outputs = made_.at(static_cast<std::size_t>(source.item));
+      const auto found = outputs.find(maker.outputs.at(static_cast<std::size_t>(source.output)));
+      if (found == outputs.end()) {
+        fault(what, "an input that another item took");
+        continue;
+      }
+      here[id] = found->second;
+      outputs.erase(found);
+      if (heap_.bytes(here[id]) != size(what, id)) fault(what, "an input of another size");
+      if (!stream) continue;
+      heap_.hold(here[id]);
+      held_[*stream].push_back(here[id]);
+    }
+  }
+
+  void restore(const Template& what, Kept& kept, Buffers& here) {
+    if (what.restored.empty()) return;
+    if (kept.empty() || kept.back().size() != what.restored.size()) {
+      return fault(what, "restores what was not saved");
+    }
+    for (std::size_t i = 0; i < what.restored.size(); ++i) {
+      const int buffer = kept.back()[i];
+      if (heap_.bytes(buffer) != size(what, what.restored[i])) fault(what, "restores another size");
+      here[what.restored[i]] = buffer;
+    }
+    kept.pop_back();
+  }
+
+  void run_operators(const Template& what, Buffers& here) {
+    const std::set<TensorId> stays = outliving(what);
+    for (const TensorId id : stays) {
+      if (!touched_after(what, 0, id)) make(what, id, here);
+    }
+    for (std::size_t i = 0; i < what.operators.size(); ++i) {
+      const std::set<TensorId> touched = operands(what, i);
+      for (const TensorId id : touched) make(what, id, here);
+      for (const TensorId id : touched) {
+        if (stays.contains(id) || touched_after(what, i + 1, id)) continue;
+        heap_.release(here.at(id));
+        here.erase(id);
+      }
+    }
+  }
+  void make(const Template& what, TensorId id, Buffers& here) {
+    if (!here.contains(id)) here[id] = heap_.allocate(size(what, id));
+  }
+
+  void leave(const Template& what, Kept& kept, const Buffers& here, Buffers& made) {
+    if (!what.saved.empty()) {
+      kept.emplace_back();
+      for (const TensorId id : what.saved) {
+        heap_.hold(here.at(id));
+        kept.back().push_back(here.at(id));
+      }
+    }
+    for (const TensorId id : what.outputs) {
+      heap_.hold(here.at(id));
+      made[id] = here.at(id);
+    }
+    for (const auto& [id, buffer] : here) heap_.release(buffer);
+  }
+
+  static std::set<TensorId> outliving(const Template& piece) {
+    std::set<TensorId> ids(piece.outputs.begin(), piece.outputs.end());
+    ids.insert(piece.saved.begin(), piece.saved.end());
+    return ids;
+  }
+  static std::set<TensorId> operands(const Template& piece, std::size_t at) {
+    const auto reads = piece.reads(piece.operators[at]);
+    const auto writes = piece.writes(piece.operators[at]);
+    std::set<TensorId> ids(reads.begin(), reads.end());
+    ids.insert(writes.begin(), writes.end());
+    return ids;
+  }
+  static bool touched_after(const Template& piece, std::size_t from, TensorId id) {
+    for (std::size_t i = from; i < piece.operators.size(); ++i) {
+      if (operands(piece, i).contains(id)) return true;
+    }
+    return false;
+  }
+
+  void fault(const Template& piece, const std::string& what) {
+    found_.faults.push_back(piece.name + ": " + what);
+  }
+
+  const StepProgram& program_;
+  Heap heap_;
+  std::vector<Buffers> made_;                ///< Per item: outputs that nobody took yet.
+  std::map<Stream, std::vector<int>> held_;  ///< Inputs of the last item of an overlapping stream.
+  std::map<std::pair<std::int32_t, std::int32_t>, Kept> kept_;
+  Unrolled found_;
+};
+
+}  // namespace
+
+Unrolled unroll(const StepProgram& program, const Stage& stage) {
+  Unroller walk(program);
+  for (const Slot& slot : stage.schedule) {
+    walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot.micro_batch);
+  }
+  return walk.result();
+}
+
+}  // namespace stepwright::testing

@@ -1,0 +1,133 @@
+#include "stepwright/model/architecture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+#include "tests/model/random_architecture.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kHuge = kLargestSize;
+
+std::string error_of(std::string_view base, const std::function<void(Architecture&)>& change) {
+  Architecture model = built_in_model(base).value();
+  change(model);
+  try {
+    check(model, "job.yaml:3:7: model");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), HasSubstr("job.yaml:3:7: model: "));
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted";
+  return {};
+}
+
+std::string llama_error(const std::function<void(Architecture&)>& change) {
+  return error_of("llama-3-8b", change);
+}
+
+TEST(Architecture, ClassesOfLayersAreCounted) {
+  Architecture model = built_in_model("deepseek-v3").value();
+  EXPECT_EQ(model.layer_classes(),
+            (std::map<LayerClass, std::int64_t>{{{.experts = false}, 3}, {{.experts = true}, 58}}));
+  model.windows.assign(61, 0);
+  model.windows[60] = 128;
+  EXPECT_EQ(model.layer_classes().size(), 3U);
+  EXPECT_EQ(model.layer_class(60), (LayerClass{.experts = true, .window = 128}));
+}
+
+TEST(Architecture, ValuesOfLatentHeadsHaveTheirOwnWidth) {
+  EXPECT_EQ(built_in_model("deepseek-v3")->value_dim(), 128);
+  EXPECT_EQ(built_in_model("llama-3-8b")->value_dim(), 128);
+  EXPECT_EQ(built_in_model("deepseek-v3")->head_dim, 192);
+}
+
+TEST(Check, EverySizeHasALowestAndAHighestValue) {
+  const std::pair<const char*, std::int64_t Architecture::*> sizes[] = {
+      {"layers", &Architecture::layers},     {"hidden", &Architecture::hidden},
+      {"heads", &Architecture::heads},       {"kv_heads", &Architecture::kv_heads},
+      {"head_dim", &Architecture::head_dim}, {"ffn", &Architecture::ffn},
+      {"vocab", &Architecture::vocabulary}};
+  for (const auto& [field, member] : sizes) {
+    for (const std::int64_t bad :
+         {std::int64_t{0}, std::int64_t{-1}, kHuge + 1, std::numeric_limits<std::int64_t>::max(),
+          std::numeric_limits<std::int64_t>::min()}) {
+      const std::string message = llama_error([&](Architecture& model) { model.*member = bad; });
+      EXPECT_THAT(message, HasSubstr(std::string(field) + ": " + std::to_string(bad)));
+    }
+  }
+}
+
+TEST(Check, ProductsOfLegalSizesMayBeTooLarge) {
+  EXPECT_THAT(llama_error([](Architecture& m) { m.vocabulary = m.hidden = kHuge; }),
+              HasSubstr("parameters"));
+  EXPECT_THAT(llama_error([](Architecture& m) { m.heads = m.kv_heads = m.head_dim = kHuge; }),
+              HasSubstr("elements per head"));
+  EXPECT_THAT(
+      error_of("mixtral-8x7b", [](Architecture& m) { m.experts->count = m.experts->ffn = kHuge; }),
+      HasSubstr("parameters"));
+  EXPECT_THAT(error_of("deepseek-v3",
+                       [](Architecture& m) {
+                         m.latent->nope_head_dim = kHuge;
+                         m.head_dim = kHuge + 64;
+                       }),
+              HasSubstr("head_dim"));
+  EXPECT_THAT(error_of("deepseek-v3", [](Architecture& m) { m.latent->value_head_dim = kHuge; }),
+              HasSubstr("elements per head"));
+}
+
+TEST(Check, ListsHaveOneEntryPerLayer) {
+  EXPECT_THAT(llama_error([](Architecture& m) { m.windows = {1, 2}; }),
+              HasSubstr("window: a list of 2"));
+  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.experts->is_dense = {1, 0}; }),
+              HasSubstr("one entry per layer (32)"));
+  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.experts->is_dense.assign(32, 0); }),
+              HasSubstr("empty list"));
+}
+
+TEST(Check, FractionsAreNumbersInTheirRange) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {nan, -0.1, 1.0, 1e300}) {
+    EXPECT_THAT(llama_error([&](Architecture& m) { m.dropout = bad; }), HasSubstr("dropout"));
+  }
+  for (const double bad : {nan, 0.0, 1.1, -1.0}) {
+    EXPECT_THAT(llama_error([&](Architecture& m) { m.rotary_fraction = bad; }),
+                HasSubstr("rotary_fraction"));
+  }
+}
+
+TEST(Properties, EveryTensorIsCountedOnce) {
+  RandomArchitecture random(7);
+  for (int i = 0; i < 500; ++i) {
+    const Architecture model = random.make();
+    std::int64_t sum = 0;
+    const auto add = [&](const std::vector<Parameter>& list, std::int64_t times) {
+      for (const Parameter& parameter : list) sum += times * parameter.elements();
+    };
+    add(embedding_parameters(model), 1);
+    add(head_parameters(model), 1);
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+      add(layer_parameters(model, model.layer_class(layer)), 1);
+    }
+    if (model.count_multi_token) add(multi_token_parameters(model), model.multi_token_layers);
+    EXPECT_EQ(count_parameters(model), sum);
+    EXPECT_LE(count_active_parameters(model), sum);
+    EXPECT_GT(forward_flops_per_token(model, 128), 0);
+    EXPECT_LE(forward_flops_per_token(model, 128), forward_flops_per_token(model, 256));
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,133 @@
+#include "stepwright/model/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Catalog, NamesAreSortedAndDistinct) {
+  const auto names = built_in_models();
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST(Catalog, EveryModelIsLegalAndCarriesItsName) {
+  for (const std::string_view name : built_in_models()) {
+    const Architecture model = built_in_model(name).value();
+    EXPECT_EQ(model.name, name);
+    EXPECT_NO_THROW(check(model, model.name)) << name;
+    EXPECT_EQ(model.dropout, 0) << name;
+  }
+}
+
+TEST(Catalog, KnowsNoOtherName) {
+  EXPECT_FALSE(built_in_model("llama"));
+  EXPECT_FALSE(built_in_model(""));
+}
+
+TEST(Catalog, DescriptionHoldsCountsAndFlops) {
+  const auto json = describe_model(built_in_model("llama-3-8b").value(), 8192);
+  EXPECT_EQ(json["name"], "llama-3-8b");
+  EXPECT_EQ(json["parameters"], 8'030'261'248);
+  EXPECT_EQ(json["active_parameters"], 8'030'261'248);
+  EXPECT_EQ(json["attention"], "grouped");
+  EXPECT_EQ(json["length"], 8192);
+  EXPECT_EQ(json["flops_per_token"], 3 * json["forward_flops_per_token"].get<double>());
+  EXPECT_FALSE(json.contains("experts"));
+}
+
+TEST(Catalog, DescriptionSaysWhatOfAModelIsSpecial) {
+  const auto deepseek = describe_model(built_in_model("deepseek-v3").value(), 4096);
+  EXPECT_EQ(deepseek["attention"], "latent");
+  EXPECT_EQ(deepseek["experts"]["layers"], 58);
+  EXPECT_EQ(deepseek["multi_token_layers"], 1);
+  EXPECT_EQ(deepseek["multi_token_counted"], false);
+  const auto mistral = describe_model(built_in_model("mistral-7b").value(), 4096);
+  EXPECT_EQ(mistral["window"]["largest"], 4096);
+  EXPECT_EQ(mistral["window"]["layers"], 32);
+}
+
+/// Files of its own in a folder of its own.
+class ReadModel : public testing::Test {
+ protected:
+  ReadModel() : folder_(fs::path(testing::TempDir()) / "stepwright_read_model") {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "checkpoint");
+    write("model.yaml", "stepwright: model/1\nname: mine\nbase: llama-2-7b\nlayers: 2\n");
+    write("checkpoint/config.json",
+          R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+              "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 1000})");
+  }
+  ~ReadModel() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  [[nodiscard]] Architecture read(const std::string& value) const {
+    const Document job = Document::parse("model: " + value, "job.yaml");
+    return read_model(job.root().get("model"), folder_);
+  }
+
+  [[nodiscard]] std::string error_of(const std::string& value) const {
+    try {
+      [[maybe_unused]] const Architecture model = read(value);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted: " << value;
+    return {};
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ReadModel, TakesABuiltInName) {
+  EXPECT_EQ(read("mixtral-8x7b"), built_in_model("mixtral-8x7b"));
+}
+
+TEST_F(ReadModel, TakesAFileOrFolder) {
+  EXPECT_EQ(read("model.yaml").name, "mine");
+  EXPECT_EQ(read("model.yaml").layers, 2);
+  EXPECT_EQ(read("checkpoint/config.json").layers, 3);
+  EXPECT_EQ(read("checkpoint").name, "checkpoint");
+  EXPECT_EQ(read((folder_ / "checkpoint").string()).layers, 3);
+}
+
+TEST_F(ReadModel, TakesAMapping) { EXPECT_EQ(read("{base: gpt2, layers: 2}").layers, 2); }
+
+TEST_F(ReadModel, UnknownNameNamesTheNearest) {
+  EXPECT_THAT(error_of("llama3-8b"),
+              AllOf(HasSubstr("job.yaml:1:8: model"), HasSubstr("did you mean 'llama-3-8b'?"),
+                    HasSubstr("qwen3-8b")));
+}
+
+TEST_F(ReadModel, MissingFilesAreNamed) {
+  EXPECT_THAT(error_of("other.yaml"),
+              AllOf(HasSubstr("job.yaml:1:8: model"), HasSubstr("other.yaml: no such file")));
+  EXPECT_THAT(error_of("some/where"), HasSubstr("no such file"));
+}
+
+TEST_F(ReadModel, OtherKindsOfValuesAreRefused) {
+  EXPECT_THAT(error_of("[gpt2]"), HasSubstr("name of a built-in model"));
+  EXPECT_THAT(error_of("null"), HasSubstr("name of a built-in model"));
+  EXPECT_THAT(error_of("\"\""), HasSubstr("is called ''"));
+  EXPECT_THAT(error_of(std::string(5000, 'x')), HasSubstr("is called 'xxx"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/model/catalog.h"
+#include "tests/model/tiny_config.h"
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(ConfigErrors, BadLayerTypesAreRefused) {
+  const std::string rest = R"("num_key_value_heads": 2, "sliding_window": null, "layer_types": )";
+  EXPECT_THAT(input_error(tiny("qwen2", rest + R"(["full_attention"])")),
+              HasSubstr("one per layer (4)"));
+  EXPECT_THAT(input_error(tiny("qwen2", rest + R"("full_attention")")), HasSubstr("list"));
+  const std::string types = R"(["{}", "full_attention", "full_attention", "full_attention"])";
+  EXPECT_THAT(
+      input_error(tiny("qwen2", rest + fmt::format(fmt::runtime(types), "sliding_attention"))),
+      HasSubstr("no sliding_window"));
+  EXPECT_THAT(
+      unsupported(tiny("qwen2", rest + fmt::format(fmt::runtime(types), "linear_attention"))),
+      AllOf(HasSubstr("linear_attention"), HasSubstr("full_attention")));
+}
+
+TEST(ConfigErrors, UnknownModelTypeIsUnsupportedAndListsWhatIs) {
+  EXPECT_THAT(unsupported(R"({"model_type": "mamba2"})"),
+              AllOf(HasSubstr("models/tiny/config.json:1:"), HasSubstr("mamba2"),
+                    HasSubstr("deepseek_v3, gpt2, gpt_neox, llama, mistral, mixtral, qwen2, "
+                              "qwen2_moe, qwen3, qwen3_moe")));
+  EXPECT_THAT(input_error("{}"), HasSubstr("'model_type' is missing"));
+  EXPECT_THAT(input_error("[1]"), HasSubstr("mapping"));
+}
+
+TEST(ConfigErrors, WhatNoModelCoversIsUnsupported) {
+  unsupported(tiny("llama", R"("hidden_act": "xielu")"));
+  unsupported(tiny("deepseek_v3", R"("attention_bias": true)"));
+  unsupported(R"({"model_type": "gpt2", "add_cross_attention": true})");
+}
+
+TEST(ConfigErrors, MissingSizesAreNamed) {
+  for (const std::string key : {"hidden_size", "intermediate_size", "num_hidden_layers",
+                                "num_attention_heads", "vocab_size"}) {
+    std::string text = tiny("llama");
+    text.replace(text.find('"' + key), key.size() + 2, "\"other\"");
+    EXPECT_THAT(input_error(text), HasSubstr("the key '" + key + "' is missing"));
+  }
+  EXPECT_THAT(input_error(R"({"model_type": "gpt2"})"), HasSubstr("'n_layer' is missing"));
+}
+
+class BadSizes : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadSizes, AreRefusedWithFieldAndValue) {
+  for (const std::string key :
+       {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+        "vocab_size", "num_key_value_heads", "head_dim", "max_position_embeddings"}) {
+    std::string text = tiny("llama", R"("num_key_value_heads": 2, "head_dim": 16,
+                                        "max_position_embeddings": 8)");
+    const auto colon = text.find(':', text.find('"' + key + '"'));
+    text.replace(colon + 1, text.find_first_of(",}", colon) - colon - 1, GetParam());
+    EXPECT_THAT(input_error(text), HasSubstr(key));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Values, BadSizes,
+                         testing::Values("0", "-1", "1.5", "\"64\"", "true", "[64]", "{}",
+                                         "1099511627777", "9223372036854775807",
+                                         "9223372036854775808", "1e300", "-9223372036854775808"));
+
+TEST(ConfigErrors, NotANumberIsNotJson) {
+  EXPECT_THAT(input_error(R"({"model_type": "llama", "hidden_size": NaN})"),
+              HasSubstr("models/tiny/config.json:1:"));
+}
+
+TEST(ConfigErrors, IndivisibleHeadsAreRefused) {
+  std::string text = tiny("llama");
+  text.replace(text.find("\"hidden_size\": 64"), 17, "\"hidden_size\": 63");
+  EXPECT_THAT(input_error(text), AllOf(HasSubstr("hidden_size (63)"), HasSubstr("heads (4)")));
+  EXPECT_THAT(input_error(tiny("llama", R"("num_key_value_heads": 3)")),
+              AllOf(HasSubstr("num_key_value_heads"), HasSubstr("3"),
+                    HasSubstr("divisor of num_attention_heads (4)")));
+}
+
+TEST(ConfigErrors, LargeSizesNeverOverflow) {
+  const std::string huge = "1099511627776";
+  std::string text = tiny("llama");
+  text.replace(text.find("\"vocab_size\": 1000"), 18, "\"vocab_size\": " + huge);
+  text.replace(text.find("\"hidden_size\": 64"), 17, "\"hidden_size\": " + huge);
+  EXPECT_THAT(input_error(text), HasSubstr("parameters"));
+  EXPECT_THAT(input_error(tiny("llama", "\"head_dim\": " + huge)), HasSubstr("per head"));
+  EXPECT_THAT(input_error(tiny("deepseek_v3", "\"n_shared_experts\": " + huge)),
+              HasSubstr("n_shared_experts"));
+  EXPECT_THAT(input_error(tiny("deepseek_v3", "\"moe_intermediate_size\": " + huge +
+                                                  R"(, "n_routed_experts": )" + huge)),
+              HasSubstr("parameters"));
+}
+
+TEST(ConfigErrors, ManyExpertsPerTokenAreRefused) {
+  EXPECT_THAT(input_error(tiny("mixtral", R"("num_key_value_heads": 2,
+                                             "num_experts_per_tok": 9)")),
+              AllOf(HasSubstr("num_experts_per_tok"), HasSubstr("1 to 8")));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,42 @@
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+/// What is accepted must be usable: counted without overflow, and read back from its own mapping.
+void use(const Architecture& model) {
+  if (count_active_parameters(model) > count_parameters(model)) __builtin_trap();
+  if (!(forward_flops_per_token(model, 4096) > 0)) __builtin_trap();
+  const Document document = Document::parse(inline_model(model).dump(), "again");
+  if (read_inline_model(document.root()) != model) __builtin_trap();
+}
+
+template <class Read>
+void attempt(std::string_view text, Read read) {
+  try {
+    const Document document = Document::parse(text, "fuzz");
+    use(read(document));
+  } catch (const Error&) {
+    return;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using stepwright::Document;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  stepwright::attempt(text, [](const Document& file) { return stepwright::read_config(file); });
+  stepwright::attempt(
+      text, [](const Document& file) { return stepwright::read_inline_model(file.root()); });
+  return 0;
+}

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "stepwright/model/catalog.h"
+#include "tests/model/tiny_config.h"
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr char kFolder[] = "tests/model/configs";
+
+struct File {
+  std::string_view file;
+  std::string_view model;
+};
+
+class PublishedConfigs : public testing::TestWithParam<File> {};
+
+TEST_P(PublishedConfigs, ReadAsTheBuiltInModel) {
+  const std::string path = fmt::format("{}/{}.json", kFolder, GetParam().file);
+  Architecture read = read_config(Document::load(path));
+  Architecture expected = built_in_model(GetParam().model).value();
+  expected.name = read.name;
+  EXPECT_EQ(read, expected) << fmt::format("as read: {}", path);
+}
+
+constexpr File kFiles[] = {
+    {"deepseek-v3", "deepseek-v3"},
+    {"deepseek-v3-v5", "deepseek-v3"},
+    {"gpt-neox-20b", "gpt-neox-20b"},
+    {"gpt2", "gpt2"},
+    {"gpt2-xl-v5", "gpt2-xl"},
+    {"llama-2-7b", "llama-2-7b"},
+    {"llama-3.1-8b", "llama-3.1-8b"},
+    {"llama-3.1-8b-v5", "llama-3.1-8b"},
+    {"llama-3.2-1b", "llama-3.2-1b"},
+    {"llama-30b", "llama-30b"},
+    {"mistral-7b", "mistral-7b"},
+    {"mistral-7b-v0.3", "mistral-7b-v0.3"},
+    {"mistral-7b-v0.3-v5", "mistral-7b-v0.3"},
+    {"mixtral-8x22b-v5", "mixtral-8x22b"},
+    {"mixtral-8x7b", "mixtral-8x7b"},
+    {"moonlight-16b-a3b", "moonlight-16b-a3b"},
+    {"multimodal-mistral", "mistral-7b"},
+    {"pythia-1.4b-v5", "pythia-1.4b"},
+    {"qwen2-57b-a14b", "qwen2-57b-a14b"},
+    {"qwen2.5-7b", "qwen2.5-7b"},
+    {"qwen3-0.6b", "qwen3-0.6b"},
+    {"qwen3-30b-a3b", "qwen3-30b-a3b"},
+    {"qwen3-30b-a3b-v5", "qwen3-30b-a3b"},
+    {"qwen3-8b-v5", "qwen3-8b"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Files, PublishedConfigs, testing::ValuesIn(kFiles), [](const auto& row) {
+  std::string name(row.param.file);
+  for (char& letter : name) letter = std::isalnum(letter) != 0 ? letter : '_';
+  return name;
+});
+
+TEST(Config, EveryFixtureIsRead) {
+  std::set<std::string> named;
+  for (const File& file : kFiles) named.insert(fmt::format("{}.json", file.file));
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    EXPECT_EQ(named.count(entry.path().filename().string()), 1U) << entry.path();
+  }
+}
+
+TEST(Config, NameIsTheLastPartOfItsPathOrOfItsFolder) {
+  EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "meta-llama/Llama-2-7b-hf/")").name,
+            "Llama-2-7b-hf");
+  EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "")").name, "tiny");
+  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "a/mine.json")).name, "mine");
+  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "config.json")).name, "config");
+}
+
+TEST(Config, NullKeyValueHeadsMeanAllHeads) {
+  for (const auto* type : {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3_moe"}) {
+    EXPECT_EQ(read_tiny(type, R"("num_key_value_heads": null)").kv_heads, 4) << type;
+  }
+  EXPECT_EQ(read_tiny("llama").kv_heads, 4);
+}
+
+TEST(Config, AbsentKeyValueHeadsAreTheClassDefault) {
+  EXPECT_EQ(read_tiny("qwen3_moe").kv_heads, 4);
+  EXPECT_THAT(input_error(tiny("mistral")),
+              AllOf(HasSubstr("num_key_value_heads"), HasSubstr("8 is not allowed"),
+                    HasSubstr("divisor of num_attention_heads (4)")));
+}
+
+TEST(Config, HeadDimIsWhatTheFileOrTheClassSays) {
+  EXPECT_EQ(read_tiny("llama", R"("head_dim": null)").head_dim, 16);
+  EXPECT_EQ(read_tiny("llama", R"("head_dim": 32)").head_dim, 32);
+  EXPECT_EQ(read_tiny("qwen3", R"("num_key_value_heads": 2)").head_dim, 128);
+  EXPECT_EQ(read_tiny("qwen3", R"("num_key_value_heads": 2, "head_dim": 8)").head_dim, 8);
+}
+
+TEST(Config, DropoutOfTheFileIsNotApplied) {
+  EXPECT_EQ(read_config(Document::load("tests/model/configs/gpt2.json")).dropout, 0);
+  EXPECT_EQ(read_tiny("llama", R"("attention_dropout": 0.1)").dropout, 0);
+}
+
+TEST(Config, BiasesFollowTheFamily) {
+  EXPECT_TRUE(read_tiny("llama", R"("attention_bias": true)").attention_output_bias);
+  EXPECT_TRUE(read_tiny("llama", R"("mlp_bias": true)").mlp_bias);
+  const Architecture qwen = read_tiny("qwen2", R"("num_key_value_heads": 2)");
+  EXPECT_TRUE(qwen.qkv_bias);
+  EXPECT_FALSE(qwen.attention_output_bias);
+  const Architecture neox = read_tiny("gpt_neox", R"("attention_bias": false)");
+  EXPECT_FALSE(neox.qkv_bias);
+  EXPECT_TRUE(neox.mlp_bias);
+}
+
+TEST(Config, MistralWindowsAllLayersUnlessNull) {
+  const std::string heads = R"("num_key_value_heads": 2)";
+  using Windows = std::vector<std::int64_t>;
+  EXPECT_EQ(read_tiny("mistral", heads).windows, Windows(4, 4096));
+  EXPECT_EQ(read_tiny("mistral", heads + R"(, "sliding_window": 7)").windows, Windows(4, 7));
+  EXPECT_TRUE(read_tiny("mistral", heads + R"(, "sliding_window": null)").windows.empty());
+}
+
+TEST(Config, QwenWindowsLayersFromMaxWindowLayersOnIfSwitchedOn) {
+  const std::string rest =
+      R"("num_key_value_heads": 2, "sliding_window": 9, "max_window_layers": 3)";
+  EXPECT_TRUE(read_tiny("qwen2", rest).windows.empty());
+  EXPECT_TRUE(read_tiny("qwen2", rest + R"(, "use_sliding_window": false)").windows.empty());
+  const std::string on = rest + R"(, "use_sliding_window": true)";
+  EXPECT_EQ(read_tiny("qwen2", on).windows, (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(read_tiny("qwen3", on).windows, (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(read_tiny("qwen3_moe", on).windows, (std::vector<std::int64_t>{9, 9, 9, 9}));
+  EXPECT_EQ(read_tiny("qwen2_moe", on).windows, (std::vector<std::int64_t>{9, 0, 9, 0}));
+}
+
+TEST(Config, LayerTypesWin) {
+  const std::string rest =
+      R"("num_key_value_heads": 2, "sliding_window": 9, "layer_types":
+         ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])";
+  const std::vector<std::int64_t> expected = {9, 0, 9, 0};
+  EXPECT_EQ(read_tiny("qwen2", rest).windows, expected);
+  EXPECT_EQ(read_tiny("mistral", rest).windows, expected);
+  EXPECT_EQ(
+      read_tiny("qwen2", rest + R"(, "use_sliding_window": true, "max_window_layers": 0)").windows,
+      expected);
+}
+
+TEST(Config, QwenExpertsSkipSparseStepsAndNamedLayers) {
+  using Dense = std::vector<std::uint8_t>;
+  EXPECT_EQ(read_tiny("qwen3_moe", R"("decoder_sparse_step": 2)").experts->is_dense,
+            (Dense{1, 0, 1, 0}));
+  EXPECT_EQ(read_tiny("qwen3_moe", R"("mlp_only_layers": [0, 3, 77])").experts->is_dense,
+            (Dense{1, 0, 0, 1}));
+  EXPECT_TRUE(read_tiny("qwen3_moe").experts->is_dense.empty());
+  EXPECT_FALSE(read_tiny("qwen3_moe", R"("decoder_sparse_step": 5)").experts);
+  EXPECT_FALSE(read_tiny("qwen3_moe", R"("num_experts": 0)").experts);
+}
+
+TEST(Config, ExpertCountsAcceptBothSpellingsIfTheyAgree) {
+  EXPECT_EQ(read_tiny("qwen3_moe", R"("num_local_experts": 16)").experts->count, 16);
+  EXPECT_EQ(read_tiny("qwen3_moe", R"("num_experts": 16, "num_local_experts": 16)").experts->count,
+            16);
+  EXPECT_THAT(input_error(tiny("qwen3_moe", R"("num_experts": 16, "num_local_experts": 8)")),
+              HasSubstr("must equal num_experts (16)"));
+}
+
+TEST(Config, DeepSeekPlacesItsExperts) {
+  using Dense = std::vector<std::uint8_t>;
+  EXPECT_EQ(read_tiny("deepseek_v3").experts->is_dense, (Dense{1, 1, 1, 0}));
+  EXPECT_EQ(read_tiny("deepseek_v3", R"("first_k_dense_replace": 1, "moe_layer_freq": 2)")
+                .experts->is_dense,
+            (Dense{1, 1, 0, 1}));
+  EXPECT_FALSE(read_tiny("deepseek_v3", R"("first_k_dense_replace": 4)").experts);
+  EXPECT_FALSE(read_tiny("deepseek_v3", R"("n_routed_experts": null)").experts);
+  const Architecture plain =
+      read_tiny("deepseek_v3", R"("n_shared_experts": null, "topk_method": "greedy")");
+  EXPECT_EQ(plain.experts->shared_ffn, 0);
+  EXPECT_FALSE(plain.experts->correction_bias);
+}
+
+TEST(Config, RotaryFractionMayStandInEachLayerType) {
+  const auto fraction = [](std::string_view more) {
+    return read_tiny("gpt_neox", more).rotary_fraction;
+  };
+  EXPECT_EQ(fraction(""), 0.25);
+  EXPECT_EQ(fraction(R"("rotary_pct": 0.5)"), 0.5);
+  EXPECT_EQ(fraction(R"("rope_parameters": {"partial_rotary_factor": 0.5})"), 0.5);
+  EXPECT_EQ(fraction(R"("rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}})"),
+            0.5);
+  EXPECT_EQ(fraction(R"("rope_parameters": {"full_attention": {"rope_theta": 1e4}})"), 0.25);
+  EXPECT_THAT(unsupported(tiny("gpt_neox", R"("rope_parameters": {
+                               "full_attention": {"partial_rotary_factor": 0.5},
+                               "sliding_attention": {"partial_rotary_factor": 1}})")),
+              HasSubstr("different shares"));
+}
+
+TEST(Config, TiedEmbeddingsMayStandOutsideOfTheTextConfig) {
+  const std::string outside =
+      fmt::format(R"({{"tie_word_embeddings": true, "text_config": {}}})", tiny("llama"));
+  EXPECT_TRUE(read(outside).tied);
+  EXPECT_THAT(input_error(R"({"model_type": "llava", "text_config": {"hidden_size": 4}})"),
+              HasSubstr("text_config: the key 'model_type' is missing"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Legal architectures of every kind, the same for the same seed on every machine.
+class RandomArchitecture {
+ public:
+  explicit RandomArchitecture(std::uint64_t seed) : random_(seed) {}
+
+  Architecture make() {
+    Architecture model;
+    model.name = "random " + std::to_string(random_() % 1000);
+    sizes(model);
+    switches(model);
+    if (maybe(3)) use_latent(model);
+    if (maybe(2)) use_experts(model);
+    if (maybe(2)) use_windows(model);
+    model.mlp_bias = !model.experts && maybe(2);
+    model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
+    model.count_multi_token = maybe(2);
+    return model;
+  }
+
+ private:
+  bool maybe(std::uint64_t one_in) { return random_() % one_in == 0; }
+
+  std::int64_t number(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+  void sizes(Architecture& model) {
+    model.layers = number(1, 12);
+    model.hidden = number(1, 5000);
+    model.kv_heads = number(1, 9);
+    model.heads = model.kv_heads * number(1, 8);
+    model.head_dim = 8 * number(1, 32);
+    model.ffn = number(1, 20000);
+    model.vocabulary = number(1, 300000);
+    model.positions = number(0, 9000);
+  }
+
+  void switches(Architecture& model) {
+    model.gated = maybe(2);
+    model.activation = static_cast<Activation>(random_() % 4);
+    model.norm = static_cast<Norm>(random_() % 2);
+    model.norm_bias = model.norm == Norm::kLayer && maybe(2);
+    model.position = static_cast<Position>(random_() % 4);
+    if (model.position == Position::kLearned) ++model.positions;
+    model.rotary_fraction = maybe(2) ? 1 : static_cast<double>(number(1, 4)) / 4;
+    model.qkv_bias = maybe(2);
+    model.attention_output_bias = maybe(2);
+    model.head_bias = maybe(2);
+    model.qk_norm = maybe(2);
+    model.embedding_norm = maybe(2);
+    model.parallel_residual = maybe(2);
+    model.shared_input_norm = model.parallel_residual && maybe(2);
+    model.tied = maybe(2);
+    model.dropout = maybe(2) ? 0 : static_cast<double>(number(0, 9)) / 10;
+  }
+
+  void use_latent(Architecture& model) {
+    model.latent = LatentAttention{.query_rank = maybe(3) ? 0 : number(1, 2000),
+                                   .kv_rank = number(1, 1000),
+                                   .nope_head_dim = number(1, 200),
+                                   .rope_head_dim = 2 * number(1, 64),
+                                   .value_head_dim = number(1, 200)};
+    model.head_dim = model.latent->nope_head_dim + model.latent->rope_head_dim;
+    model.kv_heads = model.heads;
+    model.qkv_bias = model.qk_norm = false;
+    model.rotary_fraction = 1;
+  }
+
+  void use_experts(Architecture& model) {
+    Experts experts;
+    experts.count = number(1, 300);
+    experts.top_k = number(1, experts.count);
+    experts.ffn = number(1, 5000);
+    experts.shared_ffn = maybe(2) ? 0 : number(1, 5000);
+    experts.shared_gate = experts.shared_ffn > 0 && maybe(2);
+    experts.correction_bias = maybe(2);
+    if (model.layers > 1 && maybe(2)) {
+      for (std::int64_t i = 0; i < model.layers; ++i) experts.is_dense.push_back(maybe(2) ? 1 : 0);
+      experts.is_dense.front() = 1;
+      experts.is_dense.back() = 0;
+    } else if (maybe(2)) {
+      model.ffn = 0;
+    }
+    model.experts = experts;
+  }
+
+  void use_windows(Architecture& model) {
+    const std::int64_t common = number(1, 9000);
+    const bool mixed = maybe(3);
+    for (std::int64_t i = 0; i < model.layers; ++i) {
+      model.windows.push_back(mixed ? number(0, 3) : maybe(3) ? 0 : common);
+    }
+    model.windows.front() = common;
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace stepwright

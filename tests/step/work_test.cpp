@@ -1,0 +1,136 @@
+#include "stepwright/step/work.h"
+
+#include <gtest/gtest.h>
+
+namespace stepwright {
+namespace {
+
+Operator rows_by_columns(OperatorKind kind, Phase phase = Phase::kForward) {
+  return {.kind = kind, .phase = phase, .shape = {.rows = 100, .columns = 10}};
+}
+
+Operator attention(OperatorKind kind, Phase phase = Phase::kForward) {
+  // Two sequences of eight queries and keys, causal: 36 pairs; four heads share two of keys.
+  return {.kind = kind,
+          .phase = phase,
+          .shape = {.batch = 2,
+                    .heads = 4,
+                    .kv_heads = 2,
+                    .queries = 8,
+                    .keys = 8,
+                    .head_dim = 16,
+                    .value_dim = 16,
+                    .pairs = 36}};
+}
+
+Operator linear(DType dtype, Phase phase = Phase::kForward) {
+  return {.kind = OperatorKind::kLinear,
+          .phase = phase,
+          .dtype = dtype,
+          .shape = {.rows = 100, .columns = 30, .inner = 20}};
+}
+
+TEST(Work, AMatrixProductCountsTwoFlopsPerMultiplyAddAndItsThreeMatrices) {
+  for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+    EXPECT_EQ(flops(linear(DType::kBf16, phase)), 2.0 * 100 * 20 * 30);
+    EXPECT_EQ(memory_bytes(linear(DType::kBf16, phase)), 2 * (100 * 20 + 20 * 30 + 100 * 30));
+  }
+  EXPECT_EQ(memory_bytes(linear(DType::kFp32)), 2 * memory_bytes(linear(DType::kBf16)));
+}
+
+TEST(Work, ANarrowProductReadsWritesAndReadsItsOperands) {
+  EXPECT_EQ(flops(linear(DType::kFp8)), flops(linear(DType::kBf16)));
+  EXPECT_EQ(memory_bytes(linear(DType::kFp8)), (2 + 1 + 1) * (100 * 20 + 20 * 30) + 2 * 100 * 30);
+}
+
+TEST(Work, GroupedProductsReadEveryExpertsMatrix) {
+  Operator op = linear(DType::kBf16);
+  op.kind = OperatorKind::kGroupedLinear;
+  op.shape.batch = 4;
+  EXPECT_EQ(flops(op), 2.0 * 100 * 20 * 30);
+  EXPECT_EQ(memory_bytes(op), 2 * (100 * 20 + 4 * 20 * 30 + 100 * 30));
+}
+
+TEST(Work, FusedAttentionComputesThePairsThatTheMaskLeaves) {
+  const double forward = 4.0 * 2 * 4 * 36 * 16;
+  EXPECT_EQ(flops(attention(OperatorKind::kAttention)), forward);
+  EXPECT_EQ(flops(attention(OperatorKind::kAttention, Phase::kDataGradient)), 2.5 * forward);
+  EXPECT_EQ(flops(attention(OperatorKind::kAttention, Phase::kRecompute)), forward);
+  const double moved = 2.0 * 2 * 8 * 16 * (4 + 2 + 2 + 4);
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kAttention)), moved);
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kAttention, Phase::kDataGradient)), 2 * moved);
+}
+
+TEST(Work, AttentionWithOwnValueWidthSplitsItsProducts) {
+  Operator op = attention(OperatorKind::kAttention);
+  op.shape.head_dim = 24;
+  EXPECT_EQ(flops(op), 2.0 * 2 * 4 * 36 * (24 + 16));
+  op.phase = Phase::kDataGradient;
+  EXPECT_EQ(flops(op), 2.0 * 2 * 4 * 36 * (3 * 24 + 2 * 16));
+}
+
+TEST(Work, UnfusedAttentionComputesAndStoresAllPairs) {
+  const double all = 2.0 * 4 * 8 * 8;
+  EXPECT_EQ(flops(attention(OperatorKind::kScores)), 2 * all * 16);
+  EXPECT_EQ(flops(attention(OperatorKind::kAttendValues)), 2 * all * 16);
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kScores)),
+            2 * (all + 2.0 * 8 * 16 * (4 + 2)));
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kAttendValues)),
+            2 * (all + 2.0 * 8 * 16 * (2 + 4)));
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kSoftmax)), 2 * 2 * all);
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kSoftmax, Phase::kDataGradient)), 3 * 2 * all);
+}
+
+TEST(Work, VectorOperatorsMoveEachOperandOnce) {
+  struct Case {
+    OperatorKind kind;
+    double forward, backward;  // bytes of one element in bf16
+  };
+  const Case cases[] = {
+      {OperatorKind::kEmbedding, 4, 6}, {OperatorKind::kNorm, 4, 8},
+      {OperatorKind::kRotary, 4, 4},    {OperatorKind::kActivation, 4, 6},
+      {OperatorKind::kAdd, 6, 6},       {OperatorKind::kDropout, 5, 5},
+      {OperatorKind::kTopK, 4, 4},      {OperatorKind::kPermute, 4, 4},
+      {OperatorKind::kUnpermute, 4, 4}, {OperatorKind::kLossLocal, 4, 4},
+      {OperatorKind::kAccumulate, 6, 6}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(name_of(kOperatorNames, each.kind));
+    EXPECT_EQ(memory_bytes(rows_by_columns(each.kind)), 1000 * each.forward);
+    EXPECT_EQ(memory_bytes(rows_by_columns(each.kind, Phase::kDataGradient)),
+              1000 * each.backward);
+  }
+}
+
+TEST(Work, AGatedActivationReadsTwiceAsMany) {
+  Operator op = rows_by_columns(OperatorKind::kActivation);
+  op.gated = true;
+  EXPECT_EQ(memory_bytes(op), 6000);
+  op.phase = Phase::kDataGradient;
+  EXPECT_EQ(memory_bytes(op), 10000);
+}
+
+TEST(Work, TheGradientNormReadsOnce) {
+  const Operator op{
+      .kind = OperatorKind::kNormSquare, .dtype = DType::kFp32, .shape = {.rows = 50}};
+  EXPECT_EQ(memory_bytes(op), 200);
+}
+
+TEST(Work, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
+  EXPECT_EQ(optimizer_bytes(Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
+  EXPECT_EQ(optimizer_bytes(Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
+  EXPECT_EQ(optimizer_bytes(Optimizer::kSgd, DType::kBf16, DType::kBf16), 2 + 8 + 2);
+  EXPECT_EQ(optimizer_bytes(Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
+  const Operator op{.kind = OperatorKind::kOptimizer, .shape = {.rows = 1000, .inner = 30}};
+  EXPECT_EQ(memory_bytes(op), 30000);
+}
+
+TEST(Work, CommunicationComputesNothing) {
+  for (const Named<OperatorKind>& entry : kOperatorNames) {
+    const Operator op = rows_by_columns(entry.value);
+    EXPECT_EQ(is_communication(entry.value), flops(op) == 0 && memory_bytes(op) == 0 &&
+                                                 entry.value >= OperatorKind::kAllReduce);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,145 @@
+#include "stepwright/traffic/ledger.h"
+
+#include <gmock/gmock.h>
+
+#include "stepwright/core/error.h"
+#include "tests/traffic/programs.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::message;
+using testing::plan_of;
+using testing::program_of;
+using ::testing::SizeIs;
+
+std::vector<Message> rows(const Plan& plan, const StepProgram& program,
+                          std::optional<std::int64_t> rank = std::nullopt) {
+  return ledger(program, rank, Grid(plan)).messages;
+}
+
+Operator all_reduce(std::int64_t bytes) {
+  return message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, bytes);
+}
+
+// 3 micro-batches x 5 repeats x 8 ranks calls; an all-reduce of 100 over 4 sends 2 * 3/4 * 100.
+TEST(Ledger, CountsTheCallsOfAllRanks) {
+  const Plan plan = plan_of({.tensor = 4, .data = 2});
+  Operator op = all_reduce(100);
+  op.repeats = 5;
+  const auto found = rows(plan, program_of(plan, {op}, 3));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].operation, OperatorKind::kAllReduce);
+  EXPECT_EQ(found[0].scheme, Scheme::kTensor);
+  EXPECT_EQ(found[0].phase, Phase::kForward);
+  EXPECT_EQ(found[0].group, GroupKind::kTensor);
+  EXPECT_EQ(found[0].group_size, 4);
+  EXPECT_EQ(found[0].payload_bytes, 100);
+  EXPECT_EQ(found[0].count, 3 * 5 * 8);
+  EXPECT_EQ(found[0].sent_bytes_per_rank, 150);
+}
+
+TEST(Ledger, OfOneRankCountsItsOwnCalls) {
+  const Plan plan = plan_of({.tensor = 4, .pipeline = 2});
+  StepProgram program = program_of(plan, {all_reduce(100)}, 3);
+  program.stages[1].schedule.resize(1);
+  EXPECT_EQ(rows(plan, program, 3)[0].count, 3);
+  EXPECT_EQ(rows(plan, program, 4)[0].count, 1);
+  EXPECT_EQ(rows(plan, program)[0].count, 4 * 3 + 4 * 1);
+}
+
+TEST(Ledger, RefusesARankThatDoesNotExist) {
+  const Plan plan = plan_of({.tensor = 4});
+  const StepProgram program = program_of(plan, {all_reduce(100)});
+  EXPECT_THROW(rows(plan, program, 4), Error);
+  EXPECT_THROW(rows(plan, program, -1), Error);
+}
+
+TEST(Ledger, LeavesOutGroupsOfOneAndComputation) {
+  const Plan plan = plan_of({.tensor = 1, .data = 2});
+  Operator computation;
+  computation.kind = OperatorKind::kLinear;
+  const Operator lonely = message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, 8);
+  EXPECT_THAT(rows(plan, program_of(plan, {all_reduce(100), computation, lonely})), IsEmpty());
+}
+
+TEST(Ledger, CountsTheTiedTableAtTheEndsOfThePipelineOnly) {
+  const Plan plan = plan_of({.pipeline = 4, .data = 2});
+  const StepProgram program = program_of(
+      plan, {message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 64)});
+  const auto found = rows(plan, program);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].count, 2 * 2);
+  EXPECT_EQ(found[0].group_size, 2);
+  EXPECT_EQ(found[0].sent_bytes_per_rank, 64);
+  EXPECT_THAT(rows(plan, program, 2), IsEmpty());
+}
+
+TEST(Ledger, CountsATransferAsASendAndAReceiveThatSendsNothing) {
+  const Plan plan = plan_of({.pipeline = 8});
+  const auto found = rows(
+      plan, program_of(
+                plan, {message(OperatorKind::kReceive, Scheme::kPipeline, GroupKind::kPipeline, 32),
+                       message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, 32)}));
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].operation, OperatorKind::kSend);
+  EXPECT_EQ(found[0].group_size, 2);
+  EXPECT_EQ(found[0].sent_bytes_per_rank, 32);
+  EXPECT_EQ(found[1].operation, OperatorKind::kReceive);
+  EXPECT_EQ(found[1].sent_bytes_per_rank, 0);
+}
+
+TEST(Ledger, MergesEqualMessagesAndKeepsUnequalOnesApart) {
+  const Plan plan = plan_of({.tensor = 2});
+  Operator data_gradient = all_reduce(10);
+  data_gradient.phase = Phase::kDataGradient;
+  Operator weight_gradient = all_reduce(10);
+  weight_gradient.phase = Phase::kWeightGradient;
+  Operator recomputed = all_reduce(10);
+  recomputed.phase = Phase::kRecompute;
+  const auto found = rows(plan, program_of(plan, {recomputed, weight_gradient, all_reduce(10),
+                                                  data_gradient, all_reduce(20), all_reduce(10)}));
+  ASSERT_THAT(found, SizeIs(4));
+  EXPECT_EQ(found[0].count, 2 * 2);  // forward, 10 bytes
+  EXPECT_EQ(found[1].payload_bytes, 20);
+  EXPECT_EQ(found[2].phase, Phase::kDataGradient);
+  EXPECT_EQ(found[2].count, 2 * 2);
+  EXPECT_EQ(found[3].phase, Phase::kRecompute);
+}
+
+TEST(Ledger, SendsAnEqualPartToEveryPeerOfAnAllToAll) {
+  const Plan plan = plan_of({.expert = 4, .data = 4});
+  Operator dispatch = message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 400);
+  dispatch.routed = true;
+  EXPECT_EQ(rows(plan, program_of(plan, {dispatch}))[0].sent_bytes_per_rank, 300);
+}
+
+TEST(Totals, AddUpByScheme) {
+  const Plan plan = plan_of({.tensor = 2, .data = 2});
+  const auto program = program_of(
+      plan, {all_reduce(10), all_reduce(20),
+             message(OperatorKind::kReduceScatter, Scheme::kData, GroupKind::kDataContext, 40)});
+  const auto found = totals(ledger(program, std::nullopt, Grid(plan)));
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found.at(Scheme::kTensor).count, 8);
+  EXPECT_EQ(found.at(Scheme::kTensor).payload_bytes, 4 * 30);
+  EXPECT_EQ(found.at(Scheme::kTensor).sent_bytes, 4 * 30);
+  EXPECT_EQ(found.at(Scheme::kData).sent_bytes, 4 * 20);
+}
+
+TEST(Histogram, GroupsSizesByPowersOfTwo) {
+  const Plan plan = plan_of({.tensor = 2});
+  const auto program = program_of(
+      plan, {all_reduce(0), all_reduce(1), all_reduce(255), all_reduce(256), all_reduce(511)});
+  const auto found = histogram(ledger(program, std::nullopt, Grid(plan)));
+  std::vector<std::int64_t> lower;
+  for (const auto& [bytes, volume] : found) lower.push_back(bytes);
+  EXPECT_THAT(lower, ElementsAre(0, 1, 128, 256));
+  EXPECT_EQ(found.at(256).count, 4);
+  EXPECT_EQ(found.at(256).payload_bytes, 2 * (256 + 511));
+}
+
+}  // namespace
+}  // namespace stepwright

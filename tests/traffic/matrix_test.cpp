@@ -1,0 +1,252 @@
+#include "stepwright/traffic/matrix.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "stepwright/core/error.h"
+#include "stepwright/traffic/calls.h"
+#include "stepwright/traffic/ledger.h"
+#include "tests/traffic/programs.h"
+
+namespace stepwright {
+
+bool operator==(const Edge& a, const Edge& b) { return a.to == b.to && a.bytes == b.bytes; }
+std::ostream& operator<<(std::ostream& out, const Edge& e) { return out << e.to << ":" << e.bytes; }
+
+namespace {
+
+using testing::cluster_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::message;
+using testing::plan_of;
+using testing::program_of;
+
+TrafficMatrix matrix_of(const Plan& plan, const std::vector<Operator>& operators,
+                        const Cluster& cluster = cluster_of(1, 8)) {
+  return {program_of(plan, operators), Grid(plan), cluster, plan.data_algorithm};
+}
+
+Operator send(Stream stream, std::int64_t bytes) {
+  Operator op = message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, bytes);
+  op.stream = stream;
+  return op;
+}
+
+/// Rank 3 of tensor groups {0..3}, {4..7}: the ring closes.
+TEST(TrafficMatrix, OfARingSendsToTheNextRankOnly) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.tensor = 4, .data = 2}),
+                {message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, 100),
+                 message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 100)});
+  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{1, 225}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 225}));
+  EXPECT_THAT(matrix.row(4), ElementsAre(Edge{5, 225}));
+}
+
+TEST(TrafficMatrix, OfAShiftSendsTheWholeMessage) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.tensor = 2, .context = 3}),
+                {message(OperatorKind::kShift, Scheme::kContext, GroupKind::kContext, 100)});
+  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 100}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 100}));
+}
+
+TEST(TrafficMatrix, OfAnAllToAllSendsToEveryPeer) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.expert = 4, .data = 8}),
+                {message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 400)});
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{4, 100}, Edge{6, 100}, Edge{7, 100}));
+}
+
+TEST(TrafficMatrix, OfAPipelineSendsToTheSamePlaceOfTheNeighbour) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.tensor = 2, .pipeline = 3}),
+                {send(Stream::kPipelineForward, 8), send(Stream::kPipelineBackward, 5)});
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{1, 5}, Edge{5, 8}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 8}, Edge{3, 5}));  // an interleaved one goes round
+  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 8}, Edge{4, 5}));
+}
+
+TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
+  Plan plan = plan_of({.pipeline = 3, .data = 2});
+  plan.rank_order = {{Axis::kTensor, Axis::kContext, Axis::kPipeline, Axis::kExpert, Axis::kData}};
+  const TrafficMatrix matrix = matrix_of(
+      plan, {message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 64)});
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{5, 64}));
+  EXPECT_THAT(matrix.row(4), IsEmpty());
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 64}));
+}
+
+// 2 nodes x 4: of the 7/8 X that a rank sends of X = 800, 3/4 X go round the node and 1/2 X/4 along
+// the rail.
+TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
+  Plan plan = plan_of({.data = 8});
+  plan.data_algorithm = Algorithm::kTwoLevel;
+  const std::vector<Operator> gather = {
+      message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
+  const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 600}, Edge{7, 100}));
+  EXPECT_THAT(matrix.row(4), ElementsAre(Edge{0, 100}, Edge{5, 600}));
+  const TrafficMatrix uneven = matrix_of(plan, gather, cluster_of(3, 3));
+  EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
+}
+
+TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
+  Plan plan = plan_of({.tensor = 8});
+  plan.data_algorithm = Algorithm::kTwoLevel;
+  const TrafficMatrix matrix =
+      matrix_of(plan, {message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 800)},
+                cluster_of(2, 4));
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{4, 700}));
+}
+
+// The published claim (2512.24750): combine and the backwards of both use the same pairs, as they
+// are or transposed. Balanced, all four are one symmetric matrix.
+TEST(TrafficMatrix, OfDispatchAndCombineAreEachOthersTranspose) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.expert = 4, .data = 8}),
+                {message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 4000)});
+  for (std::int64_t from = 0; from < 8; ++from) {
+    for (const Edge& edge : matrix.row(from)) {
+      EXPECT_THAT(matrix.row(edge.to), ::testing::Contains(Edge{from, edge.bytes}));
+    }
+  }
+}
+
+constexpr OperatorKind kCollectives[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
+                                         OperatorKind::kReduceScatter, OperatorKind::kAllToAll,
+                                         OperatorKind::kShift};
+constexpr GroupKind kGroups[] = {
+    GroupKind::kTensor,      GroupKind::kContext,          GroupKind::kDataContext,
+    GroupKind::kShardInner,  GroupKind::kShardOuter,       GroupKind::kExpert,
+    GroupKind::kExpertModel, GroupKind::kExpertData,       GroupKind::kExpertShardInner,
+    GroupKind::kNorm,        GroupKind::kExpertShardOuter, GroupKind::kWorld};
+
+std::vector<Operator> any_messages(std::mt19937& random) {
+  std::vector<Operator> operators = {send(Stream::kPipelineForward, 9),
+                                     send(Stream::kPipelineBackward, 10)};
+  for (const GroupKind group : kGroups) {
+    const OperatorKind kind = kCollectives[random() % std::size(kCollectives)];
+    const auto bytes = static_cast<std::int64_t>(random() % 10'000);
+    operators.push_back(
+        message(kind, random() % 2 == 0 ? Scheme::kData : Scheme::kTensor, group, bytes));
+  }
+  operators.push_back(message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 77));
+  return operators;
+}
+
+Plan any_plan(std::mt19937& random) {
+  const auto any = [&](std::int64_t most) {
+    return 1 + static_cast<std::int64_t>(random()) % most;
+  };
+  Plan plan = plan_of({.tensor = any(4), .pipeline = any(4), .context = any(3), .data = any(4)});
+  if (random() % 2 == 0) plan.parallel.expert = plan.parallel.data;
+  plan.sharding.group = random() % 2 == 0 ? plan.parallel.context : 1;
+  if (random() % 2 == 0) {
+    plan.rank_order = {
+        {Axis::kPipeline, Axis::kTensor, Axis::kExpert, Axis::kData, Axis::kContext}};
+  }
+  plan.data_algorithm = random() % 2 == 0 ? Algorithm::kTwoLevel : Algorithm::kRing;
+  return plan;
+}
+
+/// The flat-ring matrix from explicit rank lists.
+std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
+                                                               const StepProgram& program) {
+  const Grid grid(plan);
+  std::map<std::pair<std::int64_t, std::int64_t>, double> result;
+  for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
+    const Coordinates at = grid.coordinates(rank);
+    for (const Call& call : calls_of(program, program.stages[at.pipeline])) {
+      const double bytes = static_cast<double>(call.count) * sent_bytes(call);
+      if (call.op->kind == OperatorKind::kSend) {
+        const std::int64_t step =
+            call.op->stream == Stream::kPipelineForward ? 1 : plan.parallel.pipeline - 1;
+        const std::int64_t stage = (at.pipeline + step) % plan.parallel.pipeline;
+        result[{rank, grid.rank_at(at.tensor, at.context, at.data, stage)}] += bytes;
+        continue;
+      }
+      const auto members = grid.members(call.op->group, rank);
+      const auto own = std::find(members.begin(), members.end(), rank) - members.begin();
+      const bool each = call.op->kind == OperatorKind::kAllToAll;
+      const std::int64_t peers = each ? std::ssize(members) - 1 : 1;
+      for (std::int64_t i = 1; i <= peers; ++i) {
+        const std::int64_t to = members[static_cast<std::size_t>((own + i) % std::ssize(members))];
+        result[{rank, to}] += bytes / static_cast<double>(peers);
+      }
+    }
+  }
+  return result;
+}
+
+TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp)
+  for (int i = 0; i < 100; ++i) {
+    Plan plan = any_plan(random);
+    plan.data_algorithm = Algorithm::kRing;
+    const StepProgram program = program_of(plan, any_messages(random), 2);
+    const TrafficMatrix matrix(program, Grid(plan), cluster_of(1, 1), plan.data_algorithm);
+    auto expected = listed(plan, program);
+    for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
+      for (const Edge& edge : matrix.row(from)) {
+        EXPECT_NE(edge.to, from);
+        EXPECT_NEAR((expected[{from, edge.to}]), edge.bytes, 1e-9 * edge.bytes);
+        expected.erase({from, edge.to});
+      }
+    }
+    EXPECT_THAT(expected, IsEmpty());
+  }
+}
+
+TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
+  std::mt19937 random(2);  // NOLINT(cert-msc51-cpp)
+  for (int i = 0; i < 100; ++i) {
+    const Plan plan = any_plan(random);
+    const StepProgram program = program_of(plan, any_messages(random), 3);
+    const Grid grid(plan);
+    const TrafficMatrix matrix(program, grid, cluster_of(program.ranks, 2), plan.data_algorithm);
+    for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
+      double expected = 0;
+      for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {
+        expected += volume.sent_bytes;
+      }
+      double sent = 0;
+      for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+      EXPECT_NEAR(sent, expected, 1e-9 * expected);
+    }
+  }
+}
+
+TEST(WriteMatrix, WritesOneLinePerPairThatTalks) {
+  const TrafficMatrix matrix =
+      matrix_of(plan_of({.tensor = 3}),
+                {message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 4)});
+  std::ostringstream all;
+  write_matrix(all, matrix, std::nullopt);
+  EXPECT_EQ(all.str(),
+            "from,to,bytes\n0,1,2.6666666666666665\n1,2,2.6666666666666665\n"
+            "2,0,2.6666666666666665\n");
+  std::ostringstream one;
+  write_matrix(one, matrix, 1);
+  EXPECT_EQ(one.str(), "from,to,bytes\n1,2,2.6666666666666665\n");
+  EXPECT_THROW(write_matrix(one, matrix, 3), Error);
+}
+
+TEST(WriteMatrix, WritesAMillionRanks) {
+  const Plan plan = plan_of({.tensor = 8, .pipeline = 16, .data = 8192});
+  const TrafficMatrix matrix = matrix_of(
+      plan, {message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, 80),
+             message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kDataContext, 80),
+             send(Stream::kPipelineForward, 7)});
+  std::ostringstream out;
+  write_matrix(out, matrix, std::nullopt);
+  const std::string text = out.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 3 * (1 << 20));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,60 @@
+#include "tests/traffic/programs.h"
+
+#include <numeric>
+#include <utility>
+
+namespace stepwright::testing {
+
+Plan plan_of(const Parallel& parallel) {
+  Plan plan;
+  plan.parallel = parallel;
+  return plan;
+}
+
+Operator message(OperatorKind kind, Scheme scheme, GroupKind group, std::int64_t bytes) {
+  Operator op;
+  op.kind = kind;
+  op.scheme = scheme;
+  op.group = group;
+  op.dtype = DType::kInt8;
+  op.payload_elements = bytes;
+  return op;
+}
+
+StepProgram program_of(const Plan& plan, std::vector<Operator> operators,
+                       std::int32_t micro_batches) {
+  const Grid grid(plan);
+  StepProgram program;
+  program.ranks = grid.ranks();
+  program.micro_batches = micro_batches;
+  for (int kind = 0; kind < kGroupKinds; ++kind) {
+    program.group_sizes[static_cast<std::size_t>(kind)] = grid.size(static_cast<GroupKind>(kind));
+  }
+  program.templates.resize(1);
+  program.templates[0].operators = std::move(operators);
+  for (std::int32_t position = 0; position < plan.parallel.pipeline; ++position) {
+    Stage stage;
+    stage.position = position;
+    Sequence sequence;
+    sequence.items.emplace_back();
+    stage.sequences = {sequence};
+    for (std::int32_t i = 0; i < micro_batches; ++i) stage.schedule.push_back({0, i});
+    program.stages.push_back(stage);
+  }
+  return program;
+}
+
+Cluster cluster_of(std::int64_t nodes, std::int64_t devices) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.devices_per_node = devices;
+  cluster.nics_per_node = devices;
+  cluster.nic_of_device.resize(static_cast<std::size_t>(devices));
+  std::iota(cluster.nic_of_device.begin(), cluster.nic_of_device.end(), 0);
+  cluster.levels = {
+      {.name = "nvlink", .size = devices, .uplink_bytes_per_s = 1e9, .latency_s = 0},
+      {.name = "network", .size = nodes * devices, .uplink_bytes_per_s = 1e9, .latency_s = 0}};
+  return cluster;
+}
+
+}  // namespace stepwright::testing

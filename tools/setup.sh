@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+goal=${1:-plan}
+packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
+  libfmt-dev libspdlog-dev libeigen3-dev)
+case $goal in
+  plan) ;;
+  test) packages+=(libgtest-dev libgmock-dev python3 clang libclang-rt-dev) ;;
+  bench) packages+=(libbenchmark-dev) ;;
+  fuzz) packages+=(clang libclang-rt-dev) ;;
+  check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check" >&2; exit 2 ;;
+esac
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+else
+  echo "setup: not Debian or Ubuntu; 'make $goal' needs what they call: ${packages[*]}" >&2
+fi
+
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+  if ! "${as_root[@]}" true 2>/dev/null; then
+    echo "setup: 'make $goal' needs packages that are not installed: ${missing[*]}" >&2
+    echo "setup: install them with: sudo apt-get update && sudo apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  echo "setup: installing ${missing[*]}"
+  apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
+fi
+
+pins=tools/requirements.txt
+if [ "$goal" = check ] && ! cmp -s $pins .venv/installed.txt; then
+  echo "setup: installing $(tr '\n' ' ' <$pins)into .venv"
+  if ! { python3 -m venv .venv && .venv/bin/pip install --quiet -r $pins; }; then
+    echo "setup: 'make check' needs python3 with venv and, from PyPI: $(tr '\n' ' ' <$pins)" >&2
+    exit 1
+  fi
+  cp $pins .venv/installed.txt
+fi
