@@ -114,8 +114,8 @@ LevelLoads level_loads(Collective collective, Carrier carrier, double payload_by
     case Collective::kPointToPoint: return neighbour_loads(payload_bytes, layout);
     default: break;
   }
-  const bool one_level = members_in_node(layout, node_levels) == 1 ||
-                         nodes_of(layout, node_levels) == 1;
+  const bool one_level =
+      members_in_node(layout, node_levels) == 1 || nodes_of(layout, node_levels) == 1;
   if (carrier == Carrier::kRing || one_level) return ring_loads(collective, payload_bytes, layout);
   return two_level_loads(collective, payload_bytes, layout, node_levels);
 }

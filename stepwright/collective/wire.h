@@ -27,9 +27,9 @@ enum class Carrier : std::uint8_t {
 };
 
 /// Bytes that each rank sends (and receives) for a full buffer of `payload_bytes` in a group of
-/// `size`: all-reduce 2 (g-1)/g, all-gather, reduce-scatter and all-to-all (g-1)/g, point to point 1
-/// (Thakur et al. 2005, the bandwidth-optimal algorithms). The same for both carriers; what differs
-/// is the links. 0 in a group of one.
+/// `size`: all-reduce 2 (g-1)/g, all-gather, reduce-scatter and all-to-all (g-1)/g, point to point
+/// 1 (Thakur et al. 2005, the bandwidth-optimal algorithms). The same for both carriers; what
+/// differs is the links. 0 in a group of one.
 double sent_bytes(Collective collective, double payload_bytes, std::int64_t size);
 
 /// What one level of the cluster carries for a collective on behalf of one group: `bytes` leave one

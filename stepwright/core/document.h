@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,7 +75,7 @@ class Node {
   [[nodiscard]] std::string where() const;
   /// The dotted path from the root: `batch.length`, `layers.0`; empty for the root.
   [[nodiscard]] std::string path() const;
-  /// A copy of the value and everything below it, to be written elsewhere.
+  /// A copy of the value and everything below it, without positions, to be written elsewhere.
   [[nodiscard]] Tree tree() const;
   /// Throws `kInput`: `where()` and the message.
   [[noreturn]] void fail(std::string_view message) const;
@@ -85,7 +86,7 @@ class Node {
   friend class Document;
   Node(const DocumentContent* content, const Tree* tree) : content_(content), tree_(tree) {}
 
-  [[nodiscard]] Node sibling(const Tree& tree) const { return {content_, &tree}; }
+  [[nodiscard]] Node child(const Tree& tree) const { return {content_, &tree}; }
   void must_be_mapping() const;
   void must_be_scalar(std::string_view wanted) const;
   [[nodiscard]] std::size_t choice_of(std::span<const std::string_view> words) const;

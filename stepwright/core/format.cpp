@@ -33,7 +33,11 @@ std::string three_digits(double value) {
   const double size = std::abs(value);
   if (size >= 999.5) return sign + grouped(fmt::format("{:.0f}", size));
   int decimals = 0;
-  for (double bound = 99.95; size < bound && decimals < 12; bound /= 10) ++decimals;
+  double bound = 99.95;  // Below it two digits before the point take one after it, and so on.
+  while (size < bound && decimals < 12) {
+    ++decimals;
+    bound /= 10;
+  }
   return sign + fmt::format("{:.{}f}", size, decimals);
 }
 

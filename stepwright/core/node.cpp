@@ -28,6 +28,11 @@ bool path_to(const Tree& from, const Tree* target, std::string& path) {
   return false;
 }
 
+void forget_positions(Tree& tree) {
+  tree.line = tree.column = 0;
+  for (Tree& item : tree.items) forget_positions(item);
+}
+
 std::string place(const std::string& file, const Tree& at) {
   if (at.line == 0) return file;
   return fmt::format("{}:{}:{}", file, at.line, at.column);
@@ -97,7 +102,7 @@ std::optional<Node> Node::find(std::string_view key) const {
   must_be_mapping();
   const Tree* value = tree_->find(key);
   if (value == nullptr) return std::nullopt;
-  return sibling(*value);
+  return child(*value);
 }
 
 Node Node::get(std::string_view key) const {
@@ -125,7 +130,7 @@ std::vector<std::pair<std::string, Node>> Node::members() const {
   std::vector<std::pair<std::string, Node>> found;
   found.reserve(tree_->items.size() / 2);
   for (std::size_t i = 0; i < tree_->items.size(); i += 2) {
-    found.emplace_back(tree_->items[i].text, sibling(tree_->items[i + 1]));
+    found.emplace_back(tree_->items[i].text, child(tree_->items[i + 1]));
   }
   return found;
 }
@@ -141,7 +146,7 @@ Node Node::at(std::size_t index) const {
   if (index >= tree_->items.size()) {
     fail(fmt::format("has {} elements; element {} is wanted", tree_->items.size(), index));
   }
-  return sibling(tree_->items[index]);
+  return child(tree_->items[index]);
 }
 
 std::string Node::text() const {
@@ -194,7 +199,11 @@ std::string Node::path() const {
 
 std::string Node::where() const { return joined(place(content_->name, *tree_), path()); }
 
-Tree Node::tree() const { return *tree_; }
+Tree Node::tree() const {
+  Tree copy = *tree_;
+  forget_positions(copy);
+  return copy;
+}
 
 void Node::fail(std::string_view message) const {
   fail_input(fmt::format("{}: {}", where(), message));

@@ -18,13 +18,15 @@ double peak_or(const Device& device, DType type, double otherwise) {
 /// FLOP/s that large matrix products of a type reach.
 double matrix_flops(const Device& device, const DeviceDefaults& defaults, DType type) {
   const double wide = sixteen_bit_flops(device);
-  const double narrow = defaults.matrix_share * wide;
+  const double attained = defaults.matrix_share * wide;
   switch (type) {
     case DType::kFp16:
     case DType::kBf16: return defaults.matrix_share * peak_or(device, type, wide);
     case DType::kFp8:
-    case DType::kMxfp8: return std::min(defaults.fp8_speedup * narrow, peak_or(device, type, wide));
-    case DType::kNvfp4: return std::min(defaults.fp4_speedup * narrow, peak_or(device, type, wide));
+    case DType::kMxfp8:
+      return std::min(defaults.fp8_speedup * attained, peak_or(device, type, attained));
+    case DType::kNvfp4:
+      return std::min(defaults.fp4_speedup * attained, peak_or(device, type, attained));
     default: return constants::kWideShare.value * peak_or(device, type, wide / 16);
   }
 }
@@ -82,20 +84,19 @@ double memory_share(OperatorKind kind) {
 
 void CostModel::set_rates(const Job& job) {
   const Device& device = job.cluster.device;
-  const DeviceDefaults& defaults = device_defaults(device);
   const double wide = sixteen_bit_flops(device);
-  const double attention = attention_share(defaults, job.kernels.attention);
+  const double attention = attention_share(*defaults_, job.kernels.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
-    rates_.matrix_s_per_flop[index(type)] = 1 / matrix_flops(device, defaults, type);
+    rates_.matrix_s_per_flop[index(type)] = 1 / matrix_flops(device, *defaults_, type);
     const double peak = storage_type(type) == type ? peak_or(device, type, wide) : wide;
     rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, wide / 16);
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
-  rates_.start_s = defaults.start_us * 1e-6;
-  rates_.launch_s = 1e-6 * (job.kernels.cuda_graphs ? constants::kGraphLaunch.value
-                                                    : constants::kLaunch.value);
+  rates_.start_s = defaults_->start_us * 1e-6;
+  rates_.launch_s =
+      1e-6 * (job.kernels.cuda_graphs ? constants::kGraphLaunch.value : constants::kLaunch.value);
   rates_.fused_norm = job.kernels.fused_norm;
 }
 
@@ -103,8 +104,8 @@ double CostModel::arithmetic_s(const Operator& op) const {
   const double work = flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
-    case OperatorKind::kLinear: return work * rates_.matrix_s_per_flop[index(op.dtype)] +
-                                       rates_.start_s;
+    case OperatorKind::kLinear:
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] + rates_.start_s;
     case OperatorKind::kGroupedLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) +
              rates_.start_s;

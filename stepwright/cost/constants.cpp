@@ -8,23 +8,38 @@
 namespace stepwright {
 namespace {
 
-constexpr const Constant* kGeneral[] = {
-    &constants::kMemoryShare,          &constants::kNormShare,
-    &constants::kEmbeddingShare,       &constants::kUnfusedNormForward,
-    &constants::kUnfusedNormBackward,  &constants::kUnfusedRotaryForward,
-    &constants::kUnfusedRotaryBackward, &constants::kUnfusedActivation,
-    &constants::kUnfusedKernels,       &constants::kWideShare,
-    &constants::kGroupedShare,         &constants::kGroupedPadding,
-    &constants::kUnfusedAttentionShare, &constants::kAttentionBackward,
-    &constants::kAttentionKeys, &constants::kMaskedKeys,
-    &constants::kHeadDimension,        &constants::kLaunch,
-    &constants::kGraphLaunch,          &constants::kAllReduceShare,
-    &constants::kGatherShare,          &constants::kExchangeShare,
-    &constants::kSendShare,            &constants::kFewRanks,
-    &constants::kStart,                &constants::kFastStart,
-    &constants::kFastHop,              &constants::kFastRate,
-    &constants::kPeer,                 &constants::kBesideInside,
-    &constants::kBesideNetwork,        &constants::kStatedError};
+constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
+                                        &constants::kNormShare,
+                                        &constants::kEmbeddingShare,
+                                        &constants::kUnfusedNormForward,
+                                        &constants::kUnfusedNormBackward,
+                                        &constants::kUnfusedRotaryForward,
+                                        &constants::kUnfusedRotaryBackward,
+                                        &constants::kUnfusedActivation,
+                                        &constants::kUnfusedKernels,
+                                        &constants::kWideShare,
+                                        &constants::kGroupedShare,
+                                        &constants::kGroupedPadding,
+                                        &constants::kUnfusedAttentionShare,
+                                        &constants::kAttentionBackward,
+                                        &constants::kAttentionKeys,
+                                        &constants::kMaskedKeys,
+                                        &constants::kHeadDimension,
+                                        &constants::kLaunch,
+                                        &constants::kGraphLaunch,
+                                        &constants::kAllReduceShare,
+                                        &constants::kGatherShare,
+                                        &constants::kExchangeShare,
+                                        &constants::kSendShare,
+                                        &constants::kFewRanks,
+                                        &constants::kStart,
+                                        &constants::kFastStart,
+                                        &constants::kFastHop,
+                                        &constants::kFastRate,
+                                        &constants::kPeer,
+                                        &constants::kBesideInside,
+                                        &constants::kBesideNetwork,
+                                        &constants::kStatedError};
 
 std::string line(std::string_view of, const Constant& constant) {
   return fmt::format("{}{}: {}{}{} ({})", of, constant.name, constant.value,
@@ -34,10 +49,9 @@ std::string line(std::string_view of, const Constant& constant) {
 }  // namespace
 
 std::vector<std::string> CostModel::constants() const {
-  const DeviceDefaults& defaults = device_defaults(device_);
   std::vector<std::string> lines;
-  for (const Constant& constant : listed(defaults)) {
-    lines.push_back(line(fmt::format("{}, ", defaults.generation), constant));
+  for (const Constant& constant : listed(*defaults_)) {
+    lines.push_back(line(fmt::format("{}, ", defaults_->generation), constant));
   }
   for (const Constant* constant : kGeneral) lines.push_back(line("", *constant));
   return lines;

@@ -18,9 +18,9 @@ namespace constants {
 inline constexpr Constant kMemoryShare{
     "memory bandwidth, share of peak", 0.80, "",
     "operator tables of arXiv 2509.22832: residual add .83 on A100, .89 on GH200; GELU .70, .61"};
-inline constexpr Constant kNormShare{
-    "memory bandwidth of fused norms, share of peak", 0.60, "",
-    "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, .55 on GH200; newer kernels above"};
+inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of peak", 0.60, "",
+                                     "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, "
+                                     ".55 on GH200; newer kernels above"};
 inline constexpr Constant kEmbeddingShare{
     "memory bandwidth of embedding look-ups, share of peak", 0.20, "",
     "operator tables of arXiv 2509.22832: .14 on A100, .42 on GH200"};
@@ -58,9 +58,10 @@ inline constexpr Constant kAttentionBackward{
 inline constexpr Constant kAttentionKeys{
     "keys per query whose time a fused attention adds", 80, "keys",
     "FlashAttention-2 and -3 papers, no mask: .84-.95 of the long rate at 512 to 1,024 keys"};
-inline constexpr Constant kMaskedKeys{
-    "further keys per query where the mask cuts tiles", 160, "keys",
-    "FlashAttention-2 and -3 papers, causal: .65-.71 of the long rate at 1,024 tokens, .8 at 2,048"};
+inline constexpr Constant kMaskedKeys{"further keys per query where the mask cuts tiles", 160,
+                                      "keys",
+                                      "FlashAttention-2 and -3 papers, causal: .65-.71 of the long "
+                                      "rate at 1,024 tokens, .8 at 2,048"};
 inline constexpr Constant kHeadDimension{
     "head dimension d gives d / (d + this) of the attention rate, 128 gives all", 16, "",
     "FlashAttention-2 and -3 papers: .87-.91 at 64, 1 at 128 and 256"};
@@ -69,16 +70,19 @@ inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph",
                                        "assumed"};
 
 // Messages.
-inline constexpr Constant kAllReduceShare{
-    "all-reduce inside a node, share of the line rate", 0.78, "",
-    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .72, H100 .78, B200 .70 "
-    "(1 GB: A100 .76)"};
+inline constexpr Constant kAllReduceShare{"all-reduce inside a node, share of the line rate", 0.78,
+                                          "",
+                                          "nccl-tests collected by ai-dynamo/aiconfigurator, 8 "
+                                          "ranks, 512 MB: A100 .72, H100 .78, B200 .70 "
+                                          "(1 GB: A100 .76)"};
 inline constexpr Constant kGatherShare{
     "all-gather and reduce-scatter inside a node, share of the line rate", 0.74, "",
-    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .73, B200 .65"};
-inline constexpr Constant kExchangeShare{
-    "all-to-all inside a node, share of the line rate", 0.70, "",
-    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .70, B200 .59"};
+    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .73, B200 "
+    ".65"};
+inline constexpr Constant kExchangeShare{"all-to-all inside a node, share of the line rate", 0.70,
+                                         "",
+                                         "nccl-tests collected by ai-dynamo/aiconfigurator, 8 "
+                                         "ranks, 512 MB: A100 .68, H100 .70, B200 .59"};
 inline constexpr Constant kSendShare{"point to point inside a node, share of the line rate", 0.80,
                                      "", "Sailor's profile of A100 pairs: .84"};
 inline constexpr Constant kFewRanks{
@@ -95,9 +99,8 @@ inline constexpr Constant kFastHop{
 inline constexpr Constant kFastRate{
     "rate of a small message's protocol, share of the full rate", 0.35, "",
     "nccl-tests, 64 KB to 4 MB; NCCL's low-latency protocol spends half its words on flags"};
-inline constexpr Constant kPeer{
-    "peer of an all-to-all, share of the link's latency", 0.25, "",
-    "nccl-tests, up to 16 KB: .2-.3 us a peer against .8-1 us a hop"};
+inline constexpr Constant kPeer{"peer of an all-to-all, share of the link's latency", 0.25, "",
+                                "nccl-tests, up to 16 KB: .2-.3 us a peer against .8-1 us a hop"};
 
 // Overlap.
 inline constexpr Constant kBesideInside{

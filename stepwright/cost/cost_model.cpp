@@ -1,13 +1,14 @@
 #include "stepwright/cost/cost_model.h"
 
 #include "stepwright/cost/constants.h"
+#include "stepwright/cost/device_defaults.h"
 
 namespace stepwright {
 
 CostModel::CostModel(const Job& job)
-    : contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
+    : defaults_(&device_defaults(job.cluster.device)),
+      contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
       imbalance_(job.imbalance),
-      device_(job.cluster.device),
       fit_("unfitted"),
       stated_error_(constants::kStatedError.value) {
   set_rates(job);

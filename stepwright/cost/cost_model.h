@@ -12,6 +12,8 @@
 
 namespace stepwright {
 
+struct DeviceDefaults;
+
 /// The links that a message keeps busy; messages of one class on one rank share it.
 enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
 inline constexpr int kLinkClasses = 3;
@@ -24,14 +26,15 @@ struct OperatorTime {
 
 /// How operators of different streams of one rank slow each other down: never for nothing.
 struct Contention {
-  double compute_beside_inside = 1.0;   ///< Factor on computation while a message is inside the node.
+  double compute_beside_inside =
+      1.0;  ///< Factor on computation while a message is inside the node.
   double compute_beside_network = 1.0;  ///< The same while one is on the network.
 };
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads; no call
 /// below `price` allocates. Without fitted models (`fit()` says "unfitted") it is the documented
-/// default of `docs/models.md`: a roofline with attainable rates for computation; for messages starts
-/// and hops, then bytes over the share of the narrowest link.
+/// default of `docs/models.md`: a roofline with attainable rates for computation; for messages
+/// starts and hops, then bytes over the share of the narrowest link.
 class CostModel {
  public:
   explicit CostModel(const Job& job);
@@ -48,8 +51,8 @@ class CostModel {
                                      const GroupLayout& layout, Algorithm algorithm) const;
 
   /// Any operator with its `repeats`, given the layouts of the plan's groups (indexed by GroupKind)
-  /// and the algorithm of data-parallel collectives; all others are rings or direct. Routed payloads
-  /// count the busiest rank.
+  /// and the algorithm of data-parallel collectives; all others are rings or direct. Routed
+  /// payloads count the busiest rank.
   [[nodiscard]] OperatorTime price(const Operator& op,
                                    const std::array<GroupLayout, kGroupKinds>& layouts,
                                    Algorithm data_algorithm) const;
@@ -98,16 +101,15 @@ class CostModel {
   void set_links(const Cluster& cluster);
   [[nodiscard]] double arithmetic_s(const Operator& op) const;
   [[nodiscard]] double memory_s(const Operator& op) const;
-  [[nodiscard]] bool unfused(const Operator& op) const;
   [[nodiscard]] Parts parts(Collective collective, Carrier carrier, double payload_bytes,
                             const GroupLayout& layout) const;
   [[nodiscard]] double tree_hops_s(const GroupLayout& layout) const;
 
+  const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
   Rates rates_;
   Links links_;
   Contention contention_;
   double imbalance_ = 1.0;
-  Device device_;
   std::string fit_;
   double stated_error_ = 0;
 };

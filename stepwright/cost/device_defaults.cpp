@@ -80,20 +80,25 @@ constexpr Quantity kQuantities[] = {
     {"products in nvfp4 over those in 16 bits", &DeviceDefaults::fp4_speedup, "",
      "fits to published training runs, casts included: 3.0"},
     {"start of a product", &DeviceDefaults::start_us, "us",
-     "between the GEMM tables of aiconfigurator (A100 10-20, H100 and B200 4-8) and arXiv 2509.22832 "
+     "between the GEMM tables of aiconfigurator (A100 10-20, H100 and B200 4-8) and arXiv "
+     "2509.22832 "
      "(A100 16, GH200 11; twice that backward), less the launch gap"},
     {"FlashAttention-1 forward, share of peak", &DeviceDefaults::flash1_share, "",
      "FlashAttention-2 paper: .26-.31 on A100, .14-.16 on H100; training runs on A100 .40"},
     {"FlashAttention-2 forward, share of peak", &DeviceDefaults::flash2_share, "",
-     "operator tables of arXiv 2509.22832: .61 on A100; FlashAttention-3 paper: .36 on H100; on B200 "
+     "operator tables of arXiv 2509.22832: .61 on A100; FlashAttention-3 paper: .36 on H100; on "
+     "B200 "
      "assumed the absolute rate of H100"},
     {"FlashAttention-3 forward, share of peak", &DeviceDefaults::flash3_share, "",
-     "FlashAttention-3 paper: .64 on H100; training runs .57 and .56 (H100, B200) with the backward; "
+     "FlashAttention-3 paper: .64 on H100; training runs .57 and .56 (H100, B200) with the "
+     "backward; "
      "elsewhere what the generation's best kernel reaches"},
     {"cuDNN attention forward, share of peak", &DeviceDefaults::cudnn_share, "",
-     "training runs .57 and .56 (H100, B200) with the backward; FlashAttention-3 paper: .57 on H100"},
+     "training runs .57 and .56 (H100, B200) with the backward; FlashAttention-3 paper: .57 on "
+     "H100"},
     {"NICs, share of the line rate", &DeviceDefaults::network_share, "",
-     "fits to published training runs: A100 with HDR .60-.73, H100 with NDR .84; nccl-tests .62 and "
+     "fits to published training runs: A100 with HDR .60-.73, H100 with NDR .84; nccl-tests .62 "
+     "and "
      ".80-.90; Omni-Path only .46"},
 };
 

@@ -44,8 +44,9 @@ void CostModel::set_links(const Cluster& cluster) {
     links_.levels[i] = {uplink > 0 ? 1 / uplink : 0, cluster.levels[i].latency_s};
   }
   links_.inside = std::min(levels_in_node(cluster), levels);
-  links_.network_share = device_defaults(cluster.device).network_share;
-  const std::int64_t own = std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
+  links_.network_share = defaults_->network_share;
+  const std::int64_t own =
+      std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
   links_.nic_s_per_byte = nic > 0 ? 1 / nic : 0;
 }
@@ -54,7 +55,8 @@ CostModel::Parts CostModel::parts(Collective collective, Carrier carrier, double
                                   const GroupLayout& layout) const {
   const LevelLoads loads = level_loads(collective, carrier, payload_bytes, layout, links_.inside);
   const std::int64_t together = members_in_node(layout, links_.inside);
-  const double senders = collective == Collective::kPointToPoint ? 1 : static_cast<double>(together);
+  const double senders =
+      collective == Collective::kPointToPoint ? 1 : static_cast<double>(together);
   Parts parts;
   for (int i = 0; i <= layout.span; ++i) {
     const Link& link = links_.levels[i];
@@ -93,16 +95,20 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
   const bool staged = algorithm == Algorithm::kTwoLevel && collective != Collective::kAllToAll &&
                       collective != Collective::kPointToPoint && layout.span >= links_.inside &&
                       members_in_node(layout, links_.inside) > 1;
-  Parts time = parts(collective, staged ? Carrier::kTwoLevel : Carrier::kRing, payload_bytes, layout);
+  Parts time =
+      parts(collective, staged ? Carrier::kTwoLevel : Carrier::kRing, payload_bytes, layout);
   if (collective == Collective::kAllToAll) {
     time.inside_hops_s *= constants::kPeer.value;
     time.network_hops_s *= constants::kPeer.value;
   }
-  const double bytes_s = staged ? time.inside_s + time.network_s
-                                : std::max(time.inside_s, time.network_s);
+  const double bytes_s =
+      staged ? time.inside_s + time.network_s : std::max(time.inside_s, time.network_s);
   double fast_hops_s = constants::kFastHop.value * time.inside_hops_s + time.network_hops_s;
-  if (collective == Collective::kAllReduce) fast_hops_s = std::min(fast_hops_s, tree_hops_s(layout));
-  const double stages = staged ? (collective == Collective::kAllReduce ? 3 : 2) : 1;
+  double stages = staged ? 2 : 1;
+  if (collective == Collective::kAllReduce) {
+    fast_hops_s = std::min(fast_hops_s, tree_hops_s(layout));
+    if (staged) stages = 3;
+  }
   const double full_s = stages * kMicro * constants::kStart.value + time.inside_hops_s +
                         time.network_hops_s + bytes_s;
   const double fast_s = stages * kMicro * constants::kFastStart.value + fast_hops_s +

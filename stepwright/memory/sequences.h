@@ -11,17 +11,18 @@ namespace stepwright {
 /// What running a sequence once does to memory, beside what was alive when it started.
 ///
 /// Items run in their order; what an item hands on is one buffer, counted once, until the item that
-/// takes it as an input is done (to the end of the sequence if none does). An item without operators
-/// on the compute stream, a gather or a reduction that overlaps, runs beside others: what it makes is
-/// there from the end of the last item that it waits for (from the start if it waits for none), and
-/// what it takes stays until the next item of its stream comes, or the sequence ends. So prefetched
-/// parameters and gradients under reduction have two buffers where the program overlaps them.
+/// takes it as an input is done (to the end of the sequence if none does). An item without
+/// operators on the compute stream, a gather or a reduction that overlaps, runs beside others: what
+/// it makes is there from the end of the last item that it waits for (from the start if it waits
+/// for none), and what it takes stays until the next item of its stream comes, or the sequence
+/// ends. So prefetched parameters and gradients under reduction have two buffers where the program
+/// overlaps them.
 ///
-/// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads it,
-/// not by the one that hands it on.
+/// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads
+/// it, not by the one that hands it on.
 struct SequenceFootprint {
-  KindBytes at_peak{};    ///< At its largest moment; negative for kinds of which a backward has given
-                          ///< back more by then than it holds.
+  KindBytes at_peak{};  ///< At its largest moment; negative for kinds of which a backward has given
+                        ///< back more by then than it holds.
   double peak_bytes = 0;  ///< Sum of `at_peak`; never negative.
   KindBytes left{};       ///< What stays alive afterwards: saved less restored.
 };

@@ -21,7 +21,8 @@ double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.k
 
 double fused_attention_flops(const Operator& op) {
   const Shape& s = op.shape;
-  // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over the head; dV and dP over the value.
+  // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over the head; dV and dP over the
+  // value.
   const std::int64_t over_head = backward(op) ? 3 : 1;
   const std::int64_t over_value = backward(op) ? 2 : 1;
   return 2 * product({s.batch, s.heads, s.pairs}) *

@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -46,8 +47,10 @@ std::optional<CutExtents> split_by_node(const Extents& group, std::int64_t devic
 }
 
 void merge_receivers(std::vector<Edge>& edges) {
-  const auto by_receiver = [](const Edge& a, const Edge& b) { return a.to < b.to; };
-  std::stable_sort(edges.begin(), edges.end(), by_receiver);
+  const auto by_receiver = [](const Edge& a, const Edge& b) {
+    return std::tie(a.to, a.bytes) < std::tie(b.to, b.bytes);
+  };
+  std::sort(edges.begin(), edges.end(), by_receiver);
   std::size_t last = 0;
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (edges[i].to == edges[last].to) {

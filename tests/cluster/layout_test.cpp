@@ -144,19 +144,23 @@ TEST(StridedLayout, EqualsACountOfEveryRank) {
   }
 }
 
+/// Every way to cut blocks of this many ranks into strided groups.
+void expect_counted(const Cluster& cluster, std::int64_t block) {
+  for (std::int64_t size = 1; size <= block; ++size) {
+    if (block % size != 0) continue;
+    ASSERT_EQ(strided_layout(cluster, size, block / size),
+              counted_layout(cluster, size, block / size))
+        << cluster.devices() << " devices, group " << size << " in " << block;
+  }
+}
+
 /// The case that real plans meet: everything divides the number of devices.
 TEST(StridedLayout, EqualsACountWhereGroupsPartitionTheCluster) {
   for (const std::int64_t node : {1, 4, 6, 8, 18, 72}) {
-    for (const std::int64_t devices : {node, 2 * node, 8 * node, 9 * node}) {
-      const Cluster cluster = cluster_of(devices, {node, devices});
-      for (std::int64_t block = 1; block <= devices; ++block) {
-        if (devices % block != 0) continue;
-        for (std::int64_t size = 1; size <= block; ++size) {
-          if (block % size != 0) continue;
-          ASSERT_EQ(strided_layout(cluster, size, block / size),
-                    counted_layout(cluster, size, block / size))
-              << devices << " devices, node " << node << ", group " << size << " in " << block;
-        }
+    for (const std::int64_t nodes : {1, 2, 8, 9}) {
+      const Cluster cluster = cluster_of(nodes * node, {node, nodes * node});
+      for (std::int64_t block = 1; block <= cluster.devices(); ++block) {
+        if (cluster.devices() % block == 0) expect_counted(cluster, block);
       }
     }
   }

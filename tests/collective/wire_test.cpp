@@ -27,8 +27,8 @@ constexpr double kPayload = 960;
 struct Strided {
   std::int64_t size, stride;
 };
-constexpr Strided kGroups[] = {{2, 1}, {4, 1},  {8, 1}, {16, 1}, {32, 1}, {4, 2}, {2, 4},
-                               {8, 4}, {4, 8},  {2, 8}, {2, 16}, {16, 2}, {8, 2}, {6, 4}};
+constexpr Strided kGroups[] = {{2, 1}, {4, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 2}, {2, 4},
+                               {8, 4}, {4, 8}, {2, 8}, {2, 16}, {16, 2}, {8, 2}, {6, 4}};
 
 std::vector<std::int64_t> first_group(Strided group) {
   std::vector<std::int64_t> ranks;
@@ -96,9 +96,9 @@ TEST(Wire, SentBytesAreThoseOfTheBandwidthOptimalAlgorithms) {
 
 TEST(Wire, AGroupOfOneSendsNothing) {
   const GroupLayout alone = strided_layout(small_cluster(), 1, 1);
-  for (const auto collective : {Collective::kAllReduce, Collective::kAllGather,
-                                Collective::kReduceScatter, Collective::kAllToAll,
-                                Collective::kPointToPoint}) {
+  for (const auto collective :
+       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
+        Collective::kAllToAll, Collective::kPointToPoint}) {
     EXPECT_EQ(sent_bytes(collective, 800, 1), 0);
     for (const LevelLoad& load : level_loads(collective, Carrier::kRing, 800, alone)) {
       EXPECT_EQ(load.bytes, 0);

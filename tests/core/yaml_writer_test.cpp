@@ -105,6 +105,8 @@ TEST(Tree, CopiesAPartOfADocument) {
   const Document job = Document::parse("batch: {length: 4096}\nmodel: x\n", "job.yaml");
   const Tree plan = Tree::mapping().set("job", job.root().tree());
   EXPECT_EQ(write_yaml(plan), "job:\n  batch: {length: 4096}\n  model: x\n");
+  const Document written = Document::from(plan, "plan.yaml");
+  EXPECT_EQ(written.root().get("job").get("model").where(), "plan.yaml: job.model");
 }
 
 TEST(Tree, RejectsNumbersThatAreNotFinite) {

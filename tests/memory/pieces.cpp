@@ -70,8 +70,9 @@ Template message(std::int64_t bytes, TensorKind kind, bool makes, Stream stream,
   const TensorId id = makes ? piece.tensor(bytes, kind) : piece.input(bytes, kind);
   if (makes) piece.output(id);
   if (below(random, 2) == 0) return piece.op({}, {}, stream).get();
-  return piece.op(std::vector<TensorId>(makes ? 0 : 1, id), std::vector<TensorId>(makes ? 1 : 0, id),
-                  stream)
+  return piece
+      .op(std::vector<TensorId>(makes ? 0 : 1, id), std::vector<TensorId>(makes ? 1 : 0, id),
+          stream)
       .get();
 }
 
@@ -120,9 +121,9 @@ Sequence sequence_of(const std::vector<int>& classes, Direction direction, const
   for (std::int64_t i = 0; i < layers; ++i) {
     while (std::ssize(gathers) < std::min(layers, i + 1 + timing.early)) {
       const std::int64_t waits_for = std::min(std::ssize(gathers) - timing.ahead, i - 1);
-      gathers.push_back(append(
-          waits_for < 0 ? item(kGather)
-                        : item(kGather, {done[static_cast<std::size_t>(waits_for)]})));
+      gathers.push_back(append(waits_for < 0
+                                   ? item(kGather)
+                                   : item(kGather, {done[static_cast<std::size_t>(waits_for)]})));
     }
     const int which = classes[static_cast<std::size_t>(forward ? i : layers - 1 - i)];
     const std::int32_t gather = gathers[static_cast<std::size_t>(i)];

@@ -29,8 +29,8 @@ class Piece {
 /// An item of a template that starts after items and takes its inputs from outputs of items.
 Item item(TemplateId which, std::vector<std::int32_t> after = {}, std::vector<Source> inputs = {});
 
-/// A pipeline of random templates under 1F1B: layers forward and backward with gathers and reductions
-/// that overlap by chance.
+/// A pipeline of random templates under 1F1B: layers forward and backward with gathers and
+/// reductions that overlap by chance.
 StepProgram random_program(std::mt19937& random);
 
 }  // namespace stepwright::testing

@@ -58,18 +58,17 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// Megatron's formula (arXiv 2104.04473, equation 2): 12 l h^2 (1 + 13 / (12 h) + (V + s) / (12 l
-// h)), which leaves out the final norm.
+// Megatron's formula (arXiv 2104.04473, equation 2), 12 l h^2 (1 + 13 / (12 h) + (V + s) / (12 l
+// h)), and the final norm, which it leaves out.
 TEST(Parameters, MegatronModelsFollowItsFormula) {
-  const std::int64_t h = 25600;
-  EXPECT_EQ(count_parameters(model_named("gpt-1t")),
-            12 * 128 * h * h + 13 * 128 * h + (51200 + 2048) * h + 2 * h);
-  EXPECT_EQ(count_parameters(model_named("gpt-145b")),
-            12LL * 80 * 12288 * 12288 + 13 * 80 * 12288 + (51200 + 2048) * 12288 + 2 * 12288);
-  EXPECT_EQ(count_parameters(model_named("gpt-22b")),
-            12LL * 48 * 6144 * 6144 + 13 * 48 * 6144 + (51200 + 2048) * 6144 + 2 * 6144);
-  EXPECT_EQ(count_parameters(model_named("gpt3-175b")),
-            12LL * 96 * 12288 * 12288 + 13 * 96 * 12288 + (50257 + 2048) * 12288LL + 2 * 12288);
+  const auto formula = [](std::int64_t l, std::int64_t h, std::int64_t v, std::int64_t s) {
+    return 12 * l * h * h + 13 * l * h + (v + s) * h + 2 * h;
+  };
+  const auto count = [](std::string_view name) { return count_parameters(model_named(name)); };
+  EXPECT_EQ(count("gpt-1t"), formula(128, 25600, 51200, 2048));
+  EXPECT_EQ(count("gpt-145b"), formula(80, 12288, 51200, 2048));
+  EXPECT_EQ(count("gpt-22b"), formula(48, 6144, 51200, 2048));
+  EXPECT_EQ(count("gpt3-175b"), formula(96, 12288, 50257, 2048));
 }
 
 // Nemotron-4 340B: 9.4 B of embedding and 331.6 B of other parameters (arXiv 2406.11704, table 1);
@@ -104,8 +103,8 @@ TEST(Parameters, MultiTokenLayersCountOnlyWhenAsked) {
   // A layer of experts, the projection, and three norms: 11.5 B, as the published README says.
   const std::int64_t attention =
       1536 * 7168 + 1536 + 24576 * 1536 + 576 * 7168 + 512 + 32768 * 512 + 7168 * 16384;
-  const std::int64_t mixture = 257LL * 3 * 7168 * 2048 + 256 * 7168 + 256;
-  const std::int64_t module = attention + mixture + 2 * 7168 + 7168 * 14336 + 3 * 7168;
+  const std::int64_t mixture = 257LL * 3 * 7168 * 2048 + 256LL * 7168 + 256;
+  const std::int64_t module = attention + mixture + 2LL * 7168 + 7168LL * 14336 + 3LL * 7168;
   EXPECT_EQ(count_parameters(model) - 671'026'419'200, module);
   EXPECT_NEAR(static_cast<double>(module) / 1e9, 11.5, 0.15);
 }
@@ -181,7 +180,7 @@ TEST(Parameters, SharedInputNormLeavesOutTheSecond) {
   Architecture model = model_named("gpt-neox-20b");
   model.shared_input_norm = true;
   EXPECT_EQ(elements_of(layer_parameters(model, {})).count("norm.mlp"), 0U);
-  EXPECT_EQ(count_parameters(model), 20'554'567'680 - 44 * 2 * 6144);
+  EXPECT_EQ(count_parameters(model), 20'554'567'680 - 44LL * 2 * 6144);
 }
 
 TEST(Parameters, SharedExpertGateIsOneRow) {

@@ -47,9 +47,7 @@ Line receive(bool backward) {
   return line;
 }
 
-TemplateId Draft::add(std::initializer_list<Line> lines) {
-  return add(std::vector<Line>(lines));
-}
+TemplateId Draft::add(std::initializer_list<Line> lines) { return add(std::vector<Line>(lines)); }
 
 TemplateId Draft::add(const std::vector<Line>& lines) {
   Template piece;

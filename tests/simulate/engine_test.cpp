@@ -311,8 +311,8 @@ TEST(Engine, RefusesPricesThatAreNoDuration) {
 }
 
 TEST(Engine, RecordsOneEventPerOperatorSortedByStageAndStart) {
-  const Draft program = draft(Pipeline{
-      .forward_s = {1, 2}, .backward_s = {2, 3}, .send_s = 0.25, .micro_batches = 3});
+  const Draft program = draft(
+      Pipeline{.forward_s = {1, 2}, .backward_s = {2, 3}, .send_s = 0.25, .micro_batches = 3});
   const Simulation result = play(program, {}, true);
   EXPECT_EQ(result.events.size(), 2 * 3 * (2U + 2U));  // a computation and a send or receive each
   for (std::size_t i = 1; i < result.events.size(); ++i) {

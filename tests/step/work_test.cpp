@@ -73,8 +73,7 @@ TEST(Work, UnfusedAttentionComputesAndStoresAllPairs) {
   const double all = 2.0 * 4 * 8 * 8;
   EXPECT_EQ(flops(attention(OperatorKind::kScores)), 2 * all * 16);
   EXPECT_EQ(flops(attention(OperatorKind::kAttendValues)), 2 * all * 16);
-  EXPECT_EQ(memory_bytes(attention(OperatorKind::kScores)),
-            2 * (all + 2.0 * 8 * 16 * (4 + 2)));
+  EXPECT_EQ(memory_bytes(attention(OperatorKind::kScores)), 2 * (all + 2.0 * 8 * 16 * (4 + 2)));
   EXPECT_EQ(memory_bytes(attention(OperatorKind::kAttendValues)),
             2 * (all + 2.0 * 8 * 16 * (2 + 4)));
   EXPECT_EQ(memory_bytes(attention(OperatorKind::kSoftmax)), 2 * 2 * all);
@@ -86,18 +85,16 @@ TEST(Work, VectorOperatorsMoveEachOperandOnce) {
     OperatorKind kind;
     double forward, backward;  // bytes of one element in bf16
   };
-  const Case cases[] = {
-      {OperatorKind::kEmbedding, 4, 6}, {OperatorKind::kNorm, 4, 8},
-      {OperatorKind::kRotary, 4, 4},    {OperatorKind::kActivation, 4, 6},
-      {OperatorKind::kAdd, 6, 6},       {OperatorKind::kDropout, 5, 5},
-      {OperatorKind::kTopK, 4, 4},      {OperatorKind::kPermute, 4, 4},
-      {OperatorKind::kUnpermute, 4, 4}, {OperatorKind::kLossLocal, 4, 4},
-      {OperatorKind::kAccumulate, 6, 6}};
+  const Case cases[] = {{OperatorKind::kEmbedding, 4, 6}, {OperatorKind::kNorm, 4, 8},
+                        {OperatorKind::kRotary, 4, 4},    {OperatorKind::kActivation, 4, 6},
+                        {OperatorKind::kAdd, 6, 6},       {OperatorKind::kDropout, 5, 5},
+                        {OperatorKind::kTopK, 4, 4},      {OperatorKind::kPermute, 4, 4},
+                        {OperatorKind::kUnpermute, 4, 4}, {OperatorKind::kLossLocal, 4, 4},
+                        {OperatorKind::kAccumulate, 6, 6}};
   for (const Case& each : cases) {
     SCOPED_TRACE(name_of(kOperatorNames, each.kind));
     EXPECT_EQ(memory_bytes(rows_by_columns(each.kind)), 1000 * each.forward);
-    EXPECT_EQ(memory_bytes(rows_by_columns(each.kind, Phase::kDataGradient)),
-              1000 * each.backward);
+    EXPECT_EQ(memory_bytes(rows_by_columns(each.kind, Phase::kDataGradient)), 1000 * each.backward);
   }
 }
 
@@ -127,8 +124,8 @@ TEST(Work, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
 TEST(Work, CommunicationComputesNothing) {
   for (const Named<OperatorKind>& entry : kOperatorNames) {
     const Operator op = rows_by_columns(entry.value);
-    EXPECT_EQ(is_communication(entry.value), flops(op) == 0 && memory_bytes(op) == 0 &&
-                                                 entry.value >= OperatorKind::kAllReduce);
+    EXPECT_EQ(is_communication(entry.value),
+              flops(op) == 0 && memory_bytes(op) == 0 && entry.value >= OperatorKind::kAllReduce);
   }
 }
 

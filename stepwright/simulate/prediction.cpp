@@ -1,0 +1,154 @@
+#include "stepwright/simulate/prediction.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// FLOPs of a step that repeat a forward, over all ranks.
+double recomputed_flops(const StepProgram& program) {
+  std::vector<double> of_template;
+  for (const Template& piece : program.templates) {
+    double sum = 0;
+    for (const Operator& op : piece.operators) {
+      if (op.phase == Phase::kRecompute) sum += flops(op);
+    }
+    of_template.push_back(sum);
+  }
+  double total = 0;
+  for (const Stage& stage : program.stages) {
+    std::vector<double> of_sequence;
+    for (const Sequence& sequence : stage.sequences) {
+      double sum = 0;
+      for (const Item& item : sequence.items) {
+        sum += of_template[static_cast<std::size_t>(item.which)];
+      }
+      of_sequence.push_back(sum);
+    }
+    for (const Slot& slot : stage.schedule) {
+      total += of_sequence[static_cast<std::size_t>(slot.sequence)];
+    }
+  }
+  return total * static_cast<double>(program.ranks / static_cast<std::int64_t>(program.stages.size()));
+}
+
+void add_notes(Prediction& p, const CostModel& cost) {
+  const Job& job = p.planned.job;
+  p.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost.fit(),
+                                100 * cost.stated_error()));
+  if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
+    p.notes.push_back("multi-token prediction layers are left out of parameters and step");
+  }
+  const std::int64_t padded =
+      padded_vocabulary(job.model.vocabulary, p.planned.plan.parallel.tensor);
+  if (padded != job.model.vocabulary) {
+    p.notes.push_back(fmt::format("vocabulary padded from {} to {} for tensor parallelism",
+                                  job.model.vocabulary, padded));
+  }
+  const Sharding& sharding = p.planned.plan.sharding;
+  const bool inner = sharding.parameters == Spread::kInner ||
+                     sharding.gradients == Spread::kInner || sharding.optimizer == Spread::kInner;
+  if (inner && sharding.group == 1) {
+    p.notes.push_back("sharding group 1: states marked I are not split");
+  }
+  if (job.model.experts && job.routing == Routing::kLearned) {
+    p.notes.push_back("learned routing: expert messages are means; sizes vary from step to step");
+  }
+}
+
+void add_rates(Prediction& p, const Job& job) {
+  const double step = p.simulation.step_time_s;
+  const auto devices = static_cast<double>(p.program.ranks);
+  const double peak = job.cluster.device.peak_flops.at(job.precision);
+  p.parameters = count_parameters(job.model);
+  p.active_parameters = count_active_parameters(job.model);
+  p.flops_per_token = training_flops_per_token(job.model, job.length);
+  p.tokens_per_s_per_device = job.tokens() / (step * devices);
+  p.mfu = p.flops_per_token * p.tokens_per_s_per_device / peak;
+  p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * peak);
+}
+
+Json stage_json(const Prediction& p, std::size_t i) {
+  const StageTimes& times = p.simulation.stages[i];
+  std::int64_t layers = 0;
+  for (const auto& chunk : p.program.stages[i].chunks) {
+    layers += static_cast<std::int64_t>(chunk.size());
+  }
+  return {{"stage", i},
+          {"layers", layers},
+          {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.stages[i].peak_bytes)},
+          {"end_s", times.end_s},
+          {"compute_busy_s", times.compute_busy_s},
+          {"breakdown", breakdown_json(times.breakdown)}};
+}
+
+}  // namespace
+
+Prediction predict(const PlannedJob& planned, bool record) {
+  const Job& job = planned.job;
+  if (const auto refused = illegal(job, planned.plan)) fail_input(refused->message);
+  Prediction p;
+  p.planned = planned;
+  const CostModel cost(job);
+  const auto layouts = group_layouts(job.cluster, Grid(planned.plan));
+  p.program = build_program(job, planned.plan);
+  p.memory = memory_report(job, p.program);
+  p.simulation = simulate(p.program, cost, layouts, planned.plan, record);
+  Pricer pricer(job, cost);
+  p.price = pricer.price(planned.plan);
+  add_rates(p, job);
+  add_notes(p, cost);
+  return p;
+}
+
+Json breakdown_json(const Breakdown& b) {
+  return {{"compute_s", b.compute_s},
+          {"bubble_s", b.bubble_s},
+          {"optimizer_s", b.optimizer_s},
+          {"exposed",
+           {{"tensor_s", b.tensor_s},
+            {"context_s", b.context_s},
+            {"expert_s", b.expert_s},
+            {"pipeline_s", b.pipeline_s},
+            {"data_s", b.data_s}}}};
+}
+
+Json prediction_json(const Prediction& p) {
+  const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
+  Json out{{"model",
+            {{"name", p.planned.job.model_name},
+             {"parameters", p.parameters},
+             {"active_parameters", p.active_parameters},
+             {"flops_per_token", p.flops_per_token}}},
+           {"step_time_s", p.simulation.step_time_s},
+           {"price_s", p.price.seconds},
+           {"lower_bound_s", p.price.lower_bound_s},
+           {"upper_bound_s", p.price.upper_bound_s},
+           {"tokens_per_s_per_device", p.tokens_per_s_per_device},
+           {"mfu", p.mfu},
+           {"hfu", p.hfu},
+           {"fits", p.memory.fits()},
+           {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.peak_bytes)},
+           {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
+           {"critical_stage", critical},
+           {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)}};
+  out["stages"] = Json::array();
+  for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {
+    out["stages"].push_back(stage_json(p, i));
+  }
+  out["notes"] = p.notes;
+  return out;
+}
+
+}  // namespace stepwright

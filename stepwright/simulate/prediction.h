@@ -1,0 +1,44 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/simulate/pricer.h"
+#include "stepwright/simulate/simulation.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// Everything that is said about one plan. Rates: model FLOPs count attention without halving it for
+/// the causal mask; the peak is that of the job's precision.
+struct Prediction {
+  PlannedJob planned;
+  StepProgram program;
+  Simulation simulation;
+  MemoryReport memory;
+  Price price;
+  std::int64_t parameters = 0;
+  std::int64_t active_parameters = 0;
+  double flops_per_token = 0;  ///< Forward and backward at the job's length.
+  double tokens_per_s_per_device = 0;
+  double mfu = 0;  ///< Model FLOPs over time, devices and peak.
+  double hfu = 0;  ///< With the FLOPs that recomputation repeats.
+  std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
+
+  [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
+};
+
+/// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule
+/// when the plan is not legal. `record` keeps the events of the timeline.
+Prediction predict(const PlannedJob& planned, bool record = false);
+
+/// What `stepwright predict --json` prints (docs/formats.md, "Prediction").
+nlohmann::ordered_json prediction_json(const Prediction& prediction);
+
+/// A breakdown as JSON: `compute_s`, `bubble_s`, `optimizer_s`, `exposed` {...}.
+nlohmann::ordered_json breakdown_json(const Breakdown& breakdown);
+
+}  // namespace stepwright

@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/step/work.h"
+#include "tests/cost/jobs.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMicro = 1e-6;
+constexpr double kClose = 0.01 * kMicro;
+
+Operator linear(std::int64_t rows, std::int64_t inner, std::int64_t columns,
+                DType dtype = DType::kBf16) {
+  return {.kind = OperatorKind::kLinear,
+          .dtype = dtype,
+          .shape = {.rows = rows, .columns = columns, .inner = inner}};
+}
+
+Operator vector_operator(OperatorKind kind, Phase phase = Phase::kForward) {
+  return {.kind = kind, .phase = phase, .shape = {.rows = 4096, .columns = 8192, .inner = 8}};
+}
+
+Operator attention(Phase phase, std::int64_t head_dim = 128) {
+  return {.kind = OperatorKind::kAttention,
+          .phase = phase,
+          .shape = {.batch = 1,
+                    .heads = 32,
+                    .kv_heads = 8,
+                    .queries = 4096,
+                    .keys = 4096,
+                    .head_dim = head_dim,
+                    .value_dim = head_dim,
+                    .pairs = 4096 * 4097 / 2}};
+}
+
+TEST(ComputeCost, AProductTakesItsFlopsAtTheAttainableRateAndItsStart) {
+  const CostModel cost(a100_job());
+  // 2 * 4096^3 = 137.439e9 FLOP at .76 * 312e12: 579.617 us; start 10 us, launch 3 us.
+  EXPECT_NEAR(cost.compute_s(linear(4096, 4096, 4096)), 592.617 * kMicro, kClose);
+}
+
+TEST(ComputeCost, AThinProductIsBoundByMemory) {
+  const CostModel cost(a100_job());
+  // 2 * (16 * 8192 + 8192^2 + 16 * 8192) bytes at .8 * 2e12: 84.214 us; launch 3 us.
+  EXPECT_NEAR(cost.compute_s(linear(16, 8192, 8192)), 87.214 * kMicro, kClose);
+}
+
+TEST(ComputeCost, NarrowProductsAreFasterOnDevicesThatHaveThem) {
+  const CostModel cost(h100_job());
+  const double flop = 2.0 * 8192 * 8192 * 8192;
+  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192)), flop / (0.69 * 990e12) + 9e-6, kClose);
+  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192, DType::kFp8)),
+              flop / (1.8 * 0.69 * 990e12) + 9e-6, kClose);
+  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192, DType::kFp32)), flop / (0.7 * 67e12) + 9e-6,
+              kClose);
+}
+
+TEST(ComputeCost, GroupedProductsPadEachExpertsRows) {
+  const CostModel cost(a100_job());
+  Operator op = linear(4096, 4096, 4096);
+  op.kind = OperatorKind::kGroupedLinear;
+  op.shape.batch = 8;
+  // 512 rows an expert and 128 of padding: 579.617 us * 640/512 / .85 = 852.378 us; 13 us.
+  EXPECT_NEAR(cost.compute_s(op), 865.378 * kMicro, kClose);
+}
+
+TEST(ComputeCost, FusedAttentionIsPricedByItsPairs) {
+  const CostModel cost(a100_job());
+  // 4 * 32 * 8390656 * 128 = 137.473e9 FLOP at .62 * 312e12: 710.671 us; 240 keys a query more:
+  // * 1.117159 = 793.932 us; start and launch 13 us.
+  EXPECT_NEAR(cost.compute_s(attention(Phase::kForward)), 806.932 * kMicro, kClose);
+  // 2.5 times the FLOPs at .85 of the rate.
+  EXPECT_NEAR(cost.compute_s(attention(Phase::kDataGradient)), (793.932 * 2.5 / 0.85 + 13) * kMicro,
+              0.02 * kMicro);
+}
+
+TEST(ComputeCost, SmallHeadsAreSlowerAndLargeOnesNotFasterThan128) {
+  const CostModel cost(a100_job());
+  const auto rate = [&](std::int64_t head_dim) {
+    const Operator op = attention(Phase::kForward, head_dim);
+    return flops(op) / (cost.compute_s(op) - 13e-6);
+  };
+  EXPECT_NEAR(rate(64) / rate(128), 0.9, 0.001);
+  EXPECT_DOUBLE_EQ(rate(256), rate(128));
+}
+
+TEST(ComputeCost, TheAttentionKernelSetsTheRate) {
+  Job job = h100_job();
+  double last = 1;
+  for (const auto kernel :
+       {AttentionKernel::kFlash1, AttentionKernel::kFlash2, AttentionKernel::kFlash3}) {
+    job.kernels.attention = kernel;
+    const double seconds = CostModel(job).compute_s(attention(Phase::kForward));
+    EXPECT_LT(seconds, last);
+    last = seconds;
+  }
+}
+
+TEST(ComputeCost, UnfusedAttentionComputesAllScores) {
+  Job job = a100_job();
+  job.kernels.attention = AttentionKernel::kUnfused;
+  const CostModel cost(job);
+  Operator op = attention(Phase::kForward);
+  op.kind = OperatorKind::kScores;
+  // 2 * 32 * 4096^2 * 128 = 137.439e9 FLOP at .36 * 312e12: 1223.638 us; 13 us.
+  EXPECT_NEAR(cost.compute_s(op), 1236.638 * kMicro, kClose);
+  op.kind = OperatorKind::kAttendValues;
+  EXPECT_NEAR(cost.compute_s(op), 1236.638 * kMicro, kClose);
+  op.kind = OperatorKind::kSoftmax;
+  // 4 bytes of 32 * 4096^2 scores at 1.6e12: 1342.177 us; launch 3 us.
+  EXPECT_NEAR(cost.compute_s(op), 1345.177 * kMicro, kClose);
+}
+
+TEST(ComputeCost, VectorOperatorsAreBoundByMemory) {
+  const CostModel cost(a100_job());
+  struct Case {
+    OperatorKind kind;
+    double bytes_per_element, share;
+  };
+  const Case cases[] = {{OperatorKind::kEmbedding, 4, 0.2}, {OperatorKind::kNorm, 4, 0.6},
+                        {OperatorKind::kRotary, 4, 0.8},    {OperatorKind::kActivation, 4, 0.8},
+                        {OperatorKind::kAdd, 6, 0.8},       {OperatorKind::kDropout, 5, 0.8},
+                        {OperatorKind::kTopK, 4, 0.8},      {OperatorKind::kPermute, 4, 0.8},
+                        {OperatorKind::kUnpermute, 4, 0.8}, {OperatorKind::kLossLocal, 4, 0.8},
+                        {OperatorKind::kAccumulate, 6, 0.8}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(name_of(kOperatorNames, each.kind));
+    const double bytes = each.bytes_per_element * 4096 * 8192;
+    EXPECT_NEAR(cost.compute_s(vector_operator(each.kind)), bytes / (each.share * 2e12) + 3e-6,
+                kClose);
+  }
+}
+
+TEST(ComputeCost, UpdateAndGradientNormMoveBytesPerParameter) {
+  const CostModel cost(a100_job());
+  const Operator update{.kind = OperatorKind::kOptimizer,
+                        .shape = {.rows = 1'000'000'000, .inner = 30}};
+  EXPECT_NEAR(cost.compute_s(update), 30e9 / 1.6e12 + 3e-6, kClose);
+  const Operator norm{
+      .kind = OperatorKind::kNormSquare, .dtype = DType::kFp32, .shape = {.rows = 1'000'000'000}};
+  EXPECT_NEAR(cost.compute_s(norm), 4e9 / 1.6e12 + 3e-6, kClose);
+}
+
+TEST(ComputeCost, UnfusedKernelsMoveMore) {
+  Job job = a100_job();
+  const CostModel fused(job);
+  job.kernels.fused_norm = false;
+  const CostModel unfused(job);
+  const auto ratio = [&](Operator op) {
+    return (unfused.compute_s(op) - 18e-6) / (fused.compute_s(op) - 3e-6);
+  };
+  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm)), 4.5, 1e-6);
+  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm, Phase::kDataGradient)), 9.5, 1e-6);
+  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kRotary)), 5.5, 1e-6);
+  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kRotary, Phase::kDataGradient)), 11, 1e-6);
+  Operator gated = vector_operator(OperatorKind::kActivation);
+  gated.gated = true;
+  EXPECT_NEAR(ratio(gated), 1.8, 1e-6);
+  for (const auto kind : {OperatorKind::kActivation, OperatorKind::kAdd, OperatorKind::kSoftmax}) {
+    EXPECT_EQ(unfused.compute_s(vector_operator(kind)), fused.compute_s(vector_operator(kind)));
+  }
+}
+
+TEST(ComputeCost, GraphsShortenTheLaunchGap) {
+  Job job = a100_job();
+  const double gap = CostModel(job).compute_s(vector_operator(OperatorKind::kAdd));
+  job.kernels.cuda_graphs = true;
+  EXPECT_NEAR(gap - CostModel(job).compute_s(vector_operator(OperatorKind::kAdd)), 2 * kMicro,
+              kClose);
+}
+
+TEST(ComputeCost, RoutedWorkCountsTheBusiestRank) {
+  Job job = a100_job();
+  job.imbalance = 1.5;
+  const CostModel cost(job);
+  Operator routed = linear(4096, 4096, 4096);
+  routed.routed = true;
+  EXPECT_EQ(cost.compute_s(routed), cost.compute_s(linear(6144, 4096, 4096)));
+}
+
+/// Shapes from tiny to huge for every kind of computation.
+std::vector<Operator> many_operators() {
+  std::vector<Operator> all;
+  for (const Named<OperatorKind>& entry : kOperatorNames) {
+    if (is_communication(entry.value)) continue;
+    for (std::int64_t size = 1; size <= 65536; size *= 16) {
+      for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+        all.push_back({.kind = entry.value,
+                       .phase = phase,
+                       .gated = true,
+                       .shape = {.rows = size,
+                                 .columns = 4096,
+                                 .inner = 1024,
+                                 .batch = 4,
+                                 .heads = 8,
+                                 .kv_heads = 2,
+                                 .queries = size,
+                                 .keys = size,
+                                 .head_dim = 128,
+                                 .value_dim = 64,
+                                 .pairs = size * (size + 1) / 2}});
+      }
+    }
+  }
+  return all;
+}
+
+TEST(ComputeCost, NothingIsFasterThanThePeaks) {
+  for (const Job& job : {a100_job(), h100_job(), b200_job(), other_job()}) {
+    const Device& device = job.cluster.device;
+    for (const auto& [dtype, peak] : device.peak_flops) {
+      const CostModel cost(job);
+      for (Operator op : many_operators()) {
+        op.dtype = dtype;
+        const bool narrow_vector = storage_type(dtype) != dtype &&
+                                   op.kind != OperatorKind::kLinear &&
+                                   op.kind != OperatorKind::kGroupedLinear;
+        if (narrow_vector) continue;
+        EXPECT_GE(cost.compute_s(op), flops(op) / peak);
+        EXPECT_GE(cost.compute_s(op), memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
+      }
+    }
+  }
+}
+
+TEST(ComputeCost, MoreRowsNeverTakeLess) {
+  const CostModel cost(a100_job());
+  for (const Named<OperatorKind>& entry : kOperatorNames) {
+    if (is_communication(entry.value)) continue;
+    double last = 0;
+    for (std::int64_t rows = 1; rows < 1'000'000; rows = rows * 3 / 2 + 1) {
+      Operator op = vector_operator(entry.value);
+      op.shape.rows = rows;
+      op.shape.batch = 8;
+      const double seconds = cost.compute_s(op);
+      EXPECT_GE(seconds, last) << entry.name << " at " << rows;
+      last = seconds;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,111 @@
+#include "stepwright/cost/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/cost/jobs.h"
+
+namespace stepwright {
+namespace {
+
+std::array<GroupLayout, kGroupKinds> tensor_and_data(const Cluster& cluster) {
+  std::array<GroupLayout, kGroupKinds> layouts;
+  layouts.fill(strided_layout(cluster, 1, 1));
+  layouts[static_cast<std::size_t>(GroupKind::kTensor)] = strided_layout(cluster, 8, 1);
+  layouts[static_cast<std::size_t>(GroupKind::kDataContext)] = strided_layout(cluster, 16, 1);
+  return layouts;
+}
+
+Operator gather(GroupKind group, Scheme scheme) {
+  return {.kind = OperatorKind::kAllGather,
+          .scheme = scheme,
+          .group = group,
+          .payload_elements = 100'000'000};
+}
+
+TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
+  const Job job = a100_job();
+  const CostModel cost(job);
+  const auto layouts = tensor_and_data(job.cluster);
+  const OperatorTime time =
+      cost.price(gather(GroupKind::kTensor, Scheme::kTensor), layouts, Algorithm::kRing);
+  EXPECT_EQ(time.seconds, cost.message(OperatorKind::kAllGather, 200e6,
+                                       strided_layout(job.cluster, 8, 1), Algorithm::kRing)
+                              .seconds);
+  EXPECT_EQ(time.link, LinkClass::kInside);
+}
+
+TEST(CostModel, OnlyDataParallelMessagesTakeTheDataAlgorithm) {
+  const Job job = a100_job();
+  const CostModel cost(job);
+  const auto layouts = tensor_and_data(job.cluster);
+  const auto seconds = [&](Scheme scheme, Algorithm algorithm) {
+    return cost.price(gather(GroupKind::kDataContext, scheme), layouts, algorithm).seconds;
+  };
+  EXPECT_NE(seconds(Scheme::kData, Algorithm::kTwoLevel), seconds(Scheme::kData, Algorithm::kRing));
+  EXPECT_EQ(seconds(Scheme::kControl, Algorithm::kTwoLevel),
+            seconds(Scheme::kData, Algorithm::kRing));
+}
+
+TEST(CostModel, RepeatsAreBackToBack) {
+  const Job job = a100_job();
+  const CostModel cost(job);
+  const auto layouts = tensor_and_data(job.cluster);
+  Operator op = gather(GroupKind::kTensor, Scheme::kTensor);
+  const double one = cost.price(op, layouts, Algorithm::kRing).seconds;
+  op.repeats = 3;
+  EXPECT_DOUBLE_EQ(cost.price(op, layouts, Algorithm::kRing).seconds, 3 * one);
+}
+
+TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
+  Job job = a100_job();
+  job.imbalance = 1.25;
+  const CostModel cost(job);
+  const auto layouts = tensor_and_data(job.cluster);
+  Operator op{.kind = OperatorKind::kAllToAll,
+              .scheme = Scheme::kExpert,
+              .group = GroupKind::kTensor,
+              .routed = true,
+              .payload_elements = 100'000'000};
+  const double routed = cost.price(op, layouts, Algorithm::kRing).seconds;
+  op.routed = false;
+  op.payload_elements = 125'000'000;
+  EXPECT_EQ(routed, cost.price(op, layouts, Algorithm::kRing).seconds);
+}
+
+TEST(CostModel, ComputationKeepsNoLinkBusy) {
+  const Job job = a100_job();
+  const CostModel cost(job);
+  const Operator op{.kind = OperatorKind::kAdd, .shape = {.rows = 4096, .columns = 4096}};
+  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), Algorithm::kRing);
+  EXPECT_EQ(time.seconds, cost.compute_s(op));
+  EXPECT_EQ(time.link, LinkClass::kNone);
+}
+
+TEST(CostModel, SaysThatItIsUnfittedAndHowFarOffItMayBe) {
+  const CostModel cost(h100_job());
+  EXPECT_EQ(cost.fit(), "unfitted");
+  EXPECT_GE(cost.stated_error(), 0.1);
+  EXPECT_LE(cost.stated_error(), 0.3);
+}
+
+TEST(CostModel, OverlapIsNeverFree) {
+  const Contention contention = CostModel(h100_job()).contention();
+  EXPECT_GT(contention.compute_beside_inside, 1);
+  EXPECT_GT(contention.compute_beside_network, 1);
+}
+
+TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
+  const Job job = a100_job();
+  Plan plan;
+  plan.parallel = {.tensor = 4, .pipeline = 2, .data = 2};
+  const Grid grid(plan);
+  const auto layouts = group_layouts(job.cluster, grid);
+  for (const Named<GroupKind>& entry : kGroupNames) {
+    const auto& layout = layouts[static_cast<std::size_t>(entry.value)];
+    EXPECT_EQ(layout.size, grid.size(entry.value)) << entry.name;
+    EXPECT_EQ(layout, group_layout(job.cluster, grid.shape(entry.value))) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Nodes of eight devices on NVLink, a NIC for each device, one network.
+inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
+  Job job;
+  Cluster& cluster = job.cluster;
+  cluster.nodes = nodes;
+  cluster.devices_per_node = 8;
+  cluster.nics_per_node = 8;
+  cluster.nic_bytes_per_s = nic;
+  cluster.levels = {
+      {.name = "nvlink", .size = 8, .uplink_bytes_per_s = nvlink, .latency_s = 2.5e-6},
+      {.name = "network",
+       .size = 8 * nodes,
+       .uplink_bytes_per_s = 8 * nic,
+       .latency_s = 5e-6,
+       .network = true}};
+  return job;
+}
+
+/// Round figures of the DGX A100.
+inline Job a100_job(std::int64_t nodes = 2) {
+  Job job = nodes_of_eight(nodes, 300e9, 25e9);
+  job.cluster.device = {
+      .name = "a100",
+      .peak_flops = {{DType::kFp32, 19.5e12}, {DType::kFp16, 312e12}, {DType::kBf16, 312e12}},
+      .memory_bytes = 80e9,
+      .memory_bandwidth_bytes_per_s = 2e12};
+  return job;
+}
+
+/// Round figures of the DGX H100.
+inline Job h100_job(std::int64_t nodes = 2) {
+  Job job = nodes_of_eight(nodes, 450e9, 50e9);
+  job.cluster.device = {
+      .name = "h100",
+      .peak_flops = {{DType::kFp32, 67e12}, {DType::kBf16, 990e12}, {DType::kFp8, 1980e12}},
+      .memory_bytes = 80e9,
+      .memory_bandwidth_bytes_per_s = 3.35e12};
+  return job;
+}
+
+/// The DGX B200.
+inline Job b200_job(std::int64_t nodes = 2) {
+  Job job = nodes_of_eight(nodes, 900e9, 50e9);
+  job.cluster.device = {.name = "b200",
+                        .peak_flops = {{DType::kBf16, 2250e12},
+                                       {DType::kFp8, 4500e12},
+                                       {DType::kMxfp8, 4500e12},
+                                       {DType::kNvfp4, 9000e12}},
+                        .memory_bytes = 180e9,
+                        .memory_bandwidth_bytes_per_s = 8e12};
+  return job;
+}
+
+/// A device that no generation covers.
+inline Job other_job(std::int64_t nodes = 2) {
+  Job job = nodes_of_eight(nodes, 32e9, 12.5e9);
+  job.cluster.device = {.name = "mine",
+                        .peak_flops = {{DType::kFp32, 10e12}},
+                        .memory_bytes = 16e9,
+                        .memory_bandwidth_bytes_per_s = 0.5e12};
+  return job;
+}
+
+}  // namespace stepwright

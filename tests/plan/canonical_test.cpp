@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+
+#include "random_plans.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+/// Sixteen data ranks.
+Plan data_plan() {
+  Plan plan;
+  plan.parallel.data = 16;
+  return plan;
+}
+
+TEST(Canonical, KeepsAPlanOfDefaults) {
+  EXPECT_EQ(canonical(data_plan(), small_job()), data_plan());
+}
+
+TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
+  Plan plan = data_plan();
+  plan.tensor_input = TensorInput::kKeep;
+  plan.context_kind = ContextKind::kUlysses;
+  plan.overlap.tensor = plan.overlap.expert = true;
+  plan.overlap.context = plan.overlap.pipeline = false;
+  plan.recompute.every = 3;
+  EXPECT_EQ(canonical(plan, small_job()), data_plan());
+}
+
+TEST(Canonical, ForgetsMessagesThatNobodySends) {
+  Plan plan;
+  plan.parallel.pipeline = 8;
+  plan.parallel.tensor = 2;
+  const Plan plain = plan;
+  plan.overlap.gradients = plan.overlap.parameters = false;
+  plan.gradient_bucket = plan.parameter_bucket = 7;
+  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.sharding = *sharding_of("GGG");
+  EXPECT_EQ(canonical(plan, small_job()), plain);
+}
+
+TEST(Canonical, AGroupOfOneIsNAndAGroupOfAllIsG) {
+  Plan plan = data_plan();
+  plan.sharding = *sharding_of("IIG");
+  EXPECT_EQ(sharding_word(canonical(plan, small_job()).sharding), "NNG");
+  plan.sharding.group = 16;
+  EXPECT_EQ(canonical(plan, small_job()).sharding, *sharding_of("GGG"));
+  plan.sharding.group = 4;
+  EXPECT_EQ(canonical(plan, small_job()), plan);
+}
+
+TEST(Canonical, KeepsGroupsThatTheExpertsUseDifferently) {
+  Plan plan = data_plan();
+  plan.parallel.expert = 4;
+  plan.sharding = *sharding_of("III");
+  plan.sharding.expert_group = 2;
+  EXPECT_EQ(canonical(plan, small_expert_job()), plan);
+  plan.sharding.group = 16;
+  EXPECT_EQ(canonical(plan, small_expert_job()), plan);
+  plan.sharding.expert_group = 4;
+  EXPECT_EQ(canonical(plan, small_expert_job()).sharding, *sharding_of("GGG"));
+}
+
+TEST(Canonical, AnExplicitEvenSplitIsEven) {
+  Plan plan;
+  plan.parallel = {.tensor = 4, .pipeline = 4};
+  plan.layers = {2, 2, 2, 2};
+  EXPECT_TRUE(canonical(plan, small_job()).layers.empty());
+  plan.layers = {1, 3, 2, 2};
+  EXPECT_EQ(canonical(plan, small_job()).layers, plan.layers);
+}
+
+TEST(Canonical, RecomputingEveryLayerIsFull) {
+  Plan plan = data_plan();
+  plan.recompute = {RecomputeKind::kEvery, 1};
+  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{RecomputeKind::kFull, 1}));
+  plan.recompute = {RecomputeKind::kEvery, 100};
+  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{RecomputeKind::kEvery, 8}));
+}
+
+TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {
+  Plan plan = data_plan();
+  plan.schedule.kind = ScheduleKind::kGpipe;
+  EXPECT_EQ(canonical(plan, small_job()), plan);
+  plan.micro_batch = 2;
+  EXPECT_EQ(canonical(plan, small_job()).schedule.kind, ScheduleKind::kOneForwardOneBackward);
+}
+
+TEST(Canonical, RankOrdersThatLayTheSameGridAreOne) {
+  Plan plan;
+  plan.parallel = {.tensor = 2, .pipeline = 2, .context = 1, .data = 4};
+  plan.rank_order = *rank_order_of("cp-tp-dp-ep-pp");
+  EXPECT_EQ(canonical(plan, small_job()).rank_order, RankOrder{});
+  plan.rank_order = *rank_order_of("dp-cp-tp-ep-pp");
+  EXPECT_EQ(rank_order_word(canonical(plan, small_job()).rank_order), "cp-ep-dp-tp-pp");
+}
+
+TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
+  Dice dice(7);
+  for (int i = 0; i < 2000; ++i) {
+    const Job job = random_good_job(dice);
+    const Plan plan = random_legal_plan(dice, job);
+    const Plan settled = canonical(plan, job);
+    EXPECT_FALSE(broken_rule(job, settled)) << plan_text(plan) << " -> " << plan_text(settled);
+    EXPECT_EQ(canonical(settled, job), settled) << plan_text(plan);
+    const Grid before(plan);
+    const Grid after(settled);
+    for (const GroupKind kind :
+         {GroupKind::kTensor, GroupKind::kContext, GroupKind::kDataContext, GroupKind::kExpertModel,
+          GroupKind::kExpert, GroupKind::kExpertData, GroupKind::kPipeline}) {
+      EXPECT_EQ(before.shape(kind).extents, after.shape(kind).extents) << plan_text(plan);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

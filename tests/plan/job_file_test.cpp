@@ -1,0 +1,232 @@
+#include <gmock/gmock.h>
+
+#include "refusal.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kStart = R"(stepwright: job/1
+model: llama-3-8b
+cluster: {profile: dgx-h100-80g, nodes: 2}
+)";
+constexpr std::string_view kBatch = "batch: {sequences: 512, length: 8192}\n";
+
+Job read(const std::string& text) { return read_job(Document::parse(text, "job.yaml"), {}); }
+
+/// A job with more lines.
+Job read_with(const std::string& lines) {
+  return read(std::string(kStart) + std::string(kBatch) + lines);
+}
+
+std::string refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
+  return refusal_of(kind, [&] { read_with(lines); });
+}
+
+TEST(JobFile, ReadsTheLeastThereCanBe) {
+  const Job job = read_with("");
+  EXPECT_EQ(job.model_name, "llama-3-8b");
+  EXPECT_EQ(job.model.layers, 32);
+  EXPECT_EQ(job.cluster.devices(), 16);
+  EXPECT_EQ(job.sequences, 512);
+  EXPECT_EQ(job.length, 8192);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(job.framework.name, "stepwright");
+  EXPECT_EQ(job.objective.kind, ObjectiveKind::kStepTime);
+  EXPECT_EQ(job.space, Space{});
+  EXPECT_THAT(job.notes, IsEmpty());
+}
+
+TEST(JobFile, ReadsEveryKey) {
+  const Job job = read_with(R"(
+precision: fp16
+optimizer: adamw
+framework: {name: megatron-core, version: 0.10}
+kernels: {attention: flash3, fused_norm: false, fused_cross_entropy: true, cuda_graphs: true}
+dropout: 0.1
+routing: learned
+dispatcher: allgather
+imbalance: 1.25
+packed: false
+objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
+)");
+  EXPECT_EQ(job.precision, DType::kFp16);
+  EXPECT_EQ(job.optimizer, Optimizer::kAdamW);
+  EXPECT_EQ(job.framework.name, "megatron-core");
+  EXPECT_EQ(job.framework.version, "0.10");
+  EXPECT_EQ(job.kernels.attention, AttentionKernel::kFlash3);
+  EXPECT_FALSE(job.kernels.fused_norm);
+  EXPECT_TRUE(job.kernels.fused_cross_entropy);
+  EXPECT_TRUE(job.kernels.cuda_graphs);
+  EXPECT_EQ(job.model.dropout, 0.1);
+  EXPECT_EQ(job.routing, Routing::kLearned);
+  EXPECT_EQ(job.dispatcher, Dispatcher::kAllGather);
+  EXPECT_EQ(job.imbalance, 1.25);
+  EXPECT_EQ(job.objective.kind, ObjectiveKind::kSmallestCluster);
+  EXPECT_EQ(job.objective.memory_limit_bytes, 70e9);
+  EXPECT_EQ(job.objective.target_step_time_s, 5);
+}
+
+TEST(JobFile, ReadsTheSearch) {
+  const Job job = read_with(R"(
+search:
+  tensor: [1, 2, 4]
+  pipeline: 2
+  context: 1
+  expert: 1
+  expert_tensor: 1
+  data: [8, 16]
+  micro_batch: [1, 2]
+  schedule: [1f1b, interleaved]
+  chunks: [1, 2, 4]
+  sharding: [zero1, IIG]
+  sharding_group: [2, node]
+  expert_group: node
+  recompute: [none, {every: 2}]
+  sequence_parallel: [true, false]
+  tensor_input: [keep, regather]
+  context_kind: ring
+  accumulate: [fp32, bf16]
+  gradient_bucket: 10e6
+  parameter_bucket: [10e6, 20e6]
+  overlap: [true, {tensor: true}]
+  collectives: [{data: ring}, {data: two-level}]
+  rank_order: tp-cp-ep-pp-dp
+  layers: [even, [15, 17]]
+)");
+  const Space& space = job.space;
+  EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
+  EXPECT_THAT(space.pipeline, ElementsAre(2));
+  EXPECT_THAT(space.data, ElementsAre(8, 16));
+  EXPECT_THAT(space.schedule,
+              ElementsAre(ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved));
+  EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
+  EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeGroup));
+  EXPECT_THAT(space.expert_group, ElementsAre(kNodeGroup));
+  EXPECT_THAT(space.recompute, ElementsAre(Recompute{}, Recompute{RecomputeKind::kEvery, 2}));
+  EXPECT_THAT(space.sequence_parallel, ElementsAre(true, false));
+  EXPECT_THAT(space.accumulate, ElementsAre(DType::kFp32, DType::kBf16));
+  EXPECT_THAT(space.gradient_bucket, ElementsAre(10'000'000));
+  EXPECT_EQ(space.overlap.size(), 2);
+  EXPECT_TRUE(space.overlap[0].expert);
+  EXPECT_FALSE(space.overlap[1].expert);
+  EXPECT_THAT(space.data_algorithm, ElementsAre(Algorithm::kRing, Algorithm::kTwoLevel));
+  EXPECT_EQ(rank_order_word(space.rank_order.front()), "tp-cp-ep-pp-dp");
+  EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
+}
+
+TEST(JobFile, KeysOfAPlanFixDimensions) {
+  const Job job = read_with(R"(
+parallel: {tensor: 4, data: [2, 4]}
+schedule: {kind: [1f1b, interleaved], chunks: 2, strands: 1}
+sharding: {states: [IIG, GGG], group: node}
+buckets: {gradients: 1e6}
+micro_batch: 2
+recompute: {every: 4}
+layers: [10, 22]
+)");
+  const Space& space = job.space;
+  EXPECT_THAT(space.tensor, ElementsAre(4));
+  EXPECT_THAT(space.data, ElementsAre(2, 4));
+  EXPECT_THAT(space.pipeline, IsEmpty());
+  EXPECT_EQ(space.schedule.size(), 2);
+  EXPECT_THAT(space.chunks, ElementsAre(2));
+  EXPECT_EQ(space.sharding.size(), 2);
+  EXPECT_THAT(space.sharding_group, ElementsAre(kNodeGroup));
+  EXPECT_THAT(space.gradient_bucket, ElementsAre(1'000'000));
+  EXPECT_THAT(space.micro_batch, ElementsAre(2));
+  EXPECT_THAT(space.recompute, ElementsAre(Recompute{RecomputeKind::kEvery, 4}));
+  EXPECT_THAT(space.layers, ElementsAre(ElementsAre(10, 22)));
+  EXPECT_THAT(read_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
+}
+
+TEST(JobFile, RefusesADimensionGivenTwice) {
+  EXPECT_THAT(refused("parallel: {tensor: 4}\nsearch: {tensor: [1, 2]}\n"),
+              HasSubstr("parallel.tensor: fixes or lists a dimension that is given elsewhere too"));
+  EXPECT_THAT(refused("search: {tensor: [1, 2, 1]}\n"),
+              HasSubstr("search.tensor.2: is listed twice"));
+  EXPECT_THAT(refused("search: {tensor: []}\n"), HasSubstr("search.tensor: lists no value"));
+}
+
+TEST(JobFile, AnAliasThatIsOnlyNearestLeavesANote) {
+  const Job job = read_with("search: {sharding: [hpz]}\n");
+  EXPECT_THAT(job.space.sharding, ElementsAre(*sharding_of("IGG")));
+  EXPECT_THAT(job.notes, ElementsAre(HasSubstr("hpz is read as IGG")));
+}
+
+TEST(JobFile, NamesUnknownKeysAndWords) {
+  EXPECT_THAT(refused("precison: bf16\n"),
+              HasSubstr("unknown key 'precison'; did you mean 'precision'?"));
+  EXPECT_THAT(refused("search: {tensr: 4}\n"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(refused("precision: bf61\n"), HasSubstr("did you mean 'bf16'?"));
+  EXPECT_THAT(refused("precision: int8\n"),
+              HasSubstr("must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4; it is 'int8'"));
+  EXPECT_THAT(refused("framework: megatron\n"),
+              HasSubstr("must be one of stepwright, megatron-core"));
+  EXPECT_THAT(refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));
+  EXPECT_THAT(refused("search: {sharding: GNN}\n"), HasSubstr("GNN is no strategy"));
+  EXPECT_THAT(refused("search: {rank_order: tp-dp}\n"),
+              HasSubstr("must name tp, cp, ep, dp and pp"));
+}
+
+TEST(JobFile, RefusesNumbersOutOfRange) {
+  for (const std::string value : {"0", "-4", "1.5", ".nan", "9223372036854775808", "1e30", "many",
+                                  "\"4\"", "[4]", "{}", "true", ""}) {
+    const auto read_value = [&] {
+      read(std::string(kStart) + "batch: {length: 128, sequences: " + value + "}\n");
+    };
+    EXPECT_THAT(refusal_of(ErrorKind::kInput, read_value),
+                HasSubstr("batch.sequences: must be an integer from 1 to 1099511627776"))
+        << value;
+  }
+  EXPECT_THAT(refused("search: {tensor: 0}\n"), HasSubstr("search.tensor"));
+  EXPECT_THAT(refused("search: {tensor: 2e9}\n"), HasSubstr("from 1 to 1073741824"));
+  EXPECT_THAT(refused("imbalance: 0.5\n"), HasSubstr("imbalance: must be a number from 1"));
+  EXPECT_THAT(refused("dropout: 1\n"), HasSubstr("dropout: must be below 1"));
+}
+
+TEST(JobFile, RefusesBatchesThatNoIntegerCounts) {
+  const auto read_batch = [] {
+    read(std::string(kStart) + "batch: {sequences: 1e12, length: 1e12}\n");
+  };
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, read_batch), HasSubstr("more than 2^60 elements"));
+}
+
+TEST(JobFile, NamesWhatIsMissing) {
+  const auto missing = [](const std::string& text) {
+    return refusal_of(ErrorKind::kInput, [&] { read(text); });
+  };
+  EXPECT_THAT(missing(std::string(kStart)), HasSubstr("the key 'batch' is missing"));
+  EXPECT_THAT(missing("stepwright: job/1\n"), HasSubstr("the key 'model' is missing"));
+  EXPECT_THAT(missing("model: llama-3-8b\n"), HasSubstr("the key 'stepwright' is missing"));
+  EXPECT_THAT(missing("stepwright: plan/1\n"),
+              HasSubstr("stepwright: must be job/1; it is 'plan/1'"));
+  EXPECT_THAT(missing(""), HasSubstr("must be a mapping"));
+}
+
+TEST(JobFile, TargetsBelongToTheSmallestCluster) {
+  EXPECT_THAT(refused("objective: smallest_cluster\n"),
+              HasSubstr("smallest_cluster needs target_step_time"));
+  EXPECT_THAT(refused("objective: {kind: step_time, target_step_time: 3}\n"),
+              HasSubstr("targets belong to smallest_cluster"));
+  EXPECT_THAT(refused("objective: {memory_limit: 0}\n"), HasSubstr("must be above 0"));
+  EXPECT_EQ(read_with("objective: {memory_limit: 60e9}\n").objective.memory_limit_bytes, 60e9);
+}
+
+TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
+  for (const std::string line :
+       {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zero-bubble]}",
+        "search: {schedule: paired}", "search: {collectives: {data: ho-ring}}",
+        "collectives: {data: tree}", "collectives: {tensor: two-level}",
+        "schedule: {kind: 1f1b, strands: 2}", "offload: {optimizer: cpu}", "offload: true"}) {
+    EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
+  }
+  EXPECT_EQ(read_with("offload: {optimizer: none}\n").space, Space{});
+}
+
+}  // namespace
+}  // namespace stepwright

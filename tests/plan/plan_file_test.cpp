@@ -1,0 +1,209 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "random_plans.h"
+#include "refusal.h"
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kJob = R"(stepwright: plan/1
+job:
+  model: llama-3-70b
+  cluster: {profile: dgx-a100-80g, nodes: 8}
+  batch: {sequences: 512, length: 4096}
+)";
+
+PlannedJob read(const std::string& text) {
+  return read_plan(Document::parse(text, "plan.yaml"), {});
+}
+
+Plan read_with(const std::string& lines) { return read(std::string(kJob) + lines).plan; }
+
+std::string refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
+  return refusal_of(kind, [&] { read_with(lines); });
+}
+
+TEST(PlanFile, ReadsTheExampleOfTheDesign) {
+  const Plan plan = read_with(R"(
+parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}
+layers: [40, 40]
+sequence_parallel: true
+tensor_input: keep
+context_kind: ring
+micro_batch: 1
+schedule: {kind: 1f1b, chunks: 1, strands: 1}
+sharding: {states: IIG, group: 2, expert_group: 1}
+recompute: selective
+accumulate: fp32
+buckets: {gradients: 40e6, parameters: 30e6}
+overlap: {gradients: true, parameters: true, tensor: false, context: true, expert: false, pipeline: false}
+collectives: {data: two-level, tensor: ring}
+rank_order: tp-cp-ep-dp-pp
+)");
+  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 8}));
+  EXPECT_THAT(plan.layers, ElementsAre(40, 40));
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.tensor_input, TensorInput::kKeep);
+  EXPECT_EQ(sharding_word(plan.sharding), "IIG");
+  EXPECT_EQ(plan.sharding.group, 2);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(plan.parameter_bucket, 30'000'000);
+  EXPECT_FALSE(plan.overlap.pipeline);
+  EXPECT_EQ(plan.data_algorithm, Algorithm::kTwoLevel);
+}
+
+TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(read_with(""), Plan{}); }
+
+TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {
+  EXPECT_EQ(read_with("").accumulate, DType::kFp32);
+  EXPECT_EQ(read(std::string(kJob) + "  precision: fp64\n").plan.accumulate, DType::kFp64);
+}
+
+TEST(PlanFile, ReadsShortForms) {
+  const Plan plan = read_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
+  EXPECT_EQ(plan.schedule.kind, ScheduleKind::kGpipe);
+  EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
+  EXPECT_EQ(plan.overlap, (Overlap{false, false, false, false, false, false}));
+  EXPECT_EQ(read_with("recompute: {every: 3}\n").recompute, (Recompute{RecomputeKind::kEvery, 3}));
+}
+
+TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
+  const std::string parallel = "parallel: {tensor: 2, data: 32}\n";
+  EXPECT_EQ(read_with(parallel + "sharding: IIG\n").sharding.group, 4);
+  EXPECT_EQ(read_with(parallel + "sharding: {states: IIG, group: node}\n").sharding.group, 4);
+  EXPECT_EQ(read_with(parallel + "sharding: {states: IIG, group: 8}\n").sharding.group, 8);
+  EXPECT_EQ(read_with(parallel + "sharding: {states: GGG, group: node}\n").sharding.group, 1);
+}
+
+TEST(PlanFile, SaysThatAGroupIsOne) {
+  const auto notes = [](const std::string& lines) {
+    return read(std::string(kJob) + lines).job.notes;
+  };
+  EXPECT_THAT(notes("parallel: {tensor: 8, data: 8}\nsharding: {states: IIG, group: node}\n"),
+              ElementsAre(HasSubstr("sharding group is 1")));
+  EXPECT_THAT(notes("parallel: {tensor: 4, data: 16}\nsharding: IIG\n"), IsEmpty());
+  EXPECT_THAT(notes("parallel: {tensor: 4, data: 16}\nsharding: hpz\n"),
+              ElementsAre(HasSubstr("hpz is read as IGG")));
+}
+
+TEST(PlanFile, DegreesThatFillNoClusterAreReadAndLeftToLegality) {
+  const Plan plan = read_with(
+      "parallel: {tensor: 1e9, pipeline: 1e9, context: 1e9, data: 1e9, expert: 1e9}\n"
+      "sharding: IIG\n");
+  EXPECT_EQ(plan.sharding.group, 1);
+}
+
+TEST(PlanFile, RefusesWhatIsMalformed) {
+  EXPECT_THAT(refused("paralel: {}\n"), HasSubstr("did you mean 'parallel'?"));
+  EXPECT_THAT(refused("parallel: {tensr: 2}\n"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(refused("parallel: 4\n"), HasSubstr("parallel: must be a mapping"));
+  EXPECT_THAT(refused("layers: []\n"), HasSubstr("layers: must be 'even' or the layers"));
+  EXPECT_THAT(refused("layers: [40, 0]\n"), HasSubstr("layers.1: must be an integer from 1"));
+  EXPECT_THAT(refused("sharding: {group: 2}\n"), HasSubstr("the key 'states' is missing"));
+  EXPECT_THAT(refused("sharding: {states: IIG, group: rack}\n"),
+              HasSubstr("sharding.group: must be an integer from 1 to 1073741824 or 'node'"));
+  EXPECT_THAT(refused("sharding: {states: IIG, group: 0}\n"), HasSubstr("sharding.group"));
+  EXPECT_THAT(refused("recompute: every\n"), HasSubstr("must be one of none, selective, full"));
+  EXPECT_THAT(refused("recompute: {every: 0}\n"), HasSubstr("recompute.every: must be an integer"));
+  EXPECT_THAT(refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
+  EXPECT_THAT(refused("collectives: {data: star}\n"),
+              HasSubstr("collectives.data: must be one of ring, two-level"));
+  EXPECT_THAT(refused("accumulate: fp8\n"), HasSubstr("must be one of fp64, fp32, fp16, bf16"));
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/1\n"); }),
+              HasSubstr("the key 'job' is missing"));
+}
+
+TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
+  for (const std::string line : {"schedule: zero-bubble", "schedule: {kind: folded}",
+                                 "schedule: {strands: 2}", "collectives: {data: nvls}",
+                                 "collectives: {expert: direct}", "offload: {parameters: nvme}"}) {
+    EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
+  }
+}
+
+TEST(PlanFile, WritesTheCompactForm) {
+  PlannedJob planned = read(std::string(kJob));
+  planned.plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
+  planned.plan.layers = {40, 40};
+  planned.plan.recompute = {RecomputeKind::kEvery, 2};
+  planned.job.framework = {"megatron-core", "0.12"};
+  planned.job.space.tensor = {1, 2, 4};
+  planned.job.space.schedule = {ScheduleKind::kOneForwardOneBackward};
+  EXPECT_EQ(plan_yaml(planned), R"(stepwright: plan/1
+job:
+  model: llama-3-70b
+  cluster: {profile: dgx-a100-80g, nodes: 8}
+  batch: {sequences: 512, length: 4096}
+  precision: bf16
+  optimizer: adam
+  framework: {name: megatron-core, version: "0.12"}
+  kernels: {attention: flash2, fused_norm: true, fused_cross_entropy: false, cuda_graphs: false}
+  objective: step_time
+  search: {tensor: [1, 2, 4], schedule: 1f1b}
+parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}
+layers: [40, 40]
+sequence_parallel: false
+tensor_input: regather
+context_kind: ring
+micro_batch: 1
+schedule: {kind: 1f1b, chunks: 1}
+sharding: {states: NNN, group: 1, expert_group: 1}
+recompute: {every: 2}
+accumulate: fp32
+buckets: {gradients: 40000000, parameters: 40000000}
+overlap: {gradients: true, parameters: true, tensor: false, context: true, expert: false, pipeline: true}
+collectives: {data: ring}
+rank_order: tp-cp-ep-dp-pp
+)");
+}
+
+/// Everything of a job but its notes, which are not written.
+void expect_equal(const PlannedJob& a, const PlannedJob& b) {
+  EXPECT_EQ(a.plan, b.plan);
+  EXPECT_EQ(a.job.model_name, b.job.model_name);
+  EXPECT_EQ(a.job.model, b.job.model);
+  EXPECT_EQ(a.job.cluster, b.job.cluster);
+  EXPECT_EQ(a.job.space, b.job.space);
+  EXPECT_EQ(plan_json(a), plan_json(b));
+}
+
+TEST(PlanFile, GivesBackEqualPlans) {
+  Dice dice(12);
+  const auto models = built_in_models();
+  const auto clusters = built_in_clusters();
+  for (int i = 0; i < 400; ++i) {
+    const Job small = random_good_job(dice);
+    PlannedJob planned;
+    planned.plan = random_legal_plan(dice, small);
+    planned.job.model = *built_in_model(models[dice.below(models.size())]);
+    planned.job.model_name = planned.job.model.name;
+    planned.job.cluster = *built_in_cluster(clusters[dice.below(clusters.size())],
+                                            static_cast<std::int64_t>(dice.below(5)) + 1);
+    planned.job.sequences = small.sequences;
+    planned.job.length = small.length;
+    if (dice.chance(3)) planned.job.model.dropout = 0.125;
+    if (dice.chance(3)) planned.job.cluster.device.memory_bytes *= 1.5;
+    if (dice.chance(3)) planned.job.space.sharding = paro_strategies();
+    if (dice.chance(3)) planned.job.space.layers = {{}, {1, 2}};
+    if (dice.chance(3)) planned.job.space.layers = {{3, 4}};
+    if (dice.chance(3)) planned.job.space.sharding_group = {kNodeGroup, 4};
+    if (dice.chance(3)) planned.job.imbalance = 1.1;
+    if (dice.chance(3)) planned.job.objective = {ObjectiveKind::kSmallestCluster, 6e10, 0, 1.5e5};
+    expect_equal(read(plan_yaml(planned)), planned);
+    expect_equal(read(plan_yaml(planned, true)), planned);
+    expect_equal(read(plan_json(planned).dump()), planned);
+    EXPECT_EQ(plan_yaml(read(plan_yaml(planned, true))), plan_yaml(planned));
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/legality.h"
+
+namespace {
+
+using namespace stepwright;  // NOLINT(google-build-using-namespace)
+
+/// A plan that was read can be judged, written and read again; a legal one has a grid.
+void exercise(const PlannedJob& planned) {
+  const std::string text = plan_yaml(planned);
+  const PlannedJob again = read_plan(Document::parse(text, "again"), {});
+  if (again.plan != planned.plan || plan_yaml(again) != text) std::abort();
+  for (const Plan& near : illegal(planned.job, planned.plan).value_or(Rejected{}).nearest) {
+    if (broken_rule(planned.job, near)) std::abort();
+  }
+  if (broken_rule(planned.job, planned.plan)) return;
+  const Grid grid(planned.plan);
+  for (const auto& [kind, name] : kGroupNames) {
+    static_cast<void>(group_layout(planned.job.cluster, grid.shape(kind)));
+  }
+  if (broken_rule(planned.job, canonical(planned.plan, planned.job))) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const Document document = Document::parse(text, "fuzz");
+    if (text.find("job/1") != std::string_view::npos) read_job(document, "/nonexistent");
+    exercise(read_plan(document, "/nonexistent"));
+  } catch (const Error& error) {
+    if (*error.what() == '\0') std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,151 @@
+#include "stepwright/plan/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+#include <set>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Sharding, HasFourteenStrategies) {
+  std::vector<std::string> words;
+  for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+  EXPECT_THAT(words, ElementsAre("NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI", "ING", "III",
+                                 "IIG", "IGG", "GNG", "GIG", "GGG"));
+}
+
+TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {
+  const std::vector<Sharding> strategies = paro_strategies();
+  const Spread all[] = {Spread::kNone, Spread::kInner, Spread::kGlobal};
+  for (const Spread p : all) {
+    for (const Spread g : all) {
+      for (const Spread o : all) {
+        const Sharding sharding{.parameters = p, .gradients = g, .optimizer = o};
+        const bool listed = std::ranges::find(strategies, sharding) != strategies.end();
+        EXPECT_EQ(is_paro_strategy(sharding), listed) << sharding_word(sharding);
+        EXPECT_EQ(sharding_of(sharding_word(sharding)), sharding);
+      }
+    }
+  }
+}
+
+TEST(Sharding, ReadsAliases) {
+  const auto word = [](std::string_view alias) {
+    return sharding_word(sharding_of(alias).value());
+  };
+  EXPECT_EQ(word("ddp"), "NNN");
+  EXPECT_EQ(word("zero1"), "NNG");
+  EXPECT_EQ(word("zero2"), "NGG");
+  EXPECT_EQ(word("zero3"), "GGG");
+  EXPECT_EQ(word("fsdp"), "GGG");
+  EXPECT_EQ(word("hsdp"), "III");
+  EXPECT_EQ(word("mics"), "III");
+  EXPECT_EQ(word("hpz"), "IGG");
+  EXPECT_FALSE(sharding_of("zero4"));
+  EXPECT_FALSE(sharding_of("iig"));
+  EXPECT_FALSE(sharding_of(""));
+}
+
+TEST(RankOrder, ReadsAllPermutationsAndNothingElse) {
+  RankOrder order;
+  std::set<std::string> words;
+  do {
+    const std::string word = rank_order_word(order);
+    words.insert(word);
+    EXPECT_EQ(rank_order_of(word), order);
+  } while (std::ranges::next_permutation(order.axes).found);
+  EXPECT_EQ(words.size(), 120);
+  EXPECT_TRUE(words.contains("tp-cp-ep-dp-pp"));
+  EXPECT_TRUE(words.contains("tp-cp-ep-pp-dp"));
+  for (const std::string_view word :
+       {"", "tp", "tp-cp-ep-dp", "tp-tp-ep-dp-pp", "tp-cp-ep-dp-pp-"}) {
+    EXPECT_FALSE(rank_order_of(word)) << word;
+  }
+}
+
+TEST(EvenSplit, GivesTheSurplusToTheMiddleAndNeverToTheLast) {
+  EXPECT_THAT(even_split(8, 4), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(even_split(9, 4), ElementsAre(2, 3, 2, 2));
+  EXPECT_THAT(even_split(10, 4), ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(even_split(11, 4), ElementsAre(3, 3, 3, 2));
+  EXPECT_THAT(even_split(61, 5), ElementsAre(12, 12, 13, 12, 12));
+  EXPECT_THAT(even_split(7, 1), ElementsAre(7));
+}
+
+TEST(EvenSplit, SharesDifferByOneAtMostAndSumUp) {
+  for (std::int64_t layers = 1; layers <= 40; ++layers) {
+    for (std::int64_t chunks = 1; chunks <= layers; ++chunks) {
+      const std::vector<std::int64_t> split = even_split(layers, chunks);
+      EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), layers);
+      EXPECT_LE(std::ranges::max(split) - std::ranges::min(split), 1);
+      EXPECT_EQ(split.back(), std::ranges::min(split));
+      EXPECT_EQ(split.front() == split.back() || layers % chunks == chunks - 1, true);
+    }
+  }
+}
+
+TEST(PlanText, NamesEveryChoice) {
+  EXPECT_EQ(plan_text(Plan{}),
+            "tp1 cp1 ep1 etp1 dp1 pp1 mb1 1f1b/1 NNN/1/1 recompute:none sp:no regather ring fp32 "
+            "buckets:40000000/40000000 overlap:gp-c-l data:ring tp-cp-ep-dp-pp layers:even");
+}
+
+TEST(PlanText, DiffersWhereverPlansDiffer) {
+  std::vector<Plan> plans(25);
+  plans[1].parallel.tensor = 2;
+  plans[2].parallel.context = 2;
+  plans[3].parallel.expert = 2;
+  plans[4].parallel.expert_tensor = 2;
+  plans[5].parallel.data = 2;
+  plans[6].parallel.pipeline = 2;
+  plans[7].micro_batch = 2;
+  plans[8].schedule.kind = ScheduleKind::kGpipe;
+  plans[9].schedule.chunks = 2;
+  plans[10].sharding.optimizer = Spread::kInner;
+  plans[11].sharding.group = 2;
+  plans[12].sharding.expert_group = 2;
+  plans[13].recompute.kind = RecomputeKind::kFull;
+  plans[14].recompute.every = 2;
+  plans[15].sequence_parallel = true;
+  plans[16].tensor_input = TensorInput::kKeep;
+  plans[17].context_kind = ContextKind::kUlysses;
+  plans[18].accumulate = DType::kBf16;
+  plans[19].gradient_bucket = 1;
+  plans[20].parameter_bucket = 1;
+  plans[21].overlap.pipeline = false;
+  plans[22].data_algorithm = Algorithm::kTwoLevel;
+  std::swap(plans[23].rank_order.axes[0], plans[23].rank_order.axes[1]);
+  plans[24].layers = {1};
+  std::set<std::string> texts;
+  for (const Plan& plan : plans) texts.insert(plan_text(plan));
+  EXPECT_EQ(texts.size(), plans.size());
+}
+
+TEST(Job, KnowsTypesOfStorageAndAccumulation) {
+  EXPECT_EQ(storage_type(DType::kNvfp4), DType::kBf16);
+  EXPECT_EQ(storage_type(DType::kFp16), DType::kFp16);
+  EXPECT_EQ(default_accumulate(DType::kFp8), DType::kFp32);
+  EXPECT_EQ(default_accumulate(DType::kFp64), DType::kFp64);
+}
+
+TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
+  Job job;
+  job.sequences = 512;
+  job.model.layers = 10;
+  Plan plan;
+  plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
+  plan.micro_batch = 2;
+  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  EXPECT_EQ(micro_batches(job, plan), 32);
+  EXPECT_THAT(chunk_layers(job, plan), ElementsAre(2, 3, 3, 2));
+  plan.layers = {1, 2, 3, 4};
+  EXPECT_THAT(chunk_layers(job, plan), ElementsAre(1, 2, 3, 4));
+}
+
+}  // namespace
+}  // namespace stepwright

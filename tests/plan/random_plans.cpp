@@ -1,0 +1,183 @@
+#include "random_plans.h"
+
+#include <algorithm>
+
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+Experts small_experts() {
+  return {.count = 8,
+          .top_k = 2,
+          .ffn = 48,
+          .shared_ffn = 32,
+          .shared_gate = false,
+          .correction_bias = false,
+          .is_dense = {1, 0, 0, 0, 0, 0, 0, 0}};
+}
+
+std::vector<std::int64_t> near_divisors(std::int64_t number) {
+  std::vector<std::int64_t> values = divisors(number);
+  values.push_back(3);
+  return values;
+}
+
+void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
+  Parallel& degrees = plan.parallel;
+  std::int64_t rest = job.cluster.devices();
+  const auto take = [&](std::int64_t& degree) {
+    degree = dice.pick(divisors(rest));
+    rest /= degree;
+  };
+  take(degrees.tensor);
+  take(degrees.context);
+  take(degrees.pipeline);
+  degrees.data = dice.chance(20) ? dice.pick(near_divisors(rest)) : rest;
+  const bool routed = job.model.experts ? dice.chance(2) : dice.chance(20);
+  if (!routed) return;
+  degrees.expert = dice.pick(near_divisors(8));
+  degrees.expert_tensor = dice.chance(2) ? 1 : dice.pick(near_divisors(4));
+}
+
+void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
+  plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
+    plan.schedule = {ScheduleKind::kInterleaved, dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
+  } else {
+    plan.schedule.kind =
+        dice.pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward});
+    plan.schedule.chunks = dice.chance(20) ? 2 : 1;
+  }
+  if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
+  if (plan.layers.size() > 1 && dice.chance(2)) {
+    --plan.layers.front();
+    ++plan.layers.back();
+  }
+  if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
+  const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
+                                              RecomputeKind::kFull, RecomputeKind::kEvery});
+  plan.recompute = {kind,
+                    kind == RecomputeKind::kEvery ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+}
+
+void pick_sharding(Dice& dice, const Job& job, Plan& plan) {
+  const std::vector<Spread> spreads = {Spread::kNone, Spread::kInner, Spread::kGlobal};
+  plan.sharding = dice.pick(paro_strategies());
+  if (dice.chance(20)) plan.sharding.parameters = dice.pick(spreads);
+  const Parallel& degrees = plan.parallel;
+  if (!plan.sharding.uses(Spread::kInner) && !dice.chance(30)) return;
+  plan.sharding.group = dice.pick(near_divisors(degrees.context * degrees.data));
+  if (!job.model.experts && !dice.chance(30)) return;
+  plan.sharding.expert_group =
+      dice.pick(near_divisors(std::max<std::int64_t>(1, degrees.expert_data())));
+}
+
+void pick_flags(Dice& dice, Plan& plan) {
+  const bool needs = plan.parallel.expert > 1 || plan.parallel.expert_tensor > 1;
+  const bool tensor = plan.parallel.tensor > 1;
+  plan.sequence_parallel = tensor ? needs || dice.chance(2) : dice.chance(20);
+  if (dice.chance(20)) plan.sequence_parallel = !plan.sequence_parallel;
+  plan.tensor_input = dice.pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
+  plan.context_kind =
+      dice.pick<ContextKind>({ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
+  plan.accumulate = dice.pick<DType>({DType::kFp32, DType::kFp32, DType::kFp64, DType::kBf16});
+  plan.gradient_bucket = dice.pick<std::int64_t>({1, 40'000'000});
+  plan.overlap.tensor = dice.chance(2);
+  plan.overlap.context = dice.chance(2);
+  plan.data_algorithm = dice.pick<Algorithm>({Algorithm::kRing, Algorithm::kTwoLevel});
+  if (dice.chance(2)) return;
+  auto& axes = plan.rank_order.axes;
+  for (std::size_t i = kAxes - 1; i > 0; --i) std::swap(axes[i], axes[dice.below(i + 1)]);
+}
+
+}  // namespace
+
+Cluster small_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
+  Cluster cluster;
+  cluster.name = "small";
+  cluster.device = {.name = "toy",
+                    .peak_flops = {{DType::kFp32, 1e13}, {DType::kBf16, 1e14}},
+                    .memory_bytes = 40e9,
+                    .memory_bandwidth_bytes_per_s = 1e12};
+  cluster.nodes = nodes;
+  cluster.devices_per_node = devices_per_node;
+  cluster.nic_bytes_per_s = 25e9;
+  cluster.levels = {
+      {.name = "inside", .size = devices_per_node, .uplink_bytes_per_s = 100e9, .latency_s = 1e-6},
+      {.name = "network",
+       .size = nodes * devices_per_node,
+       .uplink_bytes_per_s = 25e9,
+       .latency_s = 5e-6,
+       .network = true}};
+  return cluster;
+}
+
+Job small_job() {
+  Job job;
+  job.model_name = job.model.name = "small";
+  job.model.layers = 8;
+  job.model.hidden = 64;
+  job.model.heads = 8;
+  job.model.kv_heads = 4;
+  job.model.head_dim = 8;
+  job.model.ffn = 96;
+  job.model.vocabulary = 1000;
+  job.model.positions = 64;
+  job.cluster = small_cluster(2, 8);
+  job.sequences = 32;
+  job.length = 64;
+  return job;
+}
+
+Job small_expert_job() {
+  Job job = small_job();
+  job.model.experts = small_experts();
+  return job;
+}
+
+Job random_job(Dice& dice) {
+  Job job = dice.chance(2) ? small_job() : small_expert_job();
+  job.cluster = small_cluster(dice.pick<std::int64_t>({1, 2, 3, 4}),
+                              dice.pick<std::int64_t>({1, 2, 4, 6, 8}));
+  job.model.layers = dice.pick<std::int64_t>({8, 8, 12, 7, 2});
+  job.model.heads = dice.pick<std::int64_t>({8, 16, 12});
+  job.model.kv_heads = dice.pick<std::int64_t>({4, job.model.heads});
+  if (dice.chance(6)) job.model.latent = LatentAttention{};
+  job.model.ffn = dice.pick<std::int64_t>({96, 64, 20});
+  if (dice.chance(6)) job.model.position = Position::kLearned;
+  job.length = dice.pick<std::int64_t>({64, 48, 24, 96});
+  job.sequences = dice.pick<std::int64_t>({32, 48, 24, 7});
+  job.precision = dice.pick<DType>({DType::kBf16, DType::kBf16, DType::kFp32, DType::kFp64});
+  if (job.model.experts && dice.chance(3)) job.model.experts->is_dense.clear();
+  if (job.model.experts && dice.chance(3)) job.model.experts->shared_ffn = 0;
+  return job;
+}
+
+Job random_good_job(Dice& dice) {
+  while (true) {
+    const Job job = random_job(dice);
+    for (int i = 0; i < 50; ++i) {
+      if (!broken_rule(job, random_plan(dice, job))) return job;
+    }
+  }
+}
+
+Plan random_plan(Dice& dice, const Job& job) {
+  Plan plan;
+  pick_degrees(dice, job, plan);
+  pick_schedule(dice, job, plan);
+  pick_sharding(dice, job, plan);
+  pick_flags(dice, plan);
+  return plan;
+}
+
+Plan random_legal_plan(Dice& dice, const Job& job) {
+  while (true) {
+    const Plan plan = random_plan(dice, job);
+    if (!broken_rule(job, plan)) return plan;
+  }
+}
+
+}  // namespace stepwright

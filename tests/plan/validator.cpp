@@ -1,0 +1,176 @@
+#include "validator.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+namespace stepwright {
+namespace {
+
+/// Deals things out one by one: does everyone get equally many?
+bool deals_evenly(std::int64_t things, std::int64_t hands) {
+  if (hands < 1) return false;
+  std::vector<std::int64_t> dealt(static_cast<std::size_t>(hands));
+  for (std::int64_t i = 0; i < things; ++i) ++dealt[static_cast<std::size_t>(i % hands)];
+  return std::ranges::count(dealt, dealt.front()) == hands;
+}
+
+/// The ranks of one side in order, as places along the five axes; empty unless there are `ranks`.
+using Place = std::array<std::int64_t, kAxes>;
+std::vector<Place> lay_out(const RankOrder& order, const Place& sizes, std::int64_t ranks) {
+  std::vector<Place> places = {Place{}};
+  for (const Axis axis : order.axes) {
+    const auto a = static_cast<std::size_t>(axis);
+    const std::vector<Place> before = places;
+    for (std::int64_t i = 1; i < sizes[a]; ++i) {
+      for (Place place : before) {
+        place[a] = i;
+        places.push_back(place);
+        if (std::ssize(places) > ranks) return {};
+      }
+    }
+  }
+  return std::ssize(places) == ranks ? places : std::vector<Place>{};
+}
+
+using Groups = std::map<Place, std::vector<std::int64_t>>;
+
+/// Ranks that agree in all axes but those left free.
+Groups groups_over(const std::vector<Place>& places, std::initializer_list<Axis> free) {
+  Groups groups;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    Place key = places[rank];
+    for (const Axis axis : free) key[static_cast<std::size_t>(axis)] = 0;
+    groups[key].push_back(static_cast<std::int64_t>(rank));
+  }
+  return groups;
+}
+
+std::set<std::vector<std::int64_t>> as_sets(const Groups& groups) {
+  std::set<std::vector<std::int64_t>> sets;
+  for (const auto& [key, ranks] : groups) sets.insert(ranks);
+  return sets;
+}
+
+/// Cuts every group into runs; are all runs of full length and laid out alike?
+bool cuts_alike(const Groups& groups, std::int64_t size) {
+  std::set<std::vector<std::int64_t>> patterns;
+  for (const auto& [key, ranks] : groups) {
+    for (std::int64_t begin = 0; begin < std::ssize(ranks); begin += size) {
+      std::vector<std::int64_t> run;
+      for (std::int64_t i = begin; i < std::min(begin + size, std::ssize(ranks)); ++i) {
+        run.push_back(ranks[static_cast<std::size_t>(i)] - ranks[static_cast<std::size_t>(begin)]);
+      }
+      if (std::ssize(run) != size) return false;
+      patterns.insert(run);
+    }
+  }
+  return patterns.size() == 1;
+}
+
+bool model_can_be_cut(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  const std::int64_t tensor = plan.parallel.tensor;
+  std::vector<std::int64_t> widths = {model.heads};
+  if (!model.latent) widths.push_back(model.kv_heads);
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    if (!model.layer_class(layer).experts) widths.push_back(model.ffn);
+  }
+  if (model.experts) widths.push_back(model.experts->shared_ffn);
+  return std::ranges::all_of(widths, [&](auto width) { return deals_evenly(width, tensor); });
+}
+
+bool sequence_can_be_cut(const Job& job, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  if (job.model.position == Position::kLearned && job.length > job.model.positions) return false;
+  if (plan.sequence_parallel && tensor < 2) return false;
+  if (context > 1 && !deals_evenly(job.length, 2 * context)) return false;
+  const std::int64_t tokens = job.length / context;
+  if (plan.sequence_parallel && !deals_evenly(tokens, tensor)) return false;
+  if (context == 1 || plan.context_kind != ContextKind::kUlysses) return true;
+  const std::int64_t heads = job.model.latent ? job.model.heads : job.model.kv_heads;
+  return deals_evenly(heads / tensor, context) && deals_evenly(job.model.heads / tensor, context);
+}
+
+bool experts_can_be_spread(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const bool spread = degrees.expert != 1 || degrees.expert_tensor != 1;
+  if (!spread) return true;
+  if (!job.model.experts) return false;
+  return deals_evenly(job.model.experts->count, degrees.expert) &&
+         deals_evenly(job.model.experts->ffn, degrees.expert_tensor) &&
+         (degrees.tensor == 1 || plan.sequence_parallel);
+}
+
+bool layers_can_be_staged(const Job& job, const Plan& plan) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t chunks = pipeline * plan.schedule.chunks;
+  if (chunks > job.model.layers) return false;
+  if (!plan.layers.empty()) {
+    std::int64_t sum = 0;
+    for (const std::int64_t layers : plan.layers) sum += layers;
+    const bool fits = std::ssize(plan.layers) == chunks && sum == job.model.layers;
+    if (!fits || std::ranges::min(plan.layers) < 1) return false;
+  }
+  if (plan.schedule.kind != ScheduleKind::kInterleaved) return plan.schedule.chunks == 1;
+  return plan.schedule.chunks > 1 && pipeline > 1;
+}
+
+bool batch_can_be_dealt(const Job& job, const Plan& plan) {
+  if (!deals_evenly(job.sequences, plan.parallel.data)) return false;
+  std::int64_t left = job.sequences / plan.parallel.data;
+  std::int64_t count = 0;
+  for (; left > 0; left -= plan.micro_batch) ++count;
+  if (left != 0) return false;
+  return plan.schedule.kind != ScheduleKind::kInterleaved ||
+         deals_evenly(count, plan.parallel.pipeline);
+}
+
+bool ranks_can_be_laid_out(const Job& job, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  const std::int64_t ranks = job.cluster.nodes * job.cluster.devices_per_node;
+  const auto dense = lay_out(plan.rank_order, {tensor, context, 1, data, pipeline}, ranks);
+  if (dense.empty()) return false;
+  std::int64_t expert_data = 1;  // the only size with which the expert side has as many ranks
+  while (expert_tensor * expert * expert_data * pipeline < ranks) ++expert_data;
+  const auto routed =
+      lay_out(plan.rank_order, {expert_tensor, 1, expert, expert_data, pipeline}, ranks);
+  if (routed.empty()) return false;
+  if (as_sets(groups_over(dense, {Axis::kPipeline})) !=
+      as_sets(groups_over(routed, {Axis::kPipeline}))) {
+    return false;
+  }
+  const bool inner = plan.sharding.parameters == Spread::kInner ||
+                     plan.sharding.gradients == Spread::kInner ||
+                     plan.sharding.optimizer == Spread::kInner;
+  const bool inner_experts = inner && job.model.experts;
+  return (inner ? cuts_alike(groups_over(dense, {Axis::kContext, Axis::kData}), plan.sharding.group)
+                : plan.sharding.group == 1) &&
+         (inner_experts ? cuts_alike(groups_over(routed, {Axis::kData}), plan.sharding.expert_group)
+                        : plan.sharding.expert_group == 1);
+}
+
+bool states_can_be_kept(const Job& job, const Plan& plan) {
+  static const std::set<std::string> kStrategies = {"NNN", "NNI", "NNG", "NII", "NIG",
+                                                    "NGG", "INI", "ING", "III", "IIG",
+                                                    "IGG", "GNG", "GIG", "GGG"};
+  static const std::set<std::pair<DType, DType>> kSums = {
+      {DType::kBf16, DType::kBf16}, {DType::kBf16, DType::kFp32}, {DType::kBf16, DType::kFp64},
+      {DType::kFp32, DType::kFp32}, {DType::kFp32, DType::kFp64}, {DType::kFp64, DType::kFp64}};
+  return kStrategies.contains(sharding_word(plan.sharding)) &&
+         job.cluster.device.peak_flops.contains(job.precision) &&
+         kSums.contains({job.precision, plan.accumulate});
+}
+
+}  // namespace
+
+bool can_be_done(const Job& job, const Plan& plan) {
+  return model_can_be_cut(job, plan) && sequence_can_be_cut(job, plan) &&
+         experts_can_be_spread(job, plan) && layers_can_be_staged(job, plan) &&
+         batch_can_be_dealt(job, plan) && ranks_can_be_laid_out(job, plan) &&
+         states_can_be_kept(job, plan);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tests/simulate/draft.h"
+
+namespace stepwright {
+
+struct RandomOptions {
+  bool shared_links = true;  ///< Otherwise no message meets another.
+};
+
+/// A program of one to four stages with random templates on all streams, random dependences,
+/// several micro-batches that pass through the stages, and a collective over all stages at its end.
+Draft random_program(std::uint32_t seed, const RandomOptions& options = {});
+
+/// When the last operator of each stage ends if nothing slows anything down: every operator by
+/// recursion over what it waits for, as the headers of `step/` say it.
+std::vector<double> ends_without_contention(const Draft& draft);
+
+}  // namespace stepwright

@@ -1,0 +1,211 @@
+// Traffic of the programs that build_program writes.
+#include <gmock/gmock.h>
+
+#include "stepwright/traffic/ledger.h"
+#include "stepwright/traffic/matrix.h"
+#include "tests/traffic/programs.h"
+
+namespace stepwright {
+namespace {
+
+using testing::plan_of;
+
+/// GPT of 24 layers with messages of 125 MB: 2 bytes x 10 x 2,000 tokens x 3,125; 2.96e9 parameters.
+Job gpt_3b() {
+  Job job;
+  job.model.layers = 24;
+  job.model.hidden = 3125;
+  job.model.heads = 40;
+  job.model.kv_heads = 40;
+  job.model.head_dim = 78;
+  job.model.ffn = 12'504;
+  job.model.vocabulary = 24'064;
+  job.model.gated = false;
+  job.model.norm = Norm::kLayer;
+  job.model.qkv_bias = job.model.attention_output_bias = job.model.mlp_bias = true;
+  job.sequences = 80;
+  job.length = 2000;
+  return job;
+}
+
+Plan plan_of_gpt_3b() {
+  Plan plan = plan_of({.tensor = 8, .pipeline = 2, .data = 2});
+  plan.micro_batch = 10;
+  plan.accumulate = DType::kBf16;
+  return plan;
+}
+
+/// Bytes sent by scheme, mean over ranks.
+std::map<Scheme, double> sent_per_rank(const Job& job, const Plan& plan) {
+  const StepProgram program = build_program(job, plan);
+  std::map<Scheme, double> result;
+  for (const auto& [scheme, volume] : totals(ledger(program, std::nullopt, Grid(plan)))) {
+    result[scheme] = volume.sent_bytes / static_cast<double>(program.ranks);
+  }
+  return result;
+}
+
+// "Understanding Communication Characteristics of Distributed Training" (APNet 2024), GPT-3B on 32
+// GPUs: 85 GB of tensor, 1 GB of pipeline, 741 MB of data parallelism per GPU and step, sent and
+// received.
+TEST(BuiltProgram, HasTheVolumesOfAPublishedGpt3B) {
+  auto sent = sent_per_rank(gpt_3b(), plan_of_gpt_3b());
+  EXPECT_NEAR(2 * sent[Scheme::kTensor], 85e9, 0.02 * 85e9);
+  EXPECT_NEAR(2 * sent[Scheme::kPipeline], 1e9, 0.05 * 1e9);
+  EXPECT_NEAR(2 * sent[Scheme::kData], 741e6, 0.01 * 741e6);
+}
+
+TEST(BuiltProgram, HasTheMessageSizeOfAPublishedGpt3B) {
+  const Plan plan = plan_of_gpt_3b();
+  const StepProgram program = build_program(gpt_3b(), plan);
+  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+    const bool of_the_loss = message.payload_bytes == 4 * 20'000;
+    const bool at_the_end = message.phase == Phase::kOptimizer;
+    if (message.scheme == Scheme::kPipeline ||
+        (message.scheme == Scheme::kTensor && !of_the_loss && !at_the_end)) {
+      EXPECT_EQ(message.payload_bytes, 125'000'000);
+    }
+  }
+}
+
+/// A small model whose layers take part in everything.
+Job small_job() {
+  Job job;
+  job.model.layers = 8;
+  job.model.hidden = 64;
+  job.model.heads = 8;
+  job.model.kv_heads = 8;
+  job.model.head_dim = 8;
+  job.model.ffn = 256;
+  job.model.vocabulary = 1024;
+  job.model.tied = true;
+  job.sequences = 32;
+  job.length = 128;
+  return job;
+}
+
+Plan small_plan() {
+  Plan plan = plan_of({.tensor = 4, .pipeline = 4, .data = 4});
+  plan.micro_batch = 1;
+  return plan;
+}
+
+constexpr double kActivation = 2.0 * 128 * 64;       ///< X: bytes of the residual stream.
+constexpr double kLayersTimesBatches = 8 / 4 * 8.0;  ///< Per stage and step.
+
+/// Bytes that a rank in the middle of the pipeline sends.
+double middle_tensor_bytes(const Plan& plan) {
+  const StepProgram program = build_program(small_job(), plan);
+  const Grid grid(plan);
+  const std::int64_t rank = grid.rank_at(1, 0, 1, 1);
+  Ledger layers = ledger(program, rank, grid);
+  std::erase_if(layers.messages, [](const Message& m) { return m.phase == Phase::kOptimizer; });
+  return totals(layers)[Scheme::kTensor].sent_bytes;
+}
+
+/// 3/4 of the activation: a half of a ring all-reduce over 4.
+double halves(double count) { return count * kLayersTimesBatches * 3.0 / 4 * kActivation; }
+
+// Per layer and micro-batch, in halves of an all-reduce (traffic notes, section 2): 4 all-reduces;
+// under sequence parallelism 4 + 4, with gathered inputs dropped 2 more; full recomputation runs the
+// forward's again.
+TEST(BuiltProgram, SendsWhatTensorParallelismCosts) {
+  Plan plan = small_plan();
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
+  plan.recompute.kind = RecomputeKind::kFull;
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(12));
+}
+
+TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {
+  Plan plan = small_plan();
+  plan.sequence_parallel = true;
+  plan.tensor_input = TensorInput::kKeep;
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
+  plan.tensor_input = TensorInput::kRegather;
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
+  plan.recompute.kind = RecomputeKind::kSelective;
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
+  plan.recompute.kind = RecomputeKind::kFull;
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(14));
+}
+
+TEST(BuiltProgram, ReceivesWhatItSends) {
+  Plan plan = small_plan();
+  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  const StepProgram program = build_program(small_job(), plan);
+  std::map<OperatorKind, std::int64_t> calls;
+  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+    calls[message.operation] += message.count;
+  }
+  // 8 chunks have 7 boundaries, crossed twice by 8 micro-batches on 16 ranks of a stage.
+  EXPECT_EQ(calls[OperatorKind::kSend], 7 * 2 * 8 * 16);
+  EXPECT_EQ(calls[OperatorKind::kReceive], calls[OperatorKind::kSend]);
+}
+
+TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
+  Plan plan = small_plan();
+  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  const Grid grid(plan);
+  const TrafficMatrix matrix(build_program(small_job(), plan), grid, testing::cluster_of(8, 8),
+                             plan.data_algorithm);
+  const std::int64_t last = grid.rank_at(1, 0, 2, 3);
+  const std::int64_t first = grid.rank_at(1, 0, 2, 0);
+  const auto bytes = [&](std::int64_t from, std::int64_t to) {
+    for (const Edge& edge : matrix.row(from)) {
+      if (edge.to == to) return edge.bytes;
+    }
+    return 0.0;
+  };
+  const double table = 4.0 * 1024 / 4 * 64;  // the tied table's gradients travel the same way
+  EXPECT_DOUBLE_EQ(bytes(last, first), 8 * kActivation + table);
+  EXPECT_DOUBLE_EQ(bytes(first, last), 8 * kActivation + table);
+  EXPECT_DOUBLE_EQ(bytes(last, last - 16), 2 * 8 * kActivation);
+}
+
+TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
+  Plan plan = small_plan();
+  plan.sharding = {Spread::kInner, Spread::kInner, Spread::kGlobal, 2, 1};
+  plan.data_algorithm = Algorithm::kTwoLevel;
+  const StepProgram program = build_program(small_job(), plan);
+  const Grid grid(plan);
+  const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.data_algorithm);
+  for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
+    double expected = 0;
+    for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {
+      expected += volume.sent_bytes;
+    }
+    double sent = 0;
+    for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+    EXPECT_NEAR(sent, expected, 1e-9 * expected);
+  }
+}
+
+// Balanced, the four all-to-alls of an expert layer are one symmetric matrix: combine is the
+// transpose of dispatch, each backward is the transpose of its forward (2512.24750).
+TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
+  Job job = small_job();
+  job.model.experts = Experts{.count = 8, .top_k = 2, .ffn = 96};
+  Plan plan = plan_of({.expert = 4, .data = 8});
+  const StepProgram program = build_program(job, plan);
+  const Grid grid(plan);
+  Ledger exchanges = ledger(program, std::nullopt, grid);
+  std::erase_if(exchanges.messages,
+                [](const Message& m) { return m.operation != OperatorKind::kAllToAll; });
+  std::map<Phase, std::int64_t> calls;
+  for (const Message& message : exchanges.messages) calls[message.phase] += message.count;
+  EXPECT_EQ(calls[Phase::kForward], calls[Phase::kDataGradient]);
+
+  const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.data_algorithm);
+  const auto bytes = [&](std::int64_t from, std::int64_t to) {
+    for (const Edge& edge : matrix.row(from)) {
+      if (edge.to == to) return edge.bytes;
+    }
+    return 0.0;
+  };
+  EXPECT_GT(bytes(0, 2), 0);
+  EXPECT_DOUBLE_EQ(bytes(0, 2), bytes(2, 0));
+  EXPECT_EQ(bytes(0, 5), 0);
+}
+
+}  // namespace
+}  // namespace stepwright
