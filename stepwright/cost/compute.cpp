@@ -31,10 +31,6 @@ double matrix_flops(const Device& device, const DeviceDefaults& defaults, DType 
   }
 }
 
-bool backward(const Operator& op) {
-  return op.phase == Phase::kDataGradient || op.phase == Phase::kWeightGradient;
-}
-
 /// Time of a fused attention over that of a long unmasked one at head dimension 128.
 double attention_slowdown(const Operator& op) {
   const Shape& s = op.shape;
@@ -45,7 +41,7 @@ double attention_slowdown(const Operator& op) {
   constexpr double kHalf = constants::kHeadDimension.value;
   const double dimension = static_cast<double>(std::max<std::int64_t>(1, s.head_dim));
   const double narrow = std::max(1.0, (dimension + kHalf) / dimension * 128 / (128 + kHalf));
-  const double back = backward(op) ? 1 / constants::kAttentionBackward.value : 1;
+  const double back = is_backward(op.phase) ? 1 / constants::kAttentionBackward.value : 1;
   return (left + added) / left * narrow * back;
 }
 
@@ -63,11 +59,11 @@ bool has_unfused_form(const Operator& op) {
 double unfused_traffic(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::kNorm:
-      return backward(op) ? constants::kUnfusedNormBackward.value
-                          : constants::kUnfusedNormForward.value;
+      return is_backward(op.phase) ? constants::kUnfusedNormBackward.value
+                                   : constants::kUnfusedNormForward.value;
     case OperatorKind::kRotary:
-      return backward(op) ? constants::kUnfusedRotaryBackward.value
-                          : constants::kUnfusedRotaryForward.value;
+      return is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
+                                   : constants::kUnfusedRotaryForward.value;
     default: return constants::kUnfusedActivation.value;
   }
 }

@@ -26,13 +26,13 @@ struct OperatorTime {
 
 /// How operators of different streams of one rank slow each other down: never for nothing.
 struct Contention {
-  double compute_beside_inside =
-      1.0;  ///< Factor on computation while a message is inside the node.
-  double compute_beside_network = 1.0;  ///< The same while one is on the network.
+  /// Factors on the time of computation while a message is inside the node, or on the network.
+  double compute_beside_inside = 1.0;
+  double compute_beside_network = 1.0;
 };
 
-/// Prices operators of one job on its cluster. Immutable, safe to share between threads; no call
-/// below `price` allocates. Without fitted models (`fit()` says "unfitted") it is the documented
+/// Prices operators of one job on its cluster. Immutable, safe to share between threads;
+/// pricing allocates nothing. Without fitted models (`fit()` says "unfitted") it is the documented
 /// default of `docs/models.md`: a roofline with attainable rates for computation; for messages
 /// starts and hops, then bytes over the share of the narrowest link.
 class CostModel {

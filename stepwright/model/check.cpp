@@ -46,7 +46,8 @@ class Checker {
 
   void size(std::string_view field, std::int64_t value, std::int64_t low,
             std::int64_t high = kLargestSize) const {
-    rule(value >= low && value <= high, field, value, fmt::format("{} to {}", low, high));
+    if (value >= low && value <= high) return;
+    rule(false, field, value, fmt::format("{} to {}", low, high));
   }
 
   void width(std::string_view field, std::int64_t value, std::int64_t width_per_head) const {

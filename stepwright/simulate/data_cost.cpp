@@ -43,15 +43,20 @@ class Messages {
   Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
-  /// `elements` in `pieces` messages.
-  double seconds(OperatorKind kind, GroupKind group, DType type, double elements, double pieces,
-                 LinkClass& link) const {
+  /// Adds `elements` in `pieces` messages.
+  void add(MessageCost& sum, OperatorKind kind, GroupKind group, DType type, double elements,
+           double pieces, LinkClass& link) const {
     const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
-    if (layout.size <= 1 || elements <= 0) return 0;
-    const OperatorTime time =
-        cost_.message(kind, bytes_of(type, elements / pieces), layout, plan_.data_algorithm);
-    link = std::max(link, time.link);
-    return pieces * time.seconds;
+    if (layout.size <= 1 || elements <= 0) return;
+    const auto seconds = [&](double count) {
+      const OperatorTime time =
+          cost_.message(kind, bytes_of(type, count), layout, plan_.data_algorithm);
+      link = std::max(link, time.link);
+      return time.seconds;
+    };
+    const double whole = seconds(elements);
+    sum.floor_s += whole;
+    sum.seconds += pieces > 1 ? pieces * seconds(elements / pieces) : whole;
   }
 
  private:
@@ -61,61 +66,57 @@ class Messages {
 };
 
 double pieces_of(double elements, std::int64_t bucket, double units) {
-  const double by_size = std::floor(elements / static_cast<double>(std::max<std::int64_t>(bucket, 1)));
-  // Blocks are not cut together with their neighbours beyond a bucket, nor in more pieces than fit.
-  const double per_unit = std::max(1.0, std::floor(elements / units /
-                                                   static_cast<double>(std::max<std::int64_t>(bucket, 1))));
-  return std::max(1.0, std::min(by_size, units * per_unit));
+  // A bucket closes with the block that fills it, and is cut into as many pieces as it has buckets.
+  const auto size = static_cast<double>(std::max<std::int64_t>(bucket, 1));
+  const double per_unit = std::max(1.0, std::floor(elements / units / size));
+  return std::max(1.0, std::min(std::floor(elements / size), units * per_unit));
 }
 
 void add_gathers(DataCost& out, const Messages& messages, const Plan& plan, const Spreading& spread,
                  DType storage, double units) {
   const Spread p = plan.sharding.parameters;
   const Spread os = plan.sharding.optimizer;
-  const auto gather = [&](GroupKind group, double elements, double pieces) {
-    return messages.seconds(OperatorKind::kAllGather, group, storage, elements, pieces,
-                            out.gather_link);
+  const auto gather = [&](MessageCost& sum, GroupKind group, double elements, double pieces) {
+    messages.add(sum, OperatorKind::kAllGather, group, storage, elements, pieces, out.gather_link);
   };
-  if (p == Spread::kInner) out.gather_s += gather(spread.inner_group, spread.elements, units);
-  if (p == Spread::kGlobal) out.gather_s += gather(spread.world_group, spread.elements, units);
+  if (p == Spread::kInner) gather(out.gather, spread.inner_group, spread.elements, units);
+  if (p == Spread::kGlobal) gather(out.gather, spread.world_group, spread.elements, units);
   if (p == os) return;
   const double part = p == Spread::kInner ? spread.elements / static_cast<double>(spread.inner)
                                           : spread.elements;
-  const GroupKind group = p == Spread::kInner      ? spread.outer_group
-                          : os == Spread::kInner ? spread.inner_group
-                                                 : spread.world_group;
+  GroupKind group = os == Spread::kInner ? spread.inner_group : spread.world_group;
+  if (p == Spread::kInner) group = spread.outer_group;
   const double pieces =
       plan.overlap.parameters ? units : pieces_of(part, plan.parameter_bucket, 1e18);
-  out.refresh_s += gather(group, part, pieces);
+  gather(out.refresh, group, part, pieces);
 }
 
 void add_reductions(DataCost& out, const Messages& messages, const Plan& plan,
                     const Spreading& spread, double units) {
   const Spread g = plan.sharding.gradients;
   const Spread os = plan.sharding.optimizer;
-  const double pieces = pieces_of(spread.elements, plan.gradient_bucket, units);
-  out.buckets = std::max(out.buckets, pieces);
-  const auto reduce = [&](OperatorKind kind, GroupKind group, double elements) {
-    return messages.seconds(kind, group, plan.accumulate, elements,
-                            pieces_of(elements, plan.gradient_bucket, pieces), out.reduce_link);
+  const double whole = spread.elements;
+  const double part = whole / static_cast<double>(spread.inner);
+  const double buckets = pieces_of(whole, plan.gradient_bucket, units);
+  out.buckets = std::max(out.buckets, buckets);
+  const auto reduce = [&](MessageCost& sum, OperatorKind kind, GroupKind group, double elements) {
+    messages.add(sum, kind, group, plan.accumulate, elements, buckets, out.reduce_link);
   };
-  const double inner =
-      reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.elements);
-  const double part = spread.elements / static_cast<double>(spread.inner);
+  constexpr OperatorKind kScatter = OperatorKind::kReduceScatter;
   if (g == Spread::kGlobal) {
-    out.reduce_s += reduce(OperatorKind::kReduceScatter, spread.world_group, spread.elements);
+    reduce(out.reduce, kScatter, spread.world_group, whole);
     return;
   }
-  if (g == Spread::kInner) out.reduce_s += inner;
-  if (g == Spread::kNone && os == Spread::kInner) out.last_reduce_s += inner;
+  if (g == Spread::kInner) reduce(out.reduce, kScatter, spread.inner_group, whole);
   if (os == Spread::kInner) {
-    out.last_reduce_s += reduce(OperatorKind::kAllReduce, spread.outer_group, part);
+    if (g == Spread::kNone) reduce(out.last_reduce, kScatter, spread.inner_group, whole);
+    reduce(out.last_reduce, OperatorKind::kAllReduce, spread.outer_group, part);
   } else if (os == Spread::kNone) {
-    out.last_reduce_s += reduce(OperatorKind::kAllReduce, spread.world_group, spread.elements);
+    reduce(out.last_reduce, OperatorKind::kAllReduce, spread.world_group, whole);
   } else if (g == Spread::kInner) {
-    out.last_reduce_s += reduce(OperatorKind::kReduceScatter, spread.outer_group, part);
+    reduce(out.last_reduce, kScatter, spread.outer_group, part);
   } else {
-    out.last_reduce_s += reduce(OperatorKind::kReduceScatter, spread.world_group, spread.elements);
+    reduce(out.last_reduce, kScatter, spread.world_group, whole);
   }
 }
 
@@ -149,7 +150,9 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   seconds += cost.compute_s(op);
   LinkClass link{};
   const auto all_reduce = [&](GroupKind group, DType type, double elements) {
-    return messages.seconds(OperatorKind::kAllReduce, group, type, elements, 1, link);
+    MessageCost sum;
+    messages.add(sum, OperatorKind::kAllReduce, group, type, elements, 1, link);
+    return sum.seconds;
   };
   const double divisor = d.divisor(plan.sharding.gradients);
   if (plan.sequence_parallel) {

@@ -4,13 +4,19 @@
 
 namespace stepwright {
 
-/// Data-parallel messages of one pipeline position, alone, in seconds.
+/// Seconds of messages, alone, and a floor of it: the same bytes in one message.
+struct MessageCost {
+  double seconds = 0;
+  double floor_s = 0;
+};
+
+/// Data-parallel messages of one pipeline position.
 struct DataCost {
-  double gather_s = 0;       ///< Parameter gathers of one pass over its blocks.
-  double refresh_s = 0;      ///< Gathers that bring updated parameters back after a step.
-  double reduce_s = 0;       ///< Reductions in every backward.
-  double last_reduce_s = 0;  ///< What the last backward of a step adds.
-  double buckets = 1;        ///< Into which its reductions are cut.
+  MessageCost gather;       ///< Parameter gathers of one pass over its blocks.
+  MessageCost refresh;      ///< Gathers that bring updated parameters back after a step.
+  MessageCost reduce;       ///< Reductions in every backward.
+  MessageCost last_reduce;  ///< What the last backward of a step adds.
+  double buckets = 1;       ///< Into which its reductions are cut.
   LinkClass gather_link = LinkClass::kNone;
   LinkClass reduce_link = LinkClass::kNone;
   double update_s = 0;       ///< Small reductions, norm and optimizer.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -223,8 +224,12 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
       add(static_cast<std::int32_t>(slot), receive.item, receive.operation, time_s, time_s);
     }
   }
-  std::stable_sort(events.begin() + before, events.end(),
-                   [](const Event& a, const Event& b) { return a.start_s < b.start_s; });
+  std::sort(events.begin() + before, events.end(), [](const Event& a, const Event& b) {
+    const auto key = [](const Event& e) {
+      return std::tie(e.start_s, e.end_s, e.micro_batch, e.layer, e.which, e.operation);
+    };
+    return key(a) < key(b);
+  });
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class Matcher {
   }
 
   [[nodiscard]] std::size_t track_of(std::int32_t stage, std::int32_t sequence) const {
-    return static_cast<std::size_t>(score_.first_track[stage] + sequence);
+    return static_cast<std::size_t>(score_.first_track[stage]) + static_cast<std::size_t>(sequence);
   }
 
   [[nodiscard]] std::int32_t global_chunk(const Stage& stage, const Slot& slot) const {
@@ -85,7 +85,7 @@ class Matcher {
 
   /// Groups the receives by key, each group in the order of the schedule.
   void sort_receives() {
-    const auto keys = static_cast<std::size_t>(2 * chunks_ * (micro_batches_ + 1));
+    const std::size_t keys = std::size_t{2} * chunks_ * (micro_batches_ + 1);
     first_.assign(keys + 1, 0);
     for (const End& end : receives_) ++first_[static_cast<std::size_t>(end.key) + 1];
     for (std::size_t k = 0; k < keys; ++k) first_[k + 1] += first_[k];

@@ -199,55 +199,62 @@ struct Pricer::Passes {
   double end_s = 0;       ///< What the last backward adds.
   double end_floor_s = 0;
   double update_s = 0;
+  double update_floor_s = 0;
 };
 
 Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
                               const DataCost& data, const Plan& plan) const {
   const Contention& contention = cost_.contention();
   const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
-  const Overlay none;
-  const Overlay gather{data.gather_s, data.gather_link};
-  const Overlay reduce{data.reduce_s, data.reduce_link};
-  Passes out;
-  out.update_s = data.update_s;
   const bool ahead = plan.overlap.parameters;
   const bool behind = plan.overlap.gradients;
-  out.forward_s = ahead ? pass_seconds(stage.forward, units, gather, none, contention)
-                        : stage.forward.seconds + data.gather_s;
-  out.backward_s = pass_seconds(stage.backward, units, ahead ? gather : none,
-                                behind ? reduce : none, contention) +
-                   (ahead ? 0 : data.gather_s) + (behind ? 0 : data.reduce_s);
-  out.forward_floor_s =
-      ahead ? std::max(stage.forward.floor_s, data.gather_s) : stage.forward.floor_s + data.gather_s;
-  out.backward_floor_s = ahead ? std::max(stage.backward.floor_s, data.gather_s)
-                               : stage.backward.floor_s + data.gather_s;
-  if (!behind) out.backward_floor_s += data.reduce_s;
+  const Overlay none;
+  const Overlay gather{ahead ? data.gather.seconds : 0, data.gather_link};
+  const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce_link};
+  const double blocking_gather = ahead ? 0 : data.gather.seconds;
+  const double blocking_reduce = behind ? 0 : data.reduce.seconds;
+  Passes out;
+  out.forward_s = pass_seconds(stage.forward, units, gather, none, contention) + blocking_gather;
+  out.backward_s = pass_seconds(stage.backward, units, gather, reduce, contention) +
+                   blocking_gather + blocking_reduce;
+  const auto floor = [&](double work) {
+    return ahead ? std::max(work, data.gather.floor_s) : work + data.gather.floor_s;
+  };
+  out.forward_floor_s = floor(stage.forward.floor_s);
+  out.backward_floor_s =
+      floor(stage.backward.floor_s) + (behind ? 0 : data.reduce.floor_s);
   const double worst =
       std::max(contention.compute_beside_inside, contention.compute_beside_network);
-  out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst + 2 * data.gather_s +
-                 data.reduce_s + 4 * pipeline.send_s / pipeline.fill_share;
-  // Ends of the step.
-  if (ahead) {
-    const Overlay refresh{data.refresh_s, data.gather_link};
-    out.start_s = pass_seconds(stage.forward, units, {data.gather_s + data.refresh_s,
-                                                      data.gather_link},
-                               none, contention) -
-                  out.forward_s;
-    out.start_s = std::max(0.0, std::min(out.start_s, refresh.seconds));
-  } else {
-    out.update_s += data.refresh_s;
-  }
-  const double last = data.last_reduce_s + data.reduce_s;
-  if (behind) {
-    const Overlay all{last, data.reduce_link};
-    const double slowed = slow_down(stage.backward, all, contention) -
-                          slow_down(stage.backward, reduce, contention);
-    const double share = 1.0 / data.buckets;
-    out.end_s = slowed + std::max(last * share, last - out.backward_s * (1 - share));
-  } else {
-    out.end_s = out.end_floor_s = data.last_reduce_s;
-  }
+  out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
+                 2 * data.gather.seconds + data.reduce.seconds +
+                 4 * pipeline.send_s / pipeline.fill_share;
+  out.update_s = data.update_s + (ahead ? 0 : data.refresh.seconds);
+  out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
+  add_ends(out, stage, data, plan);
   return out;
+}
+
+/// What the first forward and the last backward of a step add to the steady passes.
+void Pricer::add_ends(Passes& out, const StageCost& stage, const DataCost& data,
+                      const Plan& plan) const {
+  const Contention& contention = cost_.contention();
+  if (plan.overlap.parameters && data.refresh.seconds > 0) {
+    const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
+    const Overlay both{data.gather.seconds + data.refresh.seconds, data.gather_link};
+    const double first = pass_seconds(stage.forward, units, both, {}, contention);
+    out.start_s = std::clamp(first - out.forward_s, 0.0, data.refresh.seconds);
+  }
+  if (!plan.overlap.gradients) {
+    out.end_s = data.last_reduce.seconds;
+    out.end_floor_s = data.last_reduce.floor_s;
+    return;
+  }
+  const double all = data.last_reduce.seconds + data.reduce.seconds;
+  const double slowed =
+      slow_down(stage.backward, {all, data.reduce_link}, contention) -
+      slow_down(stage.backward, {data.reduce.seconds, data.reduce_link}, contention);
+  const double share = 1.0 / data.buckets;
+  out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
 }
 
 Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
@@ -275,9 +282,10 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     price.lower_bound_s =
         std::max(price.lower_bound_s,
                  stage.fill_s + m * (pass.forward_floor_s + pass.backward_floor_s) +
-                     std::max(stage.drain_s, pass.end_floor_s) + pass.update_s);
+                     std::max(stage.drain_s, pass.end_floor_s) + pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
-    serial += rounds * pass.serial_s + data.refresh_s + data.last_reduce_s + pass.update_s;
+    serial += rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds +
+              pass.update_s;
     const DataMemory memory = data_memory(job_, plan, stage);
     const double dynamic = stage.activation_bytes + memory.transient_bytes;
     price.memory_bytes = std::max(

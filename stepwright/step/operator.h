@@ -80,6 +80,11 @@ inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
                                                {Phase::kRecompute, "recompute"},
                                                {Phase::kOptimizer, "optimizer"}};
 
+/// Whether it makes a gradient.
+constexpr bool is_backward(Phase phase) {
+  return phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
+}
+
 /// In-order queues of a rank. Operators of one stream run one after the other.
 enum class Stream : std::uint8_t {
   kCompute,

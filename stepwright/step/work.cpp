@@ -13,18 +13,14 @@ double product(std::initializer_list<std::int64_t> factors) {
 
 double width(DType type) { return static_cast<double>(centibits(type)) / 800; }
 
-bool backward(const Operator& op) {
-  return op.phase == Phase::kDataGradient || op.phase == Phase::kWeightGradient;
-}
-
 double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.keys}); }
 
 double fused_attention_flops(const Operator& op) {
   const Shape& s = op.shape;
   // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over the head; dV and dP over the
   // value.
-  const std::int64_t over_head = backward(op) ? 3 : 1;
-  const std::int64_t over_value = backward(op) ? 2 : 1;
+  const std::int64_t over_head = is_backward(op.phase) ? 3 : 1;
+  const std::int64_t over_value = is_backward(op.phase) ? 2 : 1;
   return 2 * product({s.batch, s.heads, s.pairs}) *
          product({over_head * s.head_dim + over_value * s.value_dim});
 }
@@ -68,18 +64,20 @@ double attention_bytes(const Operator& op) {
   }
   const double forward = queries + keys + values + outputs;
   // Backward: the forward's four and the gradient of the result in, three gradients out.
-  return width(op.dtype) * (backward(op) ? 2 * forward : forward);
+  return width(op.dtype) * (is_backward(op.phase) ? 2 * forward : forward);
 }
 
 /// How often each element of `rows x columns` moves.
 double passes(const Operator& op) {
   switch (op.kind) {
-    case OperatorKind::kEmbedding: return backward(op) ? 3 : 2;  // adds into the table's gradient
-    case OperatorKind::kNorm: return backward(op) ? 4 : 2;  // with the residual's gradient added
+    case OperatorKind::kEmbedding:
+      return is_backward(op.phase) ? 3 : 2;  // adds into the table's gradient
+    case OperatorKind::kNorm:
+      return is_backward(op.phase) ? 4 : 2;  // with the residual's gradient added
     case OperatorKind::kActivation:
-      if (op.gated) return backward(op) ? 5 : 3;
-      return backward(op) ? 3 : 2;
-    case OperatorKind::kSoftmax: return backward(op) ? 3 : 2;
+      if (op.gated) return is_backward(op.phase) ? 5 : 3;
+      return is_backward(op.phase) ? 3 : 2;
+    case OperatorKind::kSoftmax: return is_backward(op.phase) ? 3 : 2;
     case OperatorKind::kAdd:
     case OperatorKind::kAccumulate: return 3;
     default: return 2;

@@ -14,6 +14,7 @@ namespace stepwright {
 struct Edge {
   std::int64_t to = 0;
   double bytes = 0;
+  bool operator==(const Edge&) const = default;
 };
 
 /// Who sends how much to whom in a step, from the algorithm of each message: rings (all-reduce,

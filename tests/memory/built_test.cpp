@@ -9,8 +9,8 @@ namespace stepwright {
 namespace {
 
 using testing::gpt_job;
-using testing::template_named;
 using ::testing::IsEmpty;
+using testing::template_named;
 
 constexpr double kS = 2048, kB = 2, kH = 4096, kA = 32;
 constexpr double kSbh = kS * kB * kH;
@@ -33,8 +33,8 @@ void expect_within(double found, double expected, double share) {
   EXPECT_NEAR(found, expected, share * expected);
 }
 
-// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. What is not in them is small: two
-// fp32 statistics per norm and token.
+// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. What is not in them is small:
+// two fp32 statistics per norm and token.
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikanti) {
   expect_within(retained(plan_with_tensor(1)), kSbh * (34 + 5 * kA * kS / kH), 0.005);
 }
@@ -75,7 +75,7 @@ TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
 }
 
 TEST(BuiltProgram, HasItsMemoryFromTheUnrolledWalk) {
-  std::mt19937 random(3);  // NOLINT(cert-msc51-cpp)
+  std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const auto [job, plan] = testing::any_planned_job(random);
     SCOPED_TRACE(plan_text(plan));

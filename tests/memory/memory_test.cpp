@@ -110,7 +110,7 @@ TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
 }
 
 TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {
-  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp)
+  std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
     const StepProgram program = random_program(random);
     const MemoryReport report = memory_report(Job{}, program);

@@ -93,7 +93,7 @@ TEST(GroupLayout, IsExactWhereGroupsAndUnitsNest) {
   Dice dice(5);
   int several = 0;
   int idle = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     const Cluster cluster = cluster_of(dice.pick<std::vector<std::int64_t>>(
         {{8, 2}, {2, 2, 4}, {4, 2, 3}, {16}, {4, 6}, {3, 4, 2}}));
     const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));

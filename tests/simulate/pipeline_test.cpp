@@ -52,23 +52,24 @@ std::vector<double> recurrence(const Pipeline& pipeline) {
   return free_s;
 }
 
-TEST(PipelineSchedule, EqualStagesTakeTheClosedForm) {
-  for (const bool gpipe : {false, true}) {
-    for (const int stages : {1, 2, 3, 8}) {
-      for (const int micro_batches : {1, 2, 7, 32}) {
-        const Simulation result = play({.forward_s = std::vector<double>(stages, 1.0),
-                                        .backward_s = std::vector<double>(stages, 2.0),
-                                        .micro_batches = micro_batches,
-                                        .gpipe = gpipe});
-        EXPECT_DOUBLE_EQ(result.step_time_s, (micro_batches + stages - 1) * 3.0);
-        for (const StageTimes& stage : result.stages) {
-          EXPECT_DOUBLE_EQ(stage.breakdown.compute_s, micro_batches * 3.0);
-          EXPECT_NEAR(stage.breakdown.bubble_s, (stages - 1) * 3.0, 1e-12);
-        }
-      }
-    }
+class EqualStages : public testing::TestWithParam<std::tuple<bool, int, int>> {};
+
+TEST_P(EqualStages, TakeTheClosedForm) {
+  const auto [gpipe, stages, micro_batches] = GetParam();
+  const Simulation result = play({.forward_s = std::vector<double>(stages, 1.0),
+                                  .backward_s = std::vector<double>(stages, 2.0),
+                                  .micro_batches = micro_batches,
+                                  .gpipe = gpipe});
+  EXPECT_DOUBLE_EQ(result.step_time_s, (micro_batches + stages - 1) * 3.0);
+  for (const StageTimes& stage : result.stages) {
+    EXPECT_DOUBLE_EQ(stage.breakdown.compute_s, micro_batches * 3.0);
+    EXPECT_NEAR(stage.breakdown.bubble_s, (stages - 1) * 3.0, 1e-12);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Schedules, EqualStages,
+                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3, 8),
+                                          testing::Values(1, 2, 7, 32)));
 
 TEST(PipelineSchedule, UnequalStagesFollowTheRecurrence) {
   std::mt19937 random(7);

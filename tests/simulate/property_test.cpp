@@ -21,25 +21,28 @@ struct Totals {
   std::vector<std::array<double, 7>> communication_s;
   double serial_s = 0;
 };
+
+/// Adds a template that a stage plays once.
+void add(Totals& totals, const Template& piece, std::span<const OperatorTime> times) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    totals.serial_s += times[i].seconds;
+    if (op.kind == OperatorKind::kReceive) continue;
+    double& sum = is_communication(op.kind)
+                      ? totals.communication_s.back()[static_cast<int>(op.scheme)]
+                      : totals.compute_s.back();
+    sum += times[i].seconds;
+  }
+}
+
 Totals totals(const Draft& draft) {
   Totals totals;
   for (const Stage& stage : draft.program.stages) {
-    double& compute = totals.compute_s.emplace_back();
-    auto& communication = totals.communication_s.emplace_back();
+    totals.compute_s.emplace_back();
+    totals.communication_s.emplace_back();
     for (const Slot& slot : stage.schedule) {
       for (const Item& item : stage.sequences[slot.sequence].items) {
-        const Template& piece = draft.program.templates[item.which];
-        for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-          const Operator& op = piece.operators[i];
-          const double seconds = draft.prices[item.which][i].seconds;
-          totals.serial_s += seconds;
-          if (op.kind == OperatorKind::kReceive) continue;
-          if (is_communication(op.kind)) {
-            communication[static_cast<int>(op.scheme)] += seconds;
-          } else {
-            compute += seconds;
-          }
-        }
+        add(totals, draft.program.templates[item.which], draft.prices[item.which]);
       }
     }
   }
@@ -168,7 +171,7 @@ double played_s(const Draft& draft, std::span<const Event> events, const Event& 
       if (busy[1] > 0) stretch = kSlow.compute_beside_inside;
       if (busy[2] > 0) stretch = std::max(stretch, kSlow.compute_beside_network);
     } else if (link(self) != LinkClass::kNone) {
-      stretch = busy[static_cast<int>(link(self))];
+      stretch = std::max(busy[static_cast<int>(link(self))], 1);
     }
     played += (times[i] - times[i - 1]) / stretch;
   }

@@ -13,7 +13,6 @@
 
 namespace stepwright {
 
-bool operator==(const Edge& a, const Edge& b) { return a.to == b.to && a.bytes == b.bytes; }
 std::ostream& operator<<(std::ostream& out, const Edge& e) { return out << e.to << ":" << e.bytes; }
 
 namespace {
@@ -184,7 +183,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
 }
 
 TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
-  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp)
+  std::mt19937 random(1);
   for (int i = 0; i < 100; ++i) {
     Plan plan = any_plan(random);
     plan.data_algorithm = Algorithm::kRing;
@@ -203,7 +202,7 @@ TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
 }
 
 TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
-  std::mt19937 random(2);  // NOLINT(cert-msc51-cpp)
+  std::mt19937 random(2);
   for (int i = 0; i < 100; ++i) {
     const Plan plan = any_plan(random);
     const StepProgram program = program_of(plan, any_messages(random), 3);

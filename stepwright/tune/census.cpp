@@ -1,0 +1,155 @@
+#include "stepwright/tune/census.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+std::int64_t product(std::initializer_list<std::int64_t> factors) {
+  std::int64_t result = 1;
+  for (const std::int64_t factor : factors) result = times(result, factor);
+  return result;
+}
+
+}  // namespace
+
+Census::Census(const Job& job, const Dimensions& space)
+    : job_(job), space_(space), total_(space.total()) {
+  block_points_ = product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
+                           std::ssize(space.context_kind), std::ssize(space.overlap)});
+  stage_points_ = product({std::ssize(space.micro_batch), std::ssize(space.schedule),
+                           std::ssize(space.chunks), std::ssize(space.layers)});
+  recomputes_ = std::ssize(space.recompute);
+  group_points_ = product(
+      {std::ssize(space.sharding), std::ssize(space.group), std::ssize(space.expert_group)});
+  types_ = std::ssize(space.accumulate);
+  buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket),
+                      std::ssize(space.data_algorithm)});
+  for (const std::int64_t tensor : space.tensor) {
+    for (const std::int64_t context : space.context) {
+      for (const std::int64_t pipeline : space.pipeline) {
+        Parallel parallel{.tensor = tensor, .pipeline = pipeline, .context = context};
+        if (space.data.empty()) {
+          parallel.data = std::max<std::int64_t>(
+              1, job.cluster.devices() / std::max<std::int64_t>(1, times(times(tensor, context), pipeline)));
+          add_degrees(parallel);
+        }
+        for (const std::int64_t data : space.data) {
+          parallel.data = data;
+          add_degrees(parallel);
+        }
+      }
+    }
+  }
+}
+
+void Census::refuse(Rule rule, std::int64_t points, const Plan& example) {
+  if (points == 0) return;
+  std::int64_t& counted = refused_[static_cast<std::size_t>(rule)];
+  counted = plus(counted, points);
+  examples_.try_emplace(rule, example);
+}
+
+void Census::refuse(const RuleCounts& counts, std::int64_t each, const Plan& example) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    refuse(static_cast<Rule>(i), times(counts[i], each), example);
+  }
+}
+
+void Census::add_degrees(const Parallel& parallel) {
+  const Plan plan = grid_plan(job_, parallel, RankOrder{});
+  const auto rule = broken_rule(job_, plan);
+  if (rule && *rule <= Rule::kWorldSize) {
+    const std::int64_t points =
+        product({std::ssize(space_.expert), std::ssize(space_.expert_tensor),
+                 std::ssize(space_.rank_order), block_points_, stage_points_, recomputes_,
+                 group_points_, types_, buckets_});
+    return refuse(*rule, points, plan);
+  }
+  for (const std::int64_t expert : space_.expert) {
+    for (const std::int64_t expert_tensor : space_.expert_tensor) {
+      Parallel routed = parallel;
+      routed.expert = expert;
+      routed.expert_tensor = expert_tensor;
+      add_experts(routed);
+    }
+  }
+}
+
+void Census::add_experts(const Parallel& parallel) {
+  std::vector<RankOrder> seen;
+  for (const RankOrder& order : space_.rank_order) {
+    Plan plan = grid_plan(job_, parallel, order);
+    // Orders that lay the ranks alike give the same plans.
+    if (parallel.expert_data() > 0) plan = canonical(plan, job_);
+    const RankOrder usual = plan.rank_order;
+    const bool repeated = std::ranges::find(seen, usual) != seen.end();
+    seen.push_back(usual);
+    add_grid(grid_plan(job_, parallel, parallel.expert_data() > 0 ? usual : order), repeated);
+  }
+}
+
+void Census::add_grid(const Plan& plan, bool repeated) {
+  BlockTable blocks = block_table(job_, space_, plan);
+  const std::int64_t states = product({recomputes_, group_points_, types_, buckets_});
+  refuse(blocks.refused, times(stage_points_, states), plan);
+  if (blocks.points == 0) return;
+  Plan legal = plan;
+  apply(blocks.choices.front(), legal);
+  const StageTable& stages = this->stages(legal);
+  refuse(stages.refused, times(blocks.points, states), legal);
+  if (stages.points == 0) return;
+  legal.micro_batch = stages.by_micro_batch.begin()->first;
+  apply(stages.by_micro_batch.begin()->second.front(), legal);
+  const DataTable& data = this->data(legal);
+  const std::int64_t outer = product({blocks.points, stages.points, recomputes_});
+  refuse(data.refused, product({outer, types_, buckets_}), legal);
+  std::int64_t points = product({outer, data.points, types_, buckets_});
+  if (points == 0) return;
+  const auto rule = broken_rule(job_, legal);
+  if (rule == Rule::kPrecision) return refuse(*rule, points, legal);
+  std::int64_t narrow = 0;
+  for (const DType type : space_.accumulate) {
+    Plan typed = legal;
+    typed.accumulate = type;
+    narrow += broken_rule(job_, typed) == Rule::kAccumulate ? 1 : 0;
+  }
+  const std::int64_t refused = times(points / types_, narrow);
+  refuse(Rule::kAccumulate, refused, legal);
+  points_ = plus(points_, points - refused);
+  if (repeated || data.choices.empty()) return;
+  GridChoice& grid = grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order,
+                                                    std::move(blocks.choices),
+                                                    blocks.without_parameters, &stages, &data});
+  const std::int64_t plain = std::ssize(data.choices) - data.gathering;
+  const std::int64_t shardings =
+      plus(times(std::ssize(grid.blocks), data.gathering), times(blocks.without_parameters, plain));
+  legal_ = plus(legal_, times(shardings, stages.choices));
+}
+
+const StageTable& Census::stages(const Plan& legal) {
+  const std::pair key{legal.parallel.pipeline, legal.parallel.data};
+  auto found = stages_.find(key);
+  if (found == stages_.end()) {
+    found = stages_.emplace(key, stage_table(job_, space_, legal)).first;
+  }
+  return found->second;
+}
+
+const DataTable& Census::data(const Plan& legal) {
+  const GridAxes axes = grid_axes(legal.parallel, legal.rank_order);
+  const auto uses = [](const std::vector<std::int64_t>& groups) {
+    return std::ranges::find(groups, kNodeGroup) != groups.end();
+  };
+  const DataKey key{
+      data_context_extents(axes), legal.parallel.expert_data(),
+      uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
+      uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0};
+  auto found = data_.find(key);
+  if (found == data_.end()) {
+    found = data_.emplace(key, data_table(job_, space_, legal)).first;
+  }
+  return found->second;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/tune/choices.h"
+
+namespace stepwright {
+
+/// A rank grid with at least one legal plan.
+struct GridChoice {
+  Parallel parallel;
+  RankOrder order;  ///< Canonical.
+  std::vector<BlockChoice> blocks;
+  std::int64_t blocks_without_parameters = 0;
+  const StageTable* stages = nullptr;
+  const DataTable* data = nullptr;
+
+  /// Legal plans of one block choice with one schedule.
+  [[nodiscard]] std::int64_t sharded(const BlockChoice& choice) const {
+    return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
+  }
+};
+
+/// The legal plans of a space and why the others are refused, by counting: the product structure is
+/// used, no plan is visited.
+class Census {
+ public:
+  Census(const Job& job, const Dimensions& space);
+
+  [[nodiscard]] const std::vector<GridChoice>& grids() const { return grids_; }
+  [[nodiscard]] std::int64_t total() const { return total_; }
+  [[nodiscard]] std::int64_t legal() const { return legal_; }
+  [[nodiscard]] std::int64_t duplicates() const { return points_ - legal_; }
+  [[nodiscard]] const RuleCounts& refused() const { return refused_; }
+  /// A refused plan for each rule that refused any.
+  [[nodiscard]] const std::map<Rule, Plan>& examples() const { return examples_; }
+
+ private:
+  /// What group sizes are legal in a grid follows from these.
+  using DataKey = std::tuple<Extents, std::int64_t, std::int64_t, std::int64_t>;
+
+  void add_degrees(const Parallel& parallel);
+  void add_experts(const Parallel& parallel);
+  void add_grid(const Plan& plan, bool repeated);
+  void refuse(Rule rule, std::int64_t points, const Plan& example);
+  void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
+  const StageTable& stages(const Plan& legal);
+  const DataTable& data(const Plan& legal);
+
+  const Job& job_;
+  const Dimensions& space_;
+  std::map<std::pair<std::int64_t, std::int64_t>, StageTable> stages_;
+  std::map<DataKey, DataTable> data_;
+  std::vector<GridChoice> grids_;
+  std::int64_t total_ = 0;
+  std::int64_t legal_ = 0;
+  std::int64_t points_ = 0;
+  RuleCounts refused_{};
+  std::map<Rule, Plan> examples_;
+  // Points of the product below a grid.
+  std::int64_t block_points_ = 1;
+  std::int64_t stage_points_ = 1;
+  std::int64_t recomputes_ = 1;
+  std::int64_t group_points_ = 1;
+  std::int64_t types_ = 1;    ///< Of accumulation.
+  std::int64_t buckets_ = 1;  ///< And algorithms.
+};
+
+}  // namespace stepwright

@@ -1,0 +1,236 @@
+#include "stepwright/tune/choices.h"
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/plan/grid.h"
+
+namespace stepwright {
+namespace {
+
+void count(RuleCounts& counts, Rule rule, std::int64_t points) {
+  std::int64_t& counted = counts[static_cast<std::size_t>(rule)];
+  counted = plus(counted, points);
+}
+
+/// Rules up to this one are decided by the grid and a block choice.
+constexpr Rule kLastBlockRule = Rule::kExpertNeedsSequenceParallel;
+/// Up to this one by the grid and a schedule, up to the next by the grid and sharding groups.
+constexpr Rule kLastStageRule = Rule::kInterleavingNeedsGroups;
+constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
+
+void add_block_choice(BlockTable& table, const Job& job, Plan plan) {
+  // With these states the overlap of parameters counts, wherever there is anything to shard.
+  plan.sharding = {Spread::kNone, Spread::kNone, Spread::kGlobal, 1, 1};
+  plan = canonical(plan, job);
+  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap};
+  const auto equal = [&](const BlockChoice& other) {
+    return other.sequence_parallel == choice.sequence_parallel &&
+           other.tensor_input == choice.tensor_input &&
+           other.context_kind == choice.context_kind;
+  };
+  for (const BlockChoice& other : table.choices) {
+    if (!equal(other)) continue;
+    if (other.overlap == choice.overlap) return;
+    Overlap without = other.overlap;
+    without.parameters = choice.overlap.parameters;
+    if (without == choice.overlap) choice.first_without_parameters = false;
+  }
+  table.without_parameters += choice.first_without_parameters ? 1 : 0;
+  table.choices.push_back(choice);
+}
+
+/// Adds a legal schedule with every recomputation. Most are canonical as they stand.
+void add_stage_choices(StageTable& table, const Job& job, const Dimensions& space, Plan plan,
+                       std::set<Plan>& seen) {
+  for (const Recompute& recompute : space.recompute) {
+    plan.recompute = recompute;
+    Plan usual = plan;
+    const bool settled = plan.schedule.kind != ScheduleKind::kGpipe && plan.layers.empty() &&
+                         recompute.kind != RecomputeKind::kEvery;
+    if (!settled) usual = canonical(plan, job);
+    if (!seen.insert(usual).second) continue;
+    table.by_micro_batch[usual.micro_batch].push_back(
+        {usual.schedule, usual.recompute, usual.layers});
+    ++table.choices;
+  }
+}
+
+/// The sizes of groups that a plan of this grid may have, `node` resolved.
+std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
+  std::vector<std::int64_t> sizes = groups;
+  std::ranges::replace(sizes, kNodeGroup, node);
+  return sizes;
+}
+
+struct Groups {
+  std::vector<std::int64_t> inner, expert;
+};
+
+void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
+                      std::set<DataChoice>& seen) {
+  for (const DType accumulate : space.accumulate) {
+    for (const std::int64_t gradients : space.gradient_bucket) {
+      for (const std::int64_t parameters : space.parameter_bucket) {
+        for (const Algorithm algorithm : space.data_algorithm) {
+          plan.accumulate = accumulate;
+          plan.gradient_bucket = gradients;
+          plan.parameter_bucket = parameters;
+          plan.data_algorithm = algorithm;
+          const Plan usual = canonical(plan, job);
+          const DataChoice choice{usual.sharding, usual.accumulate, usual.data_algorithm,
+                                  usual.gradient_bucket, usual.parameter_bucket};
+          if (!seen.insert(choice).second) continue;
+          table.choices.push_back(choice);
+          table.gathering += choice.gathers() ? 1 : 0;
+        }
+      }
+    }
+  }
+}
+
+/// Legal types of accumulation; the others are counted later, as the last rule.
+Dimensions legal_types(const Job& job, const Dimensions& space, Plan plan) {
+  Dimensions legal = space;
+  std::erase_if(legal.accumulate, [&](DType type) {
+    plan.accumulate = type;
+    return broken_rule(job, plan) == Rule::kAccumulate;
+  });
+  return legal;
+}
+
+/// All groups of one strategy.
+void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Plan plan,
+                  const Groups& groups, std::set<DataChoice>& seen) {
+  const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
+  if (!is_paro_strategy(plan.sharding)) return count(table.refused, Rule::kShardingStrategy, all);
+  if (!plan.sharding.uses(Spread::kInner)) {
+    table.points += all;
+    return add_data_choices(table, job, legal, plan, seen);
+  }
+  const auto broken = [&](std::int64_t inner, std::int64_t expert) {
+    plan.sharding.group = inner;
+    plan.sharding.expert_group = expert;
+    const auto rule = broken_rule(job, plan);
+    return rule && *rule <= kLastGroupRule;
+  };
+  std::vector<std::int64_t> experts = job.model.experts ? groups.expert : std::vector<std::int64_t>{1};
+  const auto before = static_cast<std::int64_t>(experts.size());
+  const std::int64_t same = job.model.experts ? 1 : std::ssize(groups.expert);
+  std::erase_if(experts, [&](std::int64_t size) { return broken(1, size); });
+  for (const std::int64_t inner : groups.inner) {
+    if (broken(inner, 1)) {
+      count(table.refused, Rule::kShardingGroup, std::ssize(groups.expert));
+      continue;
+    }
+    count(table.refused, Rule::kExpertShardingGroup, before - std::ssize(experts));
+    table.points += std::ssize(experts) * same;
+    for (const std::int64_t expert : experts) {
+      plan.sharding.group = inner;
+      plan.sharding.expert_group = expert;
+      add_data_choices(table, job, legal, plan, seen);
+    }
+  }
+}
+
+}  // namespace
+
+Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order) {
+  Plan plan;
+  plan.parallel = parallel;
+  plan.rank_order = order;
+  plan.accumulate = default_accumulate(job.precision);
+  return plan;
+}
+
+BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid) {
+  BlockTable table;
+  Plan plan = grid;
+  const std::int64_t overlaps = std::ssize(space.overlap);
+  for (const bool sequence_parallel : space.sequence_parallel) {
+    for (const TensorInput input : space.tensor_input) {
+      for (const ContextKind kind : space.context_kind) {
+        plan.sequence_parallel = sequence_parallel;
+        plan.tensor_input = input;
+        plan.context_kind = kind;
+        const auto rule = broken_rule(job, plan);
+        if (rule && *rule <= kLastBlockRule) {
+          count(table.refused, *rule, overlaps);
+          continue;
+        }
+        table.points += overlaps;
+        for (const Overlap& overlap : space.overlap) {
+          plan.overlap = overlap;
+          add_block_choice(table, job, plan);
+        }
+      }
+    }
+  }
+  return table;
+}
+
+StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal) {
+  StageTable table;
+  std::set<Plan> seen;
+  Plan plan = legal;
+  for (const std::int64_t micro_batch : space.micro_batch) {
+    for (const ScheduleKind kind : space.schedule) {
+      const bool chunked = kind == ScheduleKind::kInterleaved;
+      const std::vector<std::int64_t> one = {1};
+      const std::int64_t same = chunked ? 1 : std::ssize(space.chunks);
+      for (const std::int64_t chunks : chunked ? space.chunks : one) {
+        for (const auto& layers : space.layers) {
+          plan.micro_batch = micro_batch;
+          plan.schedule = {kind, chunks};
+          plan.layers = layers;
+          const auto rule = broken_rule(job, plan);
+          if (rule && *rule <= kLastStageRule) {
+            count(table.refused, *rule, same);
+            continue;
+          }
+          table.points += same;
+          add_stage_choices(table, job, space, plan, seen);
+        }
+      }
+    }
+  }
+  return table;
+}
+
+DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal) {
+  DataTable table;
+  const Dimensions types = legal_types(job, space, legal);
+  const Groups groups{resolved(space.group, node_sharding_group(job.cluster, legal)),
+                      resolved(space.expert_group, node_expert_group(job.cluster, legal))};
+  std::set<DataChoice> seen;
+  for (const Sharding& states : space.sharding) {
+    Plan plan = legal;
+    plan.sharding = states;
+    plan.sharding.group = plan.sharding.expert_group = 1;
+    add_strategy(table, job, types, plan, groups, seen);
+  }
+  return table;
+}
+
+void apply(const BlockChoice& choice, Plan& plan) {
+  plan.sequence_parallel = choice.sequence_parallel;
+  plan.tensor_input = choice.tensor_input;
+  plan.context_kind = choice.context_kind;
+  plan.overlap = choice.overlap;
+}
+
+void apply(const StageChoice& choice, Plan& plan) {
+  plan.schedule = choice.schedule;
+  plan.recompute = choice.recompute;
+  plan.layers = choice.layers;
+}
+
+void apply(const DataChoice& choice, Plan& plan) {
+  plan.sharding = choice.sharding;
+  plan.accumulate = choice.accumulate;
+  plan.data_algorithm = choice.data_algorithm;
+  plan.gradient_bucket = choice.gradient_bucket;
+  plan.parameter_bucket = choice.parameter_bucket;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/dimensions.h"
+
+namespace stepwright {
+
+inline constexpr std::size_t kRules = std::size(kRuleNames);
+using RuleCounts = std::array<std::int64_t, kRules>;
+
+// A rank grid (degrees and rank order) leaves three kinds of choices. Legality of each depends on
+// the grid alone, not on the other two, so they are listed once and multiplied. All lists hold
+// canonical choices: no plan appears twice.
+
+/// What the blocks of a plan depend on beside the grid and the micro-batch.
+struct BlockChoice {
+  bool sequence_parallel = false;
+  TensorInput tensor_input{};
+  ContextKind context_kind{};
+  Overlap overlap;
+  /// Of choices that differ in the overlap of parameters alone, the first: the only one where
+  /// sharding has no parameters to gather.
+  bool first_without_parameters = true;
+};
+
+/// Schedule and recomputation.
+struct StageChoice {
+  Schedule schedule;
+  Recompute recompute;
+  std::vector<std::int64_t> layers;
+};
+
+/// Sharding and how its messages are sent.
+struct DataChoice {
+  Sharding sharding;
+  DType accumulate{};
+  Algorithm data_algorithm{};
+  std::int64_t gradient_bucket = 0;
+  std::int64_t parameter_bucket = 0;
+
+  /// Whether the overlap and the buckets of parameters mean anything.
+  [[nodiscard]] bool gathers() const {
+    return sharding.parameters != Spread::kNone || sharding.optimizer != Spread::kNone;
+  }
+  auto operator<=>(const DataChoice&) const = default;
+};
+
+struct BlockTable {
+  std::vector<BlockChoice> choices;
+  std::int64_t without_parameters = 0;  ///< How many are the first without parameters.
+  std::int64_t points = 0;              ///< Legal points of the product.
+  RuleCounts refused{};
+};
+
+struct StageTable {
+  std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
+  std::int64_t choices = 0;  ///< Over all micro-batches.
+  std::int64_t points = 0;
+  RuleCounts refused{};
+};
+
+struct DataTable {
+  std::vector<DataChoice> choices;
+  std::int64_t gathering = 0;  ///< How many of them gather parameters.
+  std::int64_t points = 0;
+  RuleCounts refused{};
+};
+
+/// A plan of the grid that is legal as far as the grid and a legal block choice decide.
+Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order);
+
+BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid);
+/// `legal` is a plan of the grid that breaks no rule.
+StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal);
+DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal);
+
+/// Puts choices into a plan.
+void apply(const BlockChoice& choice, Plan& plan);
+void apply(const StageChoice& choice, Plan& plan);
+void apply(const DataChoice& choice, Plan& plan);
+
+}  // namespace stepwright

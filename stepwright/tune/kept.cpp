@@ -1,0 +1,32 @@
+#include "stepwright/tune/kept.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stepwright {
+
+void Kept::offer(double key, const Plan& plan, const Price& price) {
+  if (key > threshold()) {
+    dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
+    return;
+  }
+  insert({key, plan_text(plan), plan, price});
+}
+
+void Kept::insert(Candidate&& candidate) {
+  const auto before = [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
+  };
+  list_.insert(std::upper_bound(list_.begin(), list_.end(), candidate, before),
+               std::move(candidate));
+  if (list_.size() <= most_) return;
+  dropped_bound_ = std::min(dropped_bound_, list_.back().price.lower_bound_s);
+  list_.pop_back();
+}
+
+void Kept::merge(Kept&& other) {
+  dropped_bound_ = std::min(dropped_bound_, other.dropped_bound_);
+  for (Candidate& candidate : other.list_) insert(std::move(candidate));
+}
+
+}  // namespace stepwright

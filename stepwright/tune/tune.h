@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/simulate/simulation.h"
+
+namespace stepwright {
+
+/// How to search. The answer does not depend on `threads`.
+struct TuneOptions {
+  int threads = 0;               ///< 0: one per processor.
+  std::size_t top = 10;          ///< Plans to return, best first.
+  bool exhaustive = false;       ///< Prices every legal plan: same winners, no bounds.
+  std::size_t simulations = 100; ///< Most plans to simulate.
+};
+
+/// A plan that was simulated.
+struct TunedPlan {
+  Plan plan;
+  double step_time_s = 0;    ///< Simulated.
+  double price_s = 0;        ///< Closed form.
+  double lower_bound_s = 0;  ///< Never above the simulated time.
+  double upper_bound_s = 0;
+  double peak_memory_bytes = 0;  ///< From the program's lifetimes.
+  bool fits = true;
+  bool tied = false;    ///< Within the cost model's stated error of the best.
+  Breakdown breakdown;  ///< Of the critical stage.
+  std::string lost;     ///< Why the winner is faster, in words; empty for the winner.
+};
+
+/// How many plans of the space met which fate:
+/// `total = legal + duplicates + all rejected`, `legal = priced + bounded`.
+struct SpaceCounts {
+  std::int64_t total = 0;       ///< Points of the product of all dimensions.
+  std::int64_t legal = 0;       ///< Different legal plans, whether visited or bounded away.
+  std::int64_t duplicates = 0;  ///< Legal points that are another point's plan.
+  std::int64_t fitting = 0;     ///< Priced plans that fit in memory by their price.
+  std::int64_t priced = 0;
+  std::int64_t bounded = 0;  ///< Legal, never priced: too slow or too large by a bound.
+  std::int64_t simulated = 0;
+};
+
+/// Plans refused for one reason.
+struct Refusal {
+  std::string reason;  ///< Rule and what it says, or what no builder covers yet.
+  std::int64_t count = 0;
+};
+
+/// The usual rule of thumb (`tune/baseline.h`), simulated.
+struct Baseline {
+  Plan plan;
+  double step_time_s = 0;
+  double peak_memory_bytes = 0;
+};
+
+/// One point of the front of time against memory: nothing kept is both faster and smaller.
+struct FrontPoint {
+  Plan plan;
+  double price_s = 0;
+  double memory_bytes = 0;
+};
+
+struct TuneResult {
+  Job job;  ///< As searched: with the smallest-cluster objective its cluster has the nodes found.
+  std::vector<TunedPlan> plans;  ///< Best first, at least one; when none fits, the smallest alone.
+  /// Every plan that was simulated and fits, best first: what `shortlist` chooses from.
+  std::vector<TunedPlan> simulated;
+  /// No legal plan that fits is faster than the best by more than this share of its time, according
+  /// to bounds: 0 when proven optimal under the simulator.
+  double optimality_gap = 0;
+  SpaceCounts space;
+  std::vector<Refusal> rejected;      ///< Most frequent first.
+  std::optional<Baseline> baseline;   ///< Nothing when the rule finds no plan that fits.
+  double speedup_over_baseline = 0;   ///< Baseline time / best time; 0 without a baseline.
+  std::vector<FrontPoint> pareto;     ///< Fastest first, over the best plans kept by price.
+  bool target_met = true;             ///< Only the smallest-cluster objective can miss.
+  double seconds = 0;                 ///< Wall clock of the search.
+  std::vector<std::string> notes;     ///< For people; the first is the provenance of the costs.
+};
+
+/// Searches the job's space for the plan with the least step time under its objective
+/// (docs/design.md): branch and bound, exact for the closed-form price, then simulation in order of
+/// lower bound. Free dimensions take every value that can be legal; schedule: 1f1b and interleaved.
+/// `chunks` speaks of interleaved schedules only, sharding groups of strategies with a state I only.
+/// Fails with `kInput` when no plan of the space is legal, saying which constraint emptied it.
+TuneResult tune(const Job& job, const TuneOptions& options = {});
+
+/// Of the simulated plans that are tied with the best, the `count` whose measurement would separate
+/// most: starting with the best, always the one whose breakdown is farthest (Euclidean, in shares of
+/// the best's step time) from all taken so far. Ties go to the faster.
+std::vector<TunedPlan> shortlist(const TuneResult& result, std::size_t count);
+
+}  // namespace stepwright

@@ -1,0 +1,174 @@
+#include "stepwright/tune/unit_search.h"
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/simulate/block_costs.h"
+
+namespace stepwright {
+namespace {
+
+/// Bounds and prices add the same terms in different orders.
+constexpr double kRounding = 1e-9;
+
+/// The work that blocks were priced at.
+struct BlockWork {
+  Work seconds;  ///< As the closed form counts it.
+  Work floors;   ///< Never above what the simulator takes.
+};
+
+void add(Work& work, const BlockCosts& blocks, std::size_t recompute, std::size_t which,
+         double count, double BlockCost::*part) {
+  const BlockPairCost& cost = blocks.layers[which].costs[recompute];
+  const double one = cost.forward.*part + cost.backward.*part;
+  work.layers_s[recompute] += count * one;
+  double& least = work.least_layer_s[recompute];
+  least = least == 0 ? one : std::min(least, one);
+}
+
+BlockWork block_work(const Job& job, const BlockCosts& blocks, std::size_t recompute) {
+  BlockWork out;
+  for (std::size_t i = 0; i < blocks.layers.size(); ++i) {
+    double count = 0;
+    for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
+      count += job.model.layer_class(layer) == blocks.layers[i].which ? 1 : 0;
+    }
+    add(out.seconds, blocks, recompute, i, count, &BlockCost::seconds);
+    add(out.floors, blocks, recompute, i, count, &BlockCost::floor_s);
+  }
+  out.seconds.head_s = blocks.head.forward.seconds + blocks.head.backward.seconds;
+  out.floors.head_s = blocks.head.forward.floor_s + blocks.head.backward.floor_s;
+  return out;
+}
+
+}  // namespace
+
+void Findings::merge(Findings&& other) {
+  kept.merge(std::move(other.kept));
+  priced += other.priced;
+  fitting += other.fitting;
+  passed_bound_s = std::min(passed_bound_s, other.passed_bound_s);
+  for (const auto& [reason, count] : other.unsupported) unsupported[reason] += count;
+}
+
+Plan unit_plan(const Job& job, const Unit& unit, const GridChoice& grid) {
+  Plan plan = grid_plan(job, grid.parallel, grid.order);
+  plan.micro_batch = unit.micro_batch;
+  return plan;
+}
+
+bool UnitSearch::beaten(double floor_s) const {
+  if (goal_.exhaustive || goal_.least_memory) return false;
+  return floor_s * (1 - kRounding) > std::min(threshold_, found_->kept.threshold());
+}
+
+void UnitSearch::pass(double simulated_floor_s) {
+  found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
+}
+
+const BlockCosts* UnitSearch::blocks(const GridChoice& grid, const BlockChoice& block,
+                                     const StageChoice& choice, std::int64_t passed) {
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan.micro_batch = passed;
+  apply(block, plan);
+  apply(choice, plan);
+  try {
+    return &pricer_.blocks(plan);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    found_->unsupported[error.what()] += grid.sharded(block);
+    return nullptr;
+  }
+}
+
+void UnitSearch::list_stages(const Unit& unit, const GridChoice& grid, const BlockChoice& block) {
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+  const std::int64_t pipeline = grid.parallel.pipeline;
+  const std::int64_t layers = job_.model.layers;
+  const BlockCosts* costs = nullptr;
+  std::array<std::optional<BlockWork>, 3> works;
+  for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+    const bool every = choice.recompute.kind == RecomputeKind::kEvery;
+    const std::size_t recompute = recompute_index(choice.recompute.kind);
+    const StageFloor rough =
+        stage_floor(unit.work, recompute, choice, pipeline, rounds, layers);
+    if (beaten(rough.price_s)) {
+      pass(rough.simulated_s);
+      continue;
+    }
+    if (every || !works[recompute]) {
+      costs = blocks(grid, block, choice, unit.micro_batch);
+      if (costs == nullptr) continue;
+      works[recompute] = block_work(job_, *costs, recompute);
+    }
+    const StageFloor floor{
+        stage_floor(works[recompute]->seconds, recompute, choice, pipeline, rounds, layers).price_s,
+        stage_floor(works[recompute]->floors, recompute, choice, pipeline, rounds, layers)
+            .simulated_s};
+    stages_.push_back({floor, &grid, &block, &choice, costs});
+  }
+}
+
+void UnitSearch::price(const PipelineCost& pipeline, const GridChoice& grid,
+                       const BlockChoice& block, Plan& plan) {
+  for (const DataChoice& data : grid.data->choices) {
+    const bool gathers = data.gathers();
+    if (!gathers && !block.first_without_parameters) continue;
+    apply(data, plan);
+    plan.overlap.parameters = gathers ? block.overlap.parameters : Overlap{}.parameters;
+    const Price price = pricer_.finish(pipeline, plan);
+    ++found_->priced;
+    const bool fits = price.memory_bytes <= goal_.capacity_bytes;
+    found_->fitting += fits ? 1 : 0;
+    if (goal_.least_memory) {
+      found_->kept.offer(price.memory_bytes, plan, price);
+    } else if (fits) {
+      if (price.seconds <= threshold_) {
+        found_->kept.offer(price.seconds, plan, price);
+      } else {
+        pass(price.lower_bound_s);
+      }
+    }
+  }
+}
+
+void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
+  plan.parallel = stages.grid->parallel;
+  plan.rank_order = stages.grid->order;
+  apply(*stages.block, plan);
+  apply(*stages.choice, plan);
+  plan.sharding = Sharding{};
+  const PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
+  if (!goal_.exhaustive) {
+    const double most =
+        goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
+    if (pipeline.memory_floor_bytes * (1 - kRounding) > most) return;
+    // Sharding only adds to the closed form of the pipeline.
+    if (beaten(pipeline.seconds)) return pass(pipeline.floor_s);
+  }
+  price(pipeline, *stages.grid, *stages.block, plan);
+}
+
+Findings UnitSearch::search(const Unit& unit, double threshold) {
+  Findings found(goal_.keep);
+  found_ = &found;
+  threshold_ = threshold;
+  stages_.clear();
+  for (const GridChoice* grid : unit.grids) {
+    for (const BlockChoice& block : grid->blocks) list_stages(unit, *grid, block);
+  }
+  std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
+  Plan plan = grid_plan(job_, unit.grids.front()->parallel, RankOrder{});
+  plan.micro_batch = unit.micro_batch;
+  for (const Stages& stages : stages_) {
+    if (beaten(stages.floor.price_s)) {
+      pass(stages.floor.simulated_s);
+      continue;
+    }
+    price_stages(stages, plan);
+  }
+  found_ = nullptr;
+  return found;
+}
+
+}  // namespace stepwright

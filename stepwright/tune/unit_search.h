@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stepwright/simulate/pricer.h"
+#include "stepwright/tune/census.h"
+#include "stepwright/tune/kept.h"
+#include "stepwright/tune/work_floor.h"
+
+namespace stepwright {
+
+/// What a search looks for.
+struct Goal {
+  double capacity_bytes = 0;
+  std::size_t keep = 100;
+  bool exhaustive = false;
+  bool least_memory = false;  ///< Among plans that need not fit.
+};
+
+/// All plans with the same tensor, context, expert and expert-tensor degree and micro-batch: they
+/// share their blocks.
+struct Unit {
+  std::int64_t micro_batch = 1;
+  double floor_s = 0;            ///< Of the price of any plan in it.
+  double simulated_floor_s = 0;  ///< Of the simulated time.
+  std::vector<const GridChoice*> grids;
+  Work work;
+};
+
+/// What searching one or more units found.
+struct Findings {
+  explicit Findings(std::size_t keep) : kept(keep) {}
+
+  Kept kept;
+  std::int64_t priced = 0;
+  std::int64_t fitting = 0;
+  /// Least bound of the simulated time of all plans that were passed over for their price.
+  double passed_bound_s = std::numeric_limits<double>::infinity();
+  std::map<std::string, std::int64_t> unsupported;  ///< Plans that no builder covers, by reason.
+
+  void merge(Findings&& other);
+};
+
+/// Searches units with one pricer; one for each thread.
+class UnitSearch {
+ public:
+  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal)
+      : job_(job), goal_(goal), pricer_(job, cost) {}
+
+  /// `threshold`: plans with a higher key are not wanted.
+  Findings search(const Unit& unit, double threshold);
+
+ private:
+  /// One pipeline without its sharding.
+  struct Stages {
+    StageFloor floor;
+    const GridChoice* grid;
+    const BlockChoice* block;
+    const StageChoice* choice;
+    const BlockCosts* costs;
+  };
+  [[nodiscard]] bool beaten(double floor_s) const;
+  void list_stages(const Unit& unit, const GridChoice& grid, const BlockChoice& block);
+  const BlockCosts* blocks(const GridChoice& grid, const BlockChoice& block,
+                           const StageChoice& choice, std::int64_t passed);
+  void price_stages(const Stages& stages, Plan& plan);
+  void price(const PipelineCost& pipeline, const GridChoice& grid, const BlockChoice& block,
+             Plan& plan);
+  void pass(double simulated_floor_s);
+
+  const Job& job_;
+  Goal goal_;
+  Pricer pricer_;
+  Findings* found_ = nullptr;
+  double threshold_ = 0;
+  std::vector<Stages> stages_;
+};
+
+/// The plan of a grid without its choices.
+Plan unit_plan(const Job& job, const Unit& unit, const GridChoice& grid);
+
+}  // namespace stepwright
