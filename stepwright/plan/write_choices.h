@@ -19,9 +19,9 @@ nlohmann::ordered_json collectives_json(Algorithm data);
 nlohmann::ordered_json layers_json(const std::vector<std::int64_t>& layers);
 /// The mapping `search`: the dimensions that are not free, one value alone or a list.
 nlohmann::ordered_json space_json(const Space& space);
-/// A job without its version. `expanded`: model and cluster written out.
+/// A job without its version. `expanded`: nothing in short form, model and cluster written out.
 nlohmann::ordered_json job_json(const Job& job, bool expanded);
-/// A plan file. `expanded`: model and cluster written out.
+/// A plan file. `expanded`: as above.
 nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
 /// The same, laid out as in a file: one line for each value of the file and of its job; models and
 /// clusters have one for each member.

@@ -35,8 +35,8 @@ void write_cluster(Json& file, const Job& job, bool expanded) {
       known ? Json{{"profile", cluster.name}, {"nodes", cluster.nodes}} : inline_cluster(cluster);
 }
 
-Json framework_json(const Framework& framework) {
-  if (framework.version.empty()) return framework.name;
+Json framework_json(const Framework& framework, bool expanded) {
+  if (framework.version.empty() && !expanded) return framework.name;
   return {{"name", framework.name}, {"version", framework.version}};
 }
 
@@ -47,7 +47,7 @@ Json kernels_json(const Kernels& kernels) {
           {"cuda_graphs", kernels.cuda_graphs}};
 }
 
-Json objective_json(const Objective& objective) {
+Json objective_json(const Objective& objective, bool expanded) {
   Json mapping = {{"kind", name_of(kObjectiveNames, objective.kind)}};
   const auto write = [&mapping](const char* key, double value) {
     if (value > 0) mapping[key] = value;
@@ -55,7 +55,7 @@ Json objective_json(const Objective& objective) {
   write("memory_limit", objective.memory_limit_bytes);
   write("target_step_time", objective.target_step_time_s);
   write("target_tokens_per_s", objective.target_tokens_per_s);
-  return mapping.size() == 1 ? mapping["kind"] : mapping;
+  return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
 }
 
 void write_plan(Json& file, const Plan& plan) {
@@ -118,7 +118,7 @@ Json job_json(const Job& job, bool expanded) {
   file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
   file["precision"] = name_of(kPrecisionNames, job.precision);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
-  file["framework"] = framework_json(job.framework);
+  file["framework"] = framework_json(job.framework, expanded);
   file["kernels"] = kernels_json(job.kernels);
   const Job usual;
   const bool routed = job.model.experts.has_value();
@@ -129,7 +129,7 @@ Json job_json(const Job& job, bool expanded) {
     file["dispatcher"] = name_of(kDispatcherNames, job.dispatcher);
   }
   if (routed || job.imbalance != usual.imbalance) file["imbalance"] = job.imbalance;
-  file["objective"] = objective_json(job.objective);
+  file["objective"] = objective_json(job.objective, expanded);
   Json search = space_json(job.space);
   if (!search.empty()) file["search"] = std::move(search);
   return file;

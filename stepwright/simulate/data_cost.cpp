@@ -45,13 +45,13 @@ class Messages {
 
   /// Adds `elements` in `pieces` messages.
   void add(MessageCost& sum, OperatorKind kind, GroupKind group, DType type, double elements,
-           double pieces, LinkClass& link) const {
+           double pieces) const {
     const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
     if (layout.size <= 1 || elements <= 0) return;
     const auto seconds = [&](double count) {
       const OperatorTime time =
           cost_.message(kind, bytes_of(type, count), layout, plan_.data_algorithm);
-      link = std::max(link, time.link);
+      sum.link = std::max(sum.link, time.link);
       return time.seconds;
     };
     const double whole = seconds(elements);
@@ -77,7 +77,7 @@ void add_gathers(DataCost& out, const Messages& messages, const Plan& plan, cons
   const Spread p = plan.sharding.parameters;
   const Spread os = plan.sharding.optimizer;
   const auto gather = [&](MessageCost& sum, GroupKind group, double elements, double pieces) {
-    messages.add(sum, OperatorKind::kAllGather, group, storage, elements, pieces, out.gather_link);
+    messages.add(sum, OperatorKind::kAllGather, group, storage, elements, pieces);
   };
   if (p == Spread::kInner) gather(out.gather, spread.inner_group, spread.elements, units);
   if (p == Spread::kGlobal) gather(out.gather, spread.world_group, spread.elements, units);
@@ -100,7 +100,7 @@ void add_reductions(DataCost& out, const Messages& messages, const Plan& plan,
   const double buckets = pieces_of(whole, plan.gradient_bucket, units);
   out.buckets = std::max(out.buckets, buckets);
   const auto reduce = [&](MessageCost& sum, OperatorKind kind, GroupKind group, double elements) {
-    messages.add(sum, kind, group, plan.accumulate, elements, buckets, out.reduce_link);
+    messages.add(sum, kind, group, plan.accumulate, elements, buckets);
   };
   constexpr OperatorKind kScatter = OperatorKind::kReduceScatter;
   if (g == Spread::kGlobal) {
@@ -148,10 +148,9 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   op.kind = OperatorKind::kNormSquare;
   op.dtype = plan.accumulate;
   seconds += cost.compute_s(op);
-  LinkClass link{};
   const auto all_reduce = [&](GroupKind group, DType type, double elements) {
     MessageCost sum;
-    messages.add(sum, OperatorKind::kAllReduce, group, type, elements, 1, link);
+    messages.add(sum, OperatorKind::kAllReduce, group, type, elements, 1);
     return sum.seconds;
   };
   const double divisor = d.divisor(plan.sharding.gradients);

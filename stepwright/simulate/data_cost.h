@@ -8,6 +8,7 @@ namespace stepwright {
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;
+  LinkClass link = LinkClass::kNone;  ///< The outermost of its messages.
 };
 
 /// Data-parallel messages of one pipeline position.
@@ -17,8 +18,6 @@ struct DataCost {
   MessageCost reduce;       ///< Reductions in every backward.
   MessageCost last_reduce;  ///< What the last backward of a step adds.
   double buckets = 1;       ///< Into which its reductions are cut.
-  LinkClass gather_link = LinkClass::kNone;
-  LinkClass reduce_link = LinkClass::kNone;
   double update_s = 0;       ///< Small reductions, norm and optimizer.
 };
 

@@ -89,23 +89,47 @@ double slow_down(const BlockCost& work, const Overlay& stream, const Contention&
                   work.busy_s[static_cast<std::size_t>(stream.link)]);
 }
 
-/// Duration of a pass with gathers ahead of its blocks and reductions behind them.
-double pass_seconds(const BlockCost& work, double units, const Overlay& gather,
-                    const Overlay& reduce, const Contention& contention) {
+/// How often a pass starts and ends: per pass each of its slots waits for its first gather, and its
+/// last block for the last one.
+struct PassShape {
+  double units = 1;
+  double slots = 1;
+};
+
+/// Duration of a pass with gathers ahead of its blocks, while `other` also runs.
+double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
+                    const Overlay& other, const Contention& contention) {
   const double slowed = work.seconds + slow_down(work, gather, contention) +
-                        slow_down(work, reduce, contention);
-  const auto own = [&](const Overlay& stream) {
-    return work.busy_s[static_cast<std::size_t>(stream.link)] *
-           std::min(1.0, stream.seconds / std::max(work.seconds, 1e-30));
-  };
-  const double together = gather.link == reduce.link ? gather.seconds + reduce.seconds : 0;
-  const double first = gather.seconds / units;
-  double longest = slowed + first;
-  if (gather.seconds > 0) {
-    longest = std::max(longest, gather.seconds + own(gather) + work.seconds / units);
-  }
-  if (reduce.seconds > 0) longest = std::max(longest, reduce.seconds + own(reduce));
-  return std::max(longest, together);
+                        slow_down(work, other, contention);
+  if (gather.seconds <= 0) return slowed;
+  const double ends = shape.slots / shape.units;
+  const double own = work.busy_s[static_cast<std::size_t>(gather.link)] *
+                     std::min(1.0, gather.seconds / std::max(work.seconds, 1e-30));
+  const double beside =
+      other.link == gather.link ? std::min(other.seconds, gather.seconds) : 0;
+  return std::max(slowed + gather.seconds * ends,
+                  gather.seconds + own + beside + work.seconds * ends);
+}
+
+/// The least time of a forward and a backward pass together that lets the reductions of one through,
+/// and everything that shares their link.
+double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gather,
+                     const Overlay& reduce) {
+  if (reduce.seconds <= 0) return 0;
+  const auto link = static_cast<std::size_t>(reduce.link);
+  const double gathers = gather.link == reduce.link ? 2 * gather.seconds : 0;
+  const double own = forward.busy_s[link] + backward.busy_s[link];
+  return reduce.seconds + std::max(gathers, own * std::min(1.0, reduce.seconds /
+                                   (forward.seconds + backward.seconds)));
+}
+
+/// Messages that do not overlap are part of a pass: they stand on its compute stream.
+BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
+  work.seconds += gather.seconds + reduce.seconds;
+  work.floor_s += gather.floor_s + reduce.floor_s;
+  work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
+  work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
+  return work;
 }
 
 }  // namespace
@@ -202,27 +226,35 @@ struct Pricer::Passes {
   double update_floor_s = 0;
 };
 
+namespace {
+
+PassShape pass_shape(const StageCost& stage, const PipelineCost& pipeline) {
+  return {static_cast<double>(std::max<std::int64_t>(stage.units, 1)), 1 / pipeline.fill_share};
+}
+
+}  // namespace
+
 Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
                               const DataCost& data, const Plan& plan) const {
   const Contention& contention = cost_.contention();
-  const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
+  const PassShape shape = pass_shape(stage, pipeline);
   const bool ahead = plan.overlap.parameters;
   const bool behind = plan.overlap.gradients;
   const Overlay none;
-  const Overlay gather{ahead ? data.gather.seconds : 0, data.gather_link};
-  const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce_link};
-  const double blocking_gather = ahead ? 0 : data.gather.seconds;
-  const double blocking_reduce = behind ? 0 : data.reduce.seconds;
+  const MessageCost nothing;
+  const Overlay gather{ahead ? data.gather.seconds : 0, data.gather.link};
+  const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
   Passes out;
-  out.forward_s = pass_seconds(stage.forward, units, gather, none, contention) + blocking_gather;
-  out.backward_s = pass_seconds(stage.backward, units, gather, reduce, contention) +
-                   blocking_gather + blocking_reduce;
-  const auto floor = [&](double work) {
-    return ahead ? std::max(work, data.gather.floor_s) : work + data.gather.floor_s;
-  };
-  out.forward_floor_s = floor(stage.forward.floor_s);
-  out.backward_floor_s =
-      floor(stage.backward.floor_s) + (behind ? 0 : data.reduce.floor_s);
+  const BlockCost forward =
+      with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
+  const BlockCost backward = with_blocking(stage.backward, ahead ? nothing : data.gather,
+                                           behind ? nothing : data.reduce);
+  out.forward_s = pass_seconds(forward, shape, gather, none, contention);
+  out.backward_s = std::max(pass_seconds(backward, shape, gather, reduce, contention),
+                            cycle_seconds(forward, backward, gather, reduce) - out.forward_s);
+  const double gather_floor = ahead ? data.gather.floor_s : 0;
+  out.forward_floor_s = std::max(forward.floor_s, gather_floor);
+  out.backward_floor_s = std::max(backward.floor_s, gather_floor);
   const double worst =
       std::max(contention.compute_beside_inside, contention.compute_beside_network);
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
@@ -230,18 +262,17 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
                  4 * pipeline.send_s / pipeline.fill_share;
   out.update_s = data.update_s + (ahead ? 0 : data.refresh.seconds);
   out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
-  add_ends(out, stage, data, plan);
+  add_ends(out, stage, pipeline, data, plan);
   return out;
 }
 
 /// What the first forward and the last backward of a step add to the steady passes.
-void Pricer::add_ends(Passes& out, const StageCost& stage, const DataCost& data,
-                      const Plan& plan) const {
+void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
+                      const DataCost& data, const Plan& plan) const {
   const Contention& contention = cost_.contention();
   if (plan.overlap.parameters && data.refresh.seconds > 0) {
-    const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
-    const Overlay both{data.gather.seconds + data.refresh.seconds, data.gather_link};
-    const double first = pass_seconds(stage.forward, units, both, {}, contention);
+    const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
+    const double first = pass_seconds(stage.forward, pass_shape(stage, pipeline), both, {}, contention);
     out.start_s = std::clamp(first - out.forward_s, 0.0, data.refresh.seconds);
   }
   if (!plan.overlap.gradients) {
@@ -251,8 +282,7 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const DataCost& data,
   }
   const double all = data.last_reduce.seconds + data.reduce.seconds;
   const double slowed =
-      slow_down(stage.backward, {all, data.reduce_link}, contention) -
-      slow_down(stage.backward, {data.reduce.seconds, data.reduce_link}, contention);
+      slow_down(stage.backward, {data.last_reduce.seconds, data.last_reduce.link}, contention);
   const double share = 1.0 / data.buckets;
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
 }

@@ -121,7 +121,8 @@ class Pricer {
   const std::array<GroupLayout, kGroupKinds>& layouts(const Plan& plan);
   [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
                               const DataCost& data, const Plan& plan) const;
-  void add_ends(Passes& out, const StageCost& stage, const DataCost& data, const Plan& plan) const;
+  void add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
+                const DataCost& data, const Plan& plan) const;
   const Job& job_;
   const CostModel& cost_;
   std::unique_ptr<Store> store_;

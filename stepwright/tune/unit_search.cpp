@@ -1,6 +1,7 @@
 #include "stepwright/tune/unit_search.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "stepwright/core/error.h"
 #include "stepwright/simulate/block_costs.h"
@@ -26,22 +27,38 @@ void add(Work& work, const BlockCosts& blocks, std::size_t recompute, std::size_
   least = least == 0 ? one : std::min(least, one);
 }
 
-BlockWork block_work(const Job& job, const BlockCosts& blocks, std::size_t recompute) {
+BlockWork block_work(const BlockCosts& blocks, std::size_t recompute,
+                     const std::vector<double>& layers_of_class) {
   BlockWork out;
   for (std::size_t i = 0; i < blocks.layers.size(); ++i) {
-    double count = 0;
-    for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
-      count += job.model.layer_class(layer) == blocks.layers[i].which ? 1 : 0;
-    }
-    add(out.seconds, blocks, recompute, i, count, &BlockCost::seconds);
-    add(out.floors, blocks, recompute, i, count, &BlockCost::floor_s);
+    add(out.seconds, blocks, recompute, i, layers_of_class[i], &BlockCost::seconds);
+    add(out.floors, blocks, recompute, i, layers_of_class[i], &BlockCost::floor_s);
   }
   out.seconds.head_s = blocks.head.forward.seconds + blocks.head.backward.seconds;
   out.floors.head_s = blocks.head.forward.floor_s + blocks.head.backward.floor_s;
   return out;
 }
 
+std::vector<double> count_classes(const Architecture& model) {
+  std::vector<LayerClass> classes;
+  std::vector<double> counts;
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    const LayerClass which = model.layer_class(i);
+    const auto found = std::find(classes.begin(), classes.end(), which);
+    if (found == classes.end()) {
+      classes.push_back(which);
+      counts.push_back(1);
+    } else {
+      ++counts[static_cast<std::size_t>(found - classes.begin())];
+    }
+  }
+  return counts;
+}
+
 }  // namespace
+
+UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal)
+    : job_(job), goal_(goal), pricer_(job, cost), layers_of_class_(count_classes(job.model)) {}
 
 void Findings::merge(Findings&& other) {
   kept.merge(std::move(other.kept));
@@ -51,7 +68,7 @@ void Findings::merge(Findings&& other) {
   for (const auto& [reason, count] : other.unsupported) unsupported[reason] += count;
 }
 
-Plan unit_plan(const Job& job, const Unit& unit, const GridChoice& grid) {
+Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid) {
   Plan plan = grid_plan(job, grid.parallel, grid.order);
   plan.micro_batch = unit.micro_batch;
   return plan;
@@ -81,7 +98,7 @@ const BlockCosts* UnitSearch::blocks(const GridChoice& grid, const BlockChoice& 
   }
 }
 
-void UnitSearch::list_stages(const Unit& unit, const GridChoice& grid, const BlockChoice& block) {
+void UnitSearch::list_stages(const SearchUnit& unit, const GridChoice& grid, const BlockChoice& block) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const std::int64_t pipeline = grid.parallel.pipeline;
   const std::int64_t layers = job_.model.layers;
@@ -99,7 +116,7 @@ void UnitSearch::list_stages(const Unit& unit, const GridChoice& grid, const Blo
     if (every || !works[recompute]) {
       costs = blocks(grid, block, choice, unit.micro_batch);
       if (costs == nullptr) continue;
-      works[recompute] = block_work(job_, *costs, recompute);
+      works[recompute] = block_work(*costs, recompute, layers_of_class_);
     }
     const StageFloor floor{
         stage_floor(works[recompute]->seconds, recompute, choice, pipeline, rounds, layers).price_s,
@@ -149,7 +166,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   price(pipeline, *stages.grid, *stages.block, plan);
 }
 
-Findings UnitSearch::search(const Unit& unit, double threshold) {
+Findings UnitSearch::search(const SearchUnit& unit, double threshold) {
   Findings found(goal_.keep);
   found_ = &found;
   threshold_ = threshold;

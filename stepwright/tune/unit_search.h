@@ -8,7 +8,7 @@
 
 #include "stepwright/simulate/pricer.h"
 #include "stepwright/tune/census.h"
-#include "stepwright/tune/kept.h"
+#include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {
@@ -23,7 +23,7 @@ struct Goal {
 
 /// All plans with the same tensor, context, expert and expert-tensor degree and micro-batch: they
 /// share their blocks.
-struct Unit {
+struct SearchUnit {
   std::int64_t micro_batch = 1;
   double floor_s = 0;            ///< Of the price of any plan in it.
   double simulated_floor_s = 0;  ///< Of the simulated time.
@@ -35,7 +35,7 @@ struct Unit {
 struct Findings {
   explicit Findings(std::size_t keep) : kept(keep) {}
 
-  Kept kept;
+  BestPlans kept;
   std::int64_t priced = 0;
   std::int64_t fitting = 0;
   /// Least bound of the simulated time of all plans that were passed over for their price.
@@ -48,11 +48,10 @@ struct Findings {
 /// Searches units with one pricer; one for each thread.
 class UnitSearch {
  public:
-  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal)
-      : job_(job), goal_(goal), pricer_(job, cost) {}
+  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal);
 
   /// `threshold`: plans with a higher key are not wanted.
-  Findings search(const Unit& unit, double threshold);
+  Findings search(const SearchUnit& unit, double threshold);
 
  private:
   /// One pipeline without its sharding.
@@ -64,7 +63,7 @@ class UnitSearch {
     const BlockCosts* costs;
   };
   [[nodiscard]] bool beaten(double floor_s) const;
-  void list_stages(const Unit& unit, const GridChoice& grid, const BlockChoice& block);
+  void list_stages(const SearchUnit& unit, const GridChoice& grid, const BlockChoice& block);
   const BlockCosts* blocks(const GridChoice& grid, const BlockChoice& block,
                            const StageChoice& choice, std::int64_t passed);
   void price_stages(const Stages& stages, Plan& plan);
@@ -75,12 +74,13 @@ class UnitSearch {
   const Job& job_;
   Goal goal_;
   Pricer pricer_;
+  std::vector<double> layers_of_class_;  ///< In the order of `BlockCosts::layers`.
   Findings* found_ = nullptr;
   double threshold_ = 0;
   std::vector<Stages> stages_;
 };
 
 /// The plan of a grid without its choices.
-Plan unit_plan(const Job& job, const Unit& unit, const GridChoice& grid);
+Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid);
 
 }  // namespace stepwright

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kStart = R"(stepwright: job/1
 model: llama-3-8b
-cluster: {profile: dgx-h100-80g, nodes: 2}
+cluster: {profile: dgx-h100, nodes: 2}
 )";
 constexpr std::string_view kBatch = "batch: {sequences: 512, length: 8192}\n";
 

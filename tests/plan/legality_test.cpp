@@ -285,7 +285,7 @@ TEST(Legality, SaysWhatTheRuleAloneWouldAllow) {
   const auto rejected = illegal(job, plan);
   ASSERT_TRUE(rejected);
   EXPECT_THAT(rejected->message, HasSubstr("nearest legal: tensor 2 with pipeline 2"));
-  job.model.layers = 1;
+  job.model.layers = job.length = 1;
   EXPECT_THAT(illegal(job, plan)->message,
               HasSubstr("no plan near it is legal; this rule alone would allow tensor 2"));
 }

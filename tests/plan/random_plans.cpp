@@ -150,7 +150,10 @@ Job random_job(Dice& dice) {
   job.length = dice.pick<std::int64_t>({64, 48, 24, 96});
   job.sequences = dice.pick<std::int64_t>({32, 48, 24, 7});
   job.precision = dice.pick<DType>({DType::kBf16, DType::kBf16, DType::kFp32, DType::kFp64});
-  if (job.model.experts && dice.chance(3)) job.model.experts->is_dense.clear();
+  if (job.model.experts) {
+    auto& is_dense = job.model.experts->is_dense;
+    is_dense.resize(dice.chance(3) ? 0 : static_cast<std::size_t>(job.model.layers));
+  }
   if (job.model.experts && dice.chance(3)) job.model.experts->shared_ffn = 0;
   return job;
 }

@@ -54,6 +54,7 @@ TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
   EXPECT_EQ(with("precision=fp16").job.precision, DType::kFp16);
   EXPECT_EQ(with("dropout=0.1").job.model.dropout, 0.1);
   EXPECT_EQ(with("framework.version=0.12").job.framework.version, "0.12");
+  EXPECT_EQ(with("objective.memory_limit=60e9").job.objective.memory_limit_bytes, 60e9);
   EXPECT_THAT(with("search.tensor=4").job.space.tensor, ElementsAre(4));
 }
 
@@ -65,7 +66,7 @@ TEST(WithField, ReachesIntoModelAndCluster) {
   EXPECT_EQ(with("cluster.device.memory=1.5x").job.cluster.device.memory_bytes,
             1.5 * before.device.memory_bytes);
   EXPECT_EQ(with("cluster.nodes=16").job.cluster.devices(), 128);
-  EXPECT_EQ(with("cluster={profile: dgx-h100-80g, nodes: 2}").job.cluster.devices(), 16);
+  EXPECT_EQ(with("cluster={profile: dgx-h100, nodes: 2}").job.cluster.devices(), 16);
 }
 
 TEST(WithField, KeepsEverythingElse) {

@@ -91,7 +91,7 @@ Plan small_plan() {
   return plan;
 }
 
-constexpr double kActivation = 2.0 * 128 * 64;       ///< X: bytes of the residual stream.
+constexpr double kActivation = 2.0 * 128 * 64;   ///< X: bytes of the residual stream.
 constexpr double kLayersTimesBatches = 2 * 8.0;  ///< Per stage and step.
 
 /// Bytes that a rank in the middle of the pipeline sends.

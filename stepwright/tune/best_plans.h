@@ -18,16 +18,16 @@ struct Candidate {
 };
 
 /// The best candidates by (key, text), at most `most`.
-class Kept {
+class BestPlans {
  public:
-  explicit Kept(std::size_t most) : most_(most) {}
+  explicit BestPlans(std::size_t most) : most_(most) {}
 
   /// No candidate with a key above this is kept.
   [[nodiscard]] double threshold() const {
     return list_.size() < most_ ? std::numeric_limits<double>::infinity() : list_.back().key;
   }
   void offer(double key, const Plan& plan, const Price& price);
-  void merge(Kept&& other);
+  void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
   /// Least lower bound of all that were offered and not kept.

@@ -1,11 +1,11 @@
-#include "stepwright/tune/kept.h"
+#include "stepwright/tune/best_plans.h"
 
 #include <algorithm>
 #include <tuple>
 
 namespace stepwright {
 
-void Kept::offer(double key, const Plan& plan, const Price& price) {
+void BestPlans::offer(double key, const Plan& plan, const Price& price) {
   if (key > threshold()) {
     dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
     return;
@@ -13,7 +13,7 @@ void Kept::offer(double key, const Plan& plan, const Price& price) {
   insert({key, plan_text(plan), plan, price});
 }
 
-void Kept::insert(Candidate&& candidate) {
+void BestPlans::insert(Candidate&& candidate) {
   const auto before = [](const Candidate& a, const Candidate& b) {
     return std::tie(a.key, a.text) < std::tie(b.key, b.text);
   };
@@ -24,7 +24,7 @@ void Kept::insert(Candidate&& candidate) {
   list_.pop_back();
 }
 
-void Kept::merge(Kept&& other) {
+void BestPlans::merge(BestPlans&& other) {
   dropped_bound_ = std::min(dropped_bound_, other.dropped_bound_);
   for (Candidate& candidate : other.list_) insert(std::move(candidate));
 }

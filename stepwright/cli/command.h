@@ -1,0 +1,53 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+namespace CLI {
+class App;
+}
+namespace spdlog {
+class logger;
+}
+
+namespace stepwright {
+
+/// What a command talks to.
+struct Console {
+  std::ostream& out;    ///< The answer.
+  spdlog::logger& log;  ///< Everything else.
+};
+
+/// A subcommand: its options, and what it does with them.
+class Command {
+ public:
+  /// Adds the subcommand to the program. `examples` closes its help text.
+  Command(CLI::App& program, const std::string& name, const std::string& description,
+          const std::string& examples);
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  /// Whether the arguments named it.
+  [[nodiscard]] bool chosen() const;
+  /// Does it. Fails with `Error`.
+  virtual void run(const Console& console) = 0;
+
+ protected:
+  [[nodiscard]] CLI::App& app() { return *app_; }
+  /// Whether the answer is one JSON document instead of text for people.
+  [[nodiscard]] bool json() const { return json_; }
+
+ private:
+  CLI::App* app_;
+  bool json_ = false;
+};
+
+std::unique_ptr<Command> tune_command(CLI::App& program);
+std::unique_ptr<Command> predict_command(CLI::App& program);
+std::unique_ptr<Command> traffic_command(CLI::App& program);
+std::unique_ptr<Command> memory_command(CLI::App& program);
+std::unique_ptr<Command> list_command(CLI::App& program);
+
+}  // namespace stepwright

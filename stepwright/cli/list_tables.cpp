@@ -1,0 +1,204 @@
+#include "stepwright/cli/list_tables.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/plan.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// FLOPs per token are told at this length, or at the model's own where that is shorter.
+constexpr std::int64_t kLength = 4096;
+
+/// What a person wants to know of a word of a plan.
+struct Described {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr Described kSchedules[] = {
+    {"gpipe", "all micro-batches forward, then all backward"},
+    {"1f1b", "one forward, one backward in turn: few micro-batches in flight"},
+    {"interleaved", "1f1b with several model chunks per rank: a smaller bubble, more messages"},
+    {"zero-bubble", "weight gradients fill the bubble"},
+    {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
+    {"paired", "a forward runs beside another micro-batch's backward"}};
+constexpr Described kCollectives[] = {
+    {"ring", "one ring over all ranks, node by node"},
+    {"two-level", "inside the nodes and between them in turn, along the rails"},
+    {"tree", "double binary trees"},
+    {"nvls", "reductions in the NVSwitch"},
+    {"ho-ring", "hierarchical overlapping ring (PaRO)"},
+    {"direct", "every rank to every other at once"}};
+
+std::string_view text_of(std::span<const Described> texts, std::string_view name) {
+  const auto found = std::ranges::find(texts, name, &Described::name);
+  return found == texts.end() ? std::string_view() : found->text;
+}
+
+Json described(std::string_view name, bool supported, std::span<const Described> texts) {
+  return {{"name", name}, {"supported", supported}, {"description", text_of(texts, name)}};
+}
+
+std::string spread_words(std::string_view spread) {
+  if (spread == "N") return "whole on every rank";
+  return spread == "I" ? "split in groups" : "split over all";
+}
+
+Json entry(const Architecture& model) {
+  return describe_model(model,
+                        model.positions > 0 ? std::min(model.positions, kLength) : kLength);
+}
+
+Json aliases_of(const std::string& states) {
+  Json aliases = Json::array();
+  for (const ShardingAlias& alias : kShardingAliases) {
+    if (alias.states == states) aliases.push_back(alias.name);
+  }
+  return aliases;
+}
+
+std::string joined(const Json& words) {
+  std::string text;
+  for (const Json& word : words) text += (text.empty() ? "" : ", ") + word.get<std::string>();
+  return text;
+}
+
+std::string count_of(const Json& entry, const char* key) {
+  return format_count(entry.at(key).get<std::int64_t>());
+}
+
+std::string word_of(const Json& entry, const char* key) { return entry.at(key).get<std::string>(); }
+
+std::string experts_text(const Json& model) {
+  if (!model.contains("experts")) return "";
+  const Json& experts = model.at("experts");
+  return count_of(experts, "top_k") + " of " + count_of(experts, "count");
+}
+
+std::string peak_text(const Json& profile) {
+  const Json& peaks = profile.at("peak_flops");
+  for (const char* precision : {"bf16", "fp16"}) {
+    if (!peaks.contains(precision)) continue;
+    return format_flops(peaks.at(precision).get<double>()) + " " + precision;
+  }
+  return "";
+}
+
+}  // namespace
+
+Json models_json() {
+  Json models = Json::array();
+  for (const std::string_view name : built_in_models()) models.push_back(entry(*built_in_model(name)));
+  return models;
+}
+
+Json model_list_json(const Architecture& model) { return Json::array({entry(model)}); }
+
+Json profiles_json() { return list_clusters(); }
+
+Json shardings_json() {
+  Json shardings = Json::array();
+  for (const Sharding& sharding : paro_strategies()) {
+    const std::string states = sharding_word(sharding);
+    shardings.push_back({{"name", states},
+                         {"parameters", name_of(kSpreadNames, sharding.parameters)},
+                         {"gradients", name_of(kSpreadNames, sharding.gradients)},
+                         {"optimizer", name_of(kSpreadNames, sharding.optimizer)},
+                         {"aliases", aliases_of(states)}});
+  }
+  return shardings;
+}
+
+Json schedules_json() {
+  Json schedules = Json::array();
+  for (const auto& [kind, name] : kScheduleNames) {
+    schedules.push_back(described(name, true, kSchedules));
+  }
+  for (const std::string_view name : kFutureSchedules) {
+    schedules.push_back(described(name, false, kSchedules));
+  }
+  return schedules;
+}
+
+Json collectives_json() {
+  Json collectives = Json::array();
+  for (const auto& [algorithm, name] : kAlgorithmNames) {
+    collectives.push_back(described(name, true, kCollectives));
+  }
+  for (const std::string_view name : kFutureAlgorithms) {
+    collectives.push_back(described(name, false, kCollectives));
+  }
+  return collectives;
+}
+
+std::string models_text(const Json& models) {
+  Table table{.columns = {{"model"},
+                          {"parameters", Align::kRight},
+                          {"active", Align::kRight},
+                          {"layers", Align::kRight},
+                          {"hidden", Align::kRight},
+                          {"heads", Align::kRight},
+                          {"kv heads", Align::kRight},
+                          {"experts", Align::kRight},
+                          {"vocabulary", Align::kRight}},
+              .rows = {}};
+  for (const Json& model : models) {
+    table.rows.push_back({word_of(model, "name"), count_of(model, "parameters"),
+                          count_of(model, "active_parameters"), count_of(model, "layers"),
+                          count_of(model, "hidden"), count_of(model, "heads"),
+                          count_of(model, "kv_heads"), experts_text(model),
+                          count_of(model, "vocabulary")});
+  }
+  return to_text(table);
+}
+
+std::string profiles_text(const Json& profiles) {
+  Table table{.columns = {{"profile"},
+                          {"device"},
+                          {"per node", Align::kRight},
+                          {"memory", Align::kRight},
+                          {"peak", Align::kRight},
+                          {"NICs", Align::kRight},
+                          {"each", Align::kRight}},
+              .rows = {}};
+  for (const Json& profile : profiles) {
+    table.rows.push_back({word_of(profile, "name"), word_of(profile, "device"),
+                          count_of(profile, "devices_per_node"),
+                          format_bytes(profile.at("memory_bytes").get<double>()),
+                          peak_text(profile), count_of(profile, "nics_per_node"),
+                          format_rate(profile.at("nic_bytes_per_s").get<double>())});
+  }
+  return to_text(table);
+}
+
+std::string shardings_text(const Json& shardings) {
+  Table table{.columns = {{"states"}, {"parameters"}, {"gradients"}, {"optimizer"}, {"aliases"}},
+              .rows = {}};
+  for (const Json& sharding : shardings) {
+    table.rows.push_back({word_of(sharding, "name"), spread_words(word_of(sharding, "parameters")),
+                          spread_words(word_of(sharding, "gradients")),
+                          spread_words(word_of(sharding, "optimizer")),
+                          joined(sharding.at("aliases"))});
+  }
+  return to_text(table);
+}
+
+std::string described_text(const Json& entries) {
+  Table table{.columns = {{"name"}, {"supported"}, {"what it is"}}, .rows = {}};
+  for (const Json& entry : entries) {
+    table.rows.push_back({word_of(entry, "name"), entry.at("supported").get<bool>() ? "yes" : "no",
+                          word_of(entry, "description")});
+  }
+  return to_text(table);
+}
+
+}  // namespace stepwright

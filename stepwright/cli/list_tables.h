@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// What `stepwright list` knows, each as a JSON array of named entries.
+nlohmann::ordered_json models_json();
+/// One model as such an array.
+nlohmann::ordered_json model_list_json(const Architecture& model);
+nlohmann::ordered_json profiles_json();
+nlohmann::ordered_json shardings_json();
+nlohmann::ordered_json schedules_json();
+nlohmann::ordered_json collectives_json();
+
+/// The same arrays as tables for people.
+std::string models_text(const nlohmann::ordered_json& models);
+std::string profiles_text(const nlohmann::ordered_json& profiles);
+std::string shardings_text(const nlohmann::ordered_json& shardings);
+/// Of schedules and of collectives: name, whether it is supported, what it is.
+std::string described_text(const nlohmann::ordered_json& entries);
+
+}  // namespace stepwright

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/memory/memory_json.h"
+
+namespace stepwright {
+namespace {
+
+/// One row for stages that hold the same.
+std::vector<std::string> stage_row(const StageMemory& stage, std::size_t first, std::size_t last) {
+  std::vector<std::string> row = {first == last ? fmt::format("{}", first)
+                                                : fmt::format("{}-{}", first, last)};
+  for (const double bytes : stage.kinds) row.push_back(format_bytes(bytes));
+  row.push_back(format_bytes(stage.peak_bytes));
+  return row;
+}
+
+std::string stages_text(const MemoryReport& report) {
+  Table table{.columns = {{"stage"}}, .rows = {}};
+  for (const auto& [kind, name] : kMemoryKindNames) {
+    std::string header(name.substr(0, name.find('_')));
+    table.columns.push_back({std::move(header), Align::kRight});
+  }
+  table.columns.push_back({"peak", Align::kRight});
+  for (std::size_t first = 0; first < report.stages.size();) {
+    std::size_t end = first + 1;
+    while (end < report.stages.size() && report.stages[end].kinds == report.stages[first].kinds) {
+      ++end;
+    }
+    table.rows.push_back(stage_row(report.stages[first], first, end - 1));
+    first = end;
+  }
+  return to_text(table);
+}
+
+std::string verdict(const MemoryReport& report) {
+  const std::string sizes = fmt::format("{} of {}", format_bytes(report.peak_bytes),
+                                        format_bytes(report.capacity_bytes));
+  if (report.fits()) return fmt::format("Fits: {} at the peak.\n", sizes);
+  return fmt::format("Does not fit: {}, {} too much; the largest part is {}.\n", sizes,
+                     format_bytes(report.peak_bytes - report.capacity_bytes),
+                     name_of(kMemoryKindNames, largest_kind(report)));
+}
+
+class Memory : public Command {
+ public:
+  explicit Memory(CLI::App& program)
+      : Command(program, "memory", "Say what fills the memory of each stage at its peak",
+                "  stepwright memory plan.yaml\n"
+                "  stepwright memory plan.yaml --json") {
+    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+  }
+
+  void run(const Console& console) override {
+    const PlannedJob planned = load_legal_plan(plan_);
+    const MemoryReport report =
+        memory_report(planned.job, build_program(planned.job, planned.plan));
+    if (json()) {
+      print_json(console.out, memory_json(report));
+      return;
+    }
+    console.out << job_line(planned.job) << "\n\nMemory of one rank of each stage at its peak\n\n"
+                << stages_text(report) << '\n'
+                << verdict(report);
+  }
+
+ private:
+  std::string plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> memory_command(CLI::App& program) {
+  return std::make_unique<Memory>(program);
+}
+
+}  // namespace stepwright

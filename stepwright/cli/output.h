@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace stepwright {
+
+/// Writes a document, indented, with a newline at its end.
+void print_json(std::ostream& out, const nlohmann::ordered_json& json);
+
+/// Fails with `kInput` when an output file is the input file itself.
+void check_not_input(const std::string& output, const std::string& input);
+
+/// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
+/// What is no plain file (a pipe, /dev/stdout) is written to directly. Fails with `kRuntime` when it
+/// cannot be written; then nothing is left behind.
+void write_file(const std::filesystem::path& path,
+                const std::function<void(std::ostream&)>& write);
+
+}  // namespace stepwright

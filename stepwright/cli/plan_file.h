@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Reads a job for `tune`. Fails with `kInput`, saying what to do when the file is a plan.
+Job load_job_file(const std::string& path);
+
+/// Reads a plan for all other commands. Fails with `kInput`, saying what to do when the file is a
+/// job.
+PlannedJob load_plan_file(const std::string& path);
+
+/// Reads a plan and fails with `kInput` when it is not legal, naming the rule.
+PlannedJob load_legal_plan(const std::string& path);
+
+}  // namespace stepwright

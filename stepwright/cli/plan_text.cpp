@@ -1,0 +1,142 @@
+#include "stepwright/cli/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "stepwright/core/format.h"
+
+namespace stepwright {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string recompute_word(const Recompute& recompute) {
+  if (recompute.kind != RecomputeKind::kEvery) {
+    return std::string(name_of(kRecomputeNames, recompute.kind));
+  }
+  return fmt::format("every-{}", recompute.every);
+}
+
+std::string recompute_words(const Recompute& recompute) {
+  switch (recompute.kind) {
+    case RecomputeKind::kNone: return "no recomputation";
+    case RecomputeKind::kSelective: return "selective recomputation";
+    case RecomputeKind::kFull: return "full recomputation";
+    case RecomputeKind::kEvery: break;
+  }
+  return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", recompute.every);
+}
+
+std::string tensor_words(const Plan& plan) {
+  if (!plan.sequence_parallel) return fmt::format("tensor {}", plan.parallel.tensor);
+  const bool keep = plan.tensor_input == TensorInput::kKeep;
+  return fmt::format("tensor {} (sequence parallel, inputs {})", plan.parallel.tensor,
+                     keep ? "kept" : "re-gathered");
+}
+
+std::string pipeline_words(const Plan& plan) {
+  const std::string kind(name_of(kScheduleNames, plan.schedule.kind));
+  if (plan.schedule.chunks == 1) return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
+  return fmt::format("pipeline {} ({}, {} chunks)", plan.parallel.pipeline, kind,
+                     plan.schedule.chunks);
+}
+
+std::string sharding_words(const Plan& plan, const Job& job) {
+  const Sharding& sharding = plan.sharding;
+  std::string words = "sharding " + sharding_word(sharding);
+  for (const ShardingAlias& alias : kShardingAliases) {
+    if (alias.states != sharding_word(sharding)) continue;
+    words += fmt::format(" ({})", alias.name);
+    break;
+  }
+  if (!sharding.uses(Spread::kInner)) return words;
+  words += fmt::format(" in groups of {}", sharding.group);
+  if (job.model.experts) words += fmt::format(", experts {}", sharding.expert_group);
+  return words;
+}
+
+std::vector<std::string> degree_words(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::vector<std::string> words;
+  if (degrees.tensor > 1) words.push_back(tensor_words(plan));
+  if (degrees.context > 1) {
+    words.push_back(fmt::format("context {} ({})", degrees.context,
+                                name_of(kContextKindNames, plan.context_kind)));
+  }
+  if (degrees.expert > 1) words.push_back(fmt::format("expert {}", degrees.expert));
+  if (degrees.expert_tensor > 1) {
+    words.push_back(fmt::format("expert-tensor {}", degrees.expert_tensor));
+  }
+  if (degrees.pipeline > 1) words.push_back(pipeline_words(plan));
+  words.push_back(fmt::format("data {}", degrees.data));
+  return words;
+}
+
+std::string pipeline_code(const Plan& plan) {
+  const std::string chunks =
+      plan.schedule.chunks > 1 ? fmt::format("x{}", plan.schedule.chunks) : std::string();
+  const bool usual = plan.schedule.kind != ScheduleKind::kGpipe;
+  return fmt::format("pp{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":gpipe");
+}
+
+std::string tensor_code(const Plan& plan) {
+  const bool keep = plan.sequence_parallel && plan.tensor_input == TensorInput::kKeep;
+  return fmt::format("tp{}{}{}", plan.parallel.tensor, plan.sequence_parallel ? "+sp" : "",
+                     keep ? ":keep" : "");
+}
+
+std::string context_code(const Plan& plan) {
+  const bool ring = plan.context_kind == ContextKind::kRing;
+  return fmt::format("cp{}{}{}", plan.parallel.context, ring ? "" : ":",
+                     ring ? "" : name_of(kContextKindNames, plan.context_kind));
+}
+
+std::string sharding_code(const Sharding& sharding) {
+  if (!sharding.uses(Spread::kInner)) return sharding_word(sharding);
+  const std::string experts =
+      sharding.expert_group > 1 ? fmt::format("/{}", sharding.expert_group) : std::string();
+  return fmt::format("{}/{}{}", sharding_word(sharding), sharding.group, experts);
+}
+
+}  // namespace
+
+std::string job_line(const Job& job) {
+  const Cluster& cluster = job.cluster;
+  return fmt::format("{} on {} x {} ({}, {}), {} of {} tokens, {}", job.model_name,
+                     format_count(cluster.devices()), cluster.device.name, cluster.name,
+                     counted(cluster.nodes, "node"), counted(job.sequences, "sequence"),
+                     format_count(job.length), name_of(kPrecisionNames, job.precision));
+}
+
+std::string plan_words(const Plan& plan, const Job& job) {
+  std::vector<std::string> words = degree_words(plan);
+  words.push_back(fmt::format("micro-batch {}", plan.micro_batch));
+  words.push_back(sharding_words(plan, job));
+  words.push_back(recompute_words(plan.recompute));
+  if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_word(plan.rank_order));
+  return joined(words, ", ");
+}
+
+std::string plan_code(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::vector<std::string> codes;
+  if (degrees.tensor > 1) codes.push_back(tensor_code(plan));
+  if (degrees.context > 1) codes.push_back(context_code(plan));
+  if (degrees.expert > 1) codes.push_back(fmt::format("ep{}", degrees.expert));
+  if (degrees.expert_tensor > 1) codes.push_back(fmt::format("etp{}", degrees.expert_tensor));
+  if (degrees.pipeline > 1) codes.push_back(pipeline_code(plan));
+  codes.push_back(fmt::format("dp{}", degrees.data));
+  codes.push_back(fmt::format("mb{}", plan.micro_batch));
+  codes.push_back(sharding_code(plan.sharding));
+  codes.push_back(recompute_word(plan.recompute));
+  return joined(codes, " ");
+}
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
+}  // namespace stepwright

@@ -1,0 +1,113 @@
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/trace_file.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/step/program_json.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// `after` minus `before`, number by number; what is no number in both is left out.
+Json difference(const Json& before, const Json& after) {
+  Json result = Json::object();
+  for (const auto& [key, value] : after.items()) {
+    if (!before.contains(key)) continue;
+    const Json& old = before[key];
+    if (value.is_object()) result[key] = difference(old, value);
+    if (value.is_number_integer() && old.is_number_integer()) {
+      result[key] = value.get<std::int64_t>() - old.get<std::int64_t>();
+    } else if (value.is_number() && old.is_number()) {
+      result[key] = value.get<double>() - old.get<double>();
+    }
+  }
+  return result;
+}
+
+Json comparison_json(const Prediction& before, const Prediction& after) {
+  const Json old = prediction_json(before);
+  const Json changed = prediction_json(after);
+  Json result = changed;
+  result["baseline"] = old;
+  result["changed"] = changed;
+  result["difference"] = difference(old, changed);
+  return result;
+}
+
+class Predict : public Command {
+ public:
+  explicit Predict(CLI::App& program)
+      : Command(program, "predict", "Say how long a step of a plan takes, and why",
+                "  stepwright predict plan.yaml\n"
+                "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
+                "  stepwright predict plan.yaml --trace step.json   (open it in ui.perfetto.dev)") {
+    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    app()
+        .add_option("--set", changes_,
+                    "What if: FIELD=VALUE or FIELD=2x, any field of the plan file (micro_batch, "
+                    "parallel.tensor, batch.length, cluster.nic, model.layers, ...); repeatable. "
+                    "Shows before, after and the difference")
+        ->type_name("F=V")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app()
+        .add_option("--trace", trace_, "Write the timeline as a Chrome trace, for Perfetto")
+        ->type_name("FILE");
+    app()
+        .add_option("--program", program_, "Write every operator of the step as JSON")
+        ->type_name("FILE");
+  }
+
+  void run(const Console& console) override {
+    const PlannedJob given = load_plan_file(plan_);
+    PlannedJob planned = given;
+    for (const std::string& change : changes_) planned = with_field(planned, change);
+    std::optional<Prediction> before;
+    if (!changes_.empty()) before = predict(given);
+    const Prediction prediction = predict(planned, !trace_.empty());
+    write_files(prediction, console);
+    if (json()) {
+      print_json(console.out,
+                 before ? comparison_json(*before, prediction) : prediction_json(prediction));
+    } else {
+      console.out << (before ? comparison_text(*before, prediction) : prediction_text(prediction));
+    }
+  }
+
+ private:
+  void write_files(const Prediction& prediction, const Console& console) {
+    if (!trace_.empty()) {
+      check_not_input(trace_, plan_);
+      write_file(trace_, [&](std::ostream& out) { write_prediction_trace(prediction, out); });
+      console.log.info("wrote the timeline to {}", trace_);
+    }
+    if (!program_.empty()) {
+      check_not_input(program_, plan_);
+      write_file(program_,
+                 [&](std::ostream& out) { print_json(out, program_json(prediction.program)); });
+      console.log.info("wrote the program to {}", program_);
+    }
+  }
+
+  std::string plan_;
+  std::vector<std::string> changes_;
+  std::string trace_;
+  std::string program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> predict_command(CLI::App& program) {
+  return std::make_unique<Predict>(program);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,35 @@
+#include "stepwright/cli/trace_file.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/simulate/trace.h"
+
+namespace stepwright {
+namespace {
+
+/// The ranks behind each stage; empty where they are consecutive, which the writer says itself.
+std::vector<std::string> stage_ranks(const Grid& grid, std::int64_t stages) {
+  const std::int64_t each = grid.ranks() / stages;
+  std::vector<std::string> names;
+  if (grid.coordinates(each - 1).pipeline == 0) return names;
+  for (std::int64_t stage = 0; stage < stages; ++stage) {
+    names.push_back(
+        fmt::format("rank {} and {} more", grid.rank_at(0, 0, 0, stage), each - 1));
+  }
+  return names;
+}
+
+}  // namespace
+
+void write_prediction_trace(const Prediction& prediction, std::ostream& out) {
+  const Job& job = prediction.planned.job;
+  const Plan& plan = prediction.planned.plan;
+  const Grid grid(plan);
+  const Prices prices = price_operators(prediction.program, CostModel(job),
+                                        group_layouts(job.cluster, grid), plan.data_algorithm);
+  const TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline),
+                             .prices = &prices};
+  write_trace(prediction.program, prediction.simulation, options, out);
+}
+
+}  // namespace stepwright

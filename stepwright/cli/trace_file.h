@@ -1,0 +1,12 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+
+/// Writes the timeline of a prediction that recorded its events, one row per stream and link.
+void write_prediction_trace(const Prediction& prediction, std::ostream& out);
+
+}  // namespace stepwright

@@ -1,0 +1,67 @@
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/traffic_text.h"
+#include "stepwright/traffic/traffic_json.h"
+
+namespace stepwright {
+namespace {
+
+class Traffic : public Command {
+ public:
+  explicit Traffic(CLI::App& program)
+      : Command(program, "traffic", "List every message that a step of a plan sends",
+                "  stepwright traffic plan.yaml\n"
+                "  stepwright traffic plan.yaml --rank 0 --json\n"
+                "  stepwright traffic plan.yaml --links --matrix matrix.csv") {
+    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    app().add_option("--rank", rank_, "Only the messages of this rank (from 0)")->type_name("R");
+    app()
+        .add_option("--matrix", matrix_, "Write who sends how much to whom: lines from,to,bytes")
+        ->type_name("FILE");
+    app().add_flag("--links", links_, "Add the bytes that links and NICs carry");
+  }
+
+  void run(const Console& console) override {
+    const PlannedJob planned = load_legal_plan(plan_);
+    const StepProgram program = build_program(planned.job, planned.plan);
+    const Grid grid(planned.plan);
+    const Ledger messages = ledger(program, rank_, grid);
+    const TrafficMatrix matrix(program, grid, planned.job.cluster, planned.plan.data_algorithm);
+    std::optional<LinkLoads> loads;
+    if (links_) loads = link_loads(matrix, planned.job.cluster);
+    if (!matrix_.empty()) {
+      check_not_input(matrix_, plan_);
+      write_file(matrix_, [&](std::ostream& out) { write_matrix(out, matrix, rank_); });
+      console.log.info("wrote the matrix to {}", matrix_);
+    }
+    if (!json()) {
+      console.out << traffic_text(messages, rank_) << (loads ? links_text(*loads) : "");
+      return;
+    }
+    nlohmann::ordered_json answer = traffic_json(messages, program.ranks);
+    if (rank_) answer["rank"] = *rank_;
+    if (loads) answer["links"] = links_json(*loads);
+    print_json(console.out, answer);
+  }
+
+ private:
+  std::string plan_;
+  std::optional<std::int64_t> rank_;
+  std::string matrix_;
+  bool links_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> traffic_command(CLI::App& program) {
+  return std::make_unique<Traffic>(program);
+}
+
+}  // namespace stepwright

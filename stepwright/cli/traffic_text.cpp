@@ -1,0 +1,78 @@
+#include "stepwright/cli/traffic_text.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/traffic/traffic_json.h"
+
+namespace stepwright {
+namespace {
+
+std::string totals_text(const Ledger& ledger) {
+  Table table{.columns = {{"scheme"},
+                          {"calls", Align::kRight},
+                          {"bytes sent", Align::kRight},
+                          {"share", Align::kRight}},
+              .rows = {}};
+  const auto schemes = totals(ledger);
+  double sum = 0;
+  for (const auto& [scheme, volume] : schemes) sum += volume.sent_bytes;
+  for (const auto& [scheme, volume] : schemes) {
+    table.rows.push_back({std::string(name_of(kSchemeNames, scheme)), format_count(volume.count),
+                          format_bytes(volume.sent_bytes),
+                          sum > 0 ? format_percent(volume.sent_bytes / sum) : "-"});
+  }
+  return to_text(table);
+}
+
+std::string messages_text(const Ledger& ledger) {
+  Table table{.columns = {{"scheme"},
+                          {"phase"},
+                          {"operation"},
+                          {"group"},
+                          {"ranks", Align::kRight},
+                          {"payload", Align::kRight},
+                          {"calls", Align::kRight},
+                          {"sent per call", Align::kRight}},
+              .rows = {}};
+  for (const Message& message : ledger.messages) {
+    table.rows.push_back({std::string(name_of(kSchemeNames, message.scheme)),
+                          std::string(traffic_phase(message.phase)),
+                          std::string(name_of(kOperatorNames, message.operation)),
+                          std::string(name_of(kGroupNames, message.group)),
+                          format_count(message.group_size),
+                          format_bytes(static_cast<double>(message.payload_bytes)),
+                          format_count(message.count),
+                          format_bytes(message.sent_bytes_per_rank)});
+  }
+  return to_text(table);
+}
+
+std::vector<std::string> link_row(const LinkLoad& load) {
+  return {load.name, format_count(load.units), format_bytes(load.busiest_bytes),
+          format_count(load.busiest_unit), format_bytes(load.mean_bytes)};
+}
+
+}  // namespace
+
+std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank) {
+  const std::string whose = rank ? fmt::format("rank {}", *rank) : "all ranks";
+  if (ledger.messages.empty()) return fmt::format("No messages in a step of {}.\n", whose);
+  return fmt::format("Messages of a step, {}\n\n{}\n{}", whose, totals_text(ledger),
+                     messages_text(ledger));
+}
+
+std::string links_text(const LinkLoads& links) {
+  Table table{.columns = {{"link"},
+                          {"units", Align::kRight},
+                          {"busiest carries", Align::kRight},
+                          {"which", Align::kRight},
+                          {"mean", Align::kRight}},
+              .rows = {}};
+  for (const LinkLoad& level : links.levels) table.rows.push_back(link_row(level));
+  if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));
+  return "\nBytes out of each link in a step, all ranks\n\n" + to_text(table);
+}
+
+}  // namespace stepwright

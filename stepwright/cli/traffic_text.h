@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stepwright/traffic/ledger.h"
+#include "stepwright/traffic/links.h"
+
+namespace stepwright {
+
+/// What `stepwright traffic` prints of a ledger: sums by scheme, then every kind of message.
+/// `rank`: whose messages they are; nothing: of all ranks.
+std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank);
+
+/// What `stepwright traffic --links` adds: the bytes that each kind of link carries.
+std::string links_text(const LinkLoads& links);
+
+}  // namespace stepwright

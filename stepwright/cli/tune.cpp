@@ -1,0 +1,91 @@
+#include "stepwright/tune/tune.h"
+
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/tune_text.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/tune/tune_json.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kMostPlans = 100'000;
+constexpr int kMostThreads = 1024;
+
+class Tune : public Command {
+ public:
+  explicit Tune(CLI::App& program)
+      : Command(program, "tune", "Find the plan to train with",
+                "  stepwright tune examples/llama-3-70b.yaml\n"
+                "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
+                "  stepwright tune examples/llama-3-70b.yaml --json") {
+    app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)")->required();
+    app().add_option("-o,--output", plan_, "Write the best plan to this file")->type_name("PLAN");
+    app()
+        .add_option("--top", top_, "How many plans to show")
+        ->check(CLI::Range(std::int64_t{1}, kMostPlans))
+        ->type_name("N")
+        ->capture_default_str();
+    app().add_flag("--exhaustive", options_.exhaustive,
+                   "Price every legal plan instead of bounding (same answer, slower)");
+    app()
+        .add_option("--shortlist", shortlist_,
+                    "Also name the N plans, as good as the best by the model's own error, whose "
+                    "measurement would tell most")
+        ->check(CLI::Range(std::int64_t{1}, kMostPlans))
+        ->type_name("N");
+    app()
+        .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
+        ->check(CLI::Range(1, kMostThreads))
+        ->type_name("N");
+  }
+
+  void run(const Console& console) override {
+    const Job job = load_job_file(job_);
+    if (!plan_.empty()) check_not_input(plan_, job_);
+    options_.top = static_cast<std::size_t>(top_);
+    const TuneResult result = tune(job, options_);
+    const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
+    if (!plan_.empty()) write_plan(result, console);
+    if (json()) {
+      print_json(console.out, to_json(result, shortlisted));
+    } else {
+      const Prediction best = predict({result.job, result.plans.front().plan});
+      console.out << tune_text(result, best, shortlisted);
+    }
+  }
+
+ private:
+  void write_plan(const TuneResult& result, const Console& console) {
+    const std::string text = plan_yaml({result.job, result.plans.front().plan});
+    write_file(plan_, [&](std::ostream& out) { out << text; });
+    console.log.info("wrote the best plan to {}", plan_);
+  }
+
+  [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result,
+                                               const std::vector<TunedPlan>& shortlisted) const {
+    nlohmann::ordered_json answer = tune_json(result);
+    if (shortlist_ == 0) return answer;
+    nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
+    for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));
+    return answer;
+  }
+
+  std::string job_;
+  std::string plan_;
+  std::int64_t top_ = 10;
+  std::int64_t shortlist_ = 0;
+  TuneOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> tune_command(CLI::App& program) { return std::make_unique<Tune>(program); }
+
+}  // namespace stepwright

@@ -1,0 +1,124 @@
+#include "stepwright/cli/tune_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/cli/prediction_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kMostFront = 8;
+constexpr std::size_t kMostReasons = 8;
+
+std::string mark(const TunedPlan& tuned) {
+  if (!tuned.fits) return "does not fit";
+  return tuned.tied ? "tied" : "";
+}
+
+std::string plans_text(const std::vector<TunedPlan>& plans) {
+  Table table{.columns = {{"#", Align::kRight},
+                          {"plan"},
+                          {"step", Align::kRight},
+                          {"memory", Align::kRight},
+                          {""}},
+              .rows = {}};
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    table.rows.push_back({fmt::format("{}", i + 1), plan_code(plans[i].plan),
+                          format_time(plans[i].step_time_s),
+                          format_bytes(plans[i].peak_memory_bytes), i == 0 ? "" : mark(plans[i])});
+  }
+  return to_text(table);
+}
+
+std::string lost_text(const std::vector<TunedPlan>& plans) {
+  std::string text;
+  for (std::size_t i = 1; i < plans.size(); ++i) {
+    text += fmt::format("{:>2}  {}\n", i + 1, plans[i].lost);
+  }
+  return text.empty() ? text : "\nWhy they lost\n" + text;
+}
+
+/// The front thinned to a few points: both ends and what lies evenly between.
+std::string front_text(const std::vector<FrontPoint>& front) {
+  Table table{.columns = {{"plan"}, {"time", Align::kRight}, {"memory", Align::kRight}},
+              .rows = {}};
+  const std::size_t shown = std::min(front.size(), kMostFront);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t at = shown == 1 ? 0 : i * (front.size() - 1) / (shown - 1);
+    table.rows.push_back({plan_code(front[at].plan), format_time(front[at].price_s),
+                          format_bytes(front[at].memory_bytes)});
+  }
+  return fmt::format("\nLess memory for more time ({} of {}, by closed form)\n\n{}", shown,
+                     counted(static_cast<std::int64_t>(front.size()), "plan"), to_text(table));
+}
+
+std::string counts_text(const TuneResult& result) {
+  const SpaceCounts& space = result.space;
+  return fmt::format(
+      "\nThe search took {}: {} points, {} legal; {} priced ({} of them fit), {} bounded away, {} "
+      "simulated.\n"
+      "No other plan can be more than {} faster, by the bounds.\n",
+      format_time(result.seconds), format_count(space.total), format_count(space.legal),
+      format_count(space.priced), format_count(space.fitting), format_count(space.bounded),
+      format_count(space.simulated), format_percent(result.optimality_gap));
+}
+
+std::string refusals_text(const std::vector<Refusal>& refusals) {
+  if (refusals.empty()) return "";
+  Table table{.columns = {{"points", Align::kRight}, {"refused because"}}, .rows = {}};
+  for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
+    table.rows.push_back({format_count(refusals[i].count), refusals[i].reason});
+  }
+  std::string text = "\n" + to_text(table);
+  if (refusals.size() > kMostReasons) {
+    text += fmt::format("and {} more reasons (see --json)\n", refusals.size() - kMostReasons);
+  }
+  return text;
+}
+
+std::string baseline_text(const TuneResult& result) {
+  if (!result.baseline) return "\nThe usual rule of thumb finds no plan that fits.\n";
+  return fmt::format("\nThe usual rule of thumb ({}) takes {}: {:.2f} x as long.\n",
+                     plan_code(result.baseline->plan), format_time(result.baseline->step_time_s),
+                     result.speedup_over_baseline);
+}
+
+std::string shortlist_text(const std::vector<TunedPlan>& plans) {
+  if (plans.empty()) return "";
+  return "\nMeasure these first: tied with the best, and as unlike as can be\n\n" +
+         plans_text(plans);
+}
+
+std::string warning(const TuneResult& result) {
+  if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
+  if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
+  return "";
+}
+
+/// What the search says beyond what the prediction already said.
+std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best) {
+  std::vector<std::string> notes = best.notes;
+  for (const std::string& note : result.notes) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::string tune_text(const TuneResult& result, const Prediction& best,
+                      const std::vector<TunedPlan>& shortlisted) {
+  Prediction answer = best;
+  answer.notes.clear();
+  std::string text = warning(result) + prediction_text(answer) + "\n" + plans_text(result.plans);
+  text += lost_text(result.plans) + shortlist_text(shortlisted) + front_text(result.pareto);
+  text += baseline_text(result) + counts_text(result) + refusals_text(result.rejected);
+  return text + notes_text(all_notes(result, best));
+}
+
+}  // namespace stepwright

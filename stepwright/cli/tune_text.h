@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// What `stepwright tune` prints: the best plan with its prediction, where the time goes, the
+/// runners-up and why they lost, the front of time against memory, and how the search went.
+/// `shortlisted`: plans to measure, shown when there are any.
+std::string tune_text(const TuneResult& result, const Prediction& best,
+                      const std::vector<TunedPlan>& shortlisted);
+
+}  // namespace stepwright

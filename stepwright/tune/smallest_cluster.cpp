@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/tune/fixed_cluster.h"
+
+namespace stepwright {
+namespace {
+
+/// Steps between a power of two that misses and the next that meets.
+constexpr std::int64_t kRefinements = 8;
+
+double target_time(const Job& job) {
+  const Objective& objective = job.objective;
+  if (objective.target_step_time_s > 0) return objective.target_step_time_s;
+  if (objective.target_tokens_per_s > 0) return job.tokens() / objective.target_tokens_per_s;
+  fail_input(
+      "objective smallest_cluster needs a target: target_step_time_s or target_tokens_per_s");
+}
+
+Job with_nodes(const Job& job, std::int64_t nodes) {
+  Job other = job;
+  other.cluster.nodes = nodes;
+  return other;
+}
+
+/// The answer on that many nodes; nothing when no plan is legal there.
+std::optional<TuneResult> try_nodes(const Job& job, const TuneOptions& options,
+                                    std::int64_t nodes) {
+  try {
+    return tune_on_cluster(with_nodes(job, nodes), options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput || nodes == job.cluster.nodes) throw;
+    return std::nullopt;
+  }
+}
+
+bool meets(const TuneResult& result, double target_s) {
+  return result.plans.front().fits && result.plans.front().step_time_s <= target_s;
+}
+
+std::vector<std::int64_t> powers_below(std::int64_t nodes) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t count = 1; count < nodes; count *= 2) counts.push_back(count);
+  counts.push_back(nodes);
+  return counts;
+}
+
+/// Counts between two, ascending, both left out.
+std::vector<std::int64_t> between(std::int64_t low, std::int64_t high) {
+  const std::int64_t step = std::max<std::int64_t>(1, (high - low) / kRefinements);
+  std::vector<std::int64_t> counts;
+  for (std::int64_t count = low + step; count < high; count += step) counts.push_back(count);
+  return counts;
+}
+
+void say_result(TuneResult& result, double target_s, std::int64_t largest) {
+  const TunedPlan& best = result.plans.front();
+  if (meets(result, target_s)) {
+    result.notes.push_back(fmt::format("{} nodes are the fewest found that meet {} per step",
+                                       result.job.cluster.nodes, format_time(target_s)));
+    return;
+  }
+  result.target_met = false;
+  result.notes.push_back(fmt::format(
+      "the target of {} per step is missed on all {} nodes: {} is {:.2f} times as long",
+      format_time(target_s), largest, format_time(best.step_time_s), best.step_time_s / target_s));
+}
+
+}  // namespace
+
+TuneResult tune_smallest_cluster(const Job& job, const TuneOptions& options) {
+  const double target_s = target_time(job);
+  std::int64_t missed = 0;
+  std::optional<TuneResult> found;
+  for (const std::int64_t nodes : powers_below(job.cluster.nodes)) {
+    found = try_nodes(job, options, nodes);
+    if (found && meets(*found, target_s)) break;
+    missed = nodes;
+  }
+  const std::int64_t upper = found->job.cluster.nodes;
+  if (meets(*found, target_s)) {
+    for (const std::int64_t nodes : between(missed, upper)) {
+      auto smaller = try_nodes(job, options, nodes);
+      if (!smaller || !meets(*smaller, target_s)) continue;
+      found = std::move(smaller);
+      break;
+    }
+  }
+  say_result(*found, target_s, job.cluster.nodes);
+  return std::move(*found);
+}
+
+}  // namespace stepwright

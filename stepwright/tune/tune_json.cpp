@@ -1,0 +1,79 @@
+#include "stepwright/tune/tune_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/files.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t whole(double bytes) { return static_cast<std::int64_t>(bytes); }
+
+Json space_json(const SpaceCounts& space) {
+  return {{"total", space.total},     {"legal", space.legal},   {"duplicates", space.duplicates},
+          {"fitting", space.fitting}, {"priced", space.priced}, {"bounded", space.bounded},
+          {"simulated", space.simulated}};
+}
+
+Json baseline_json(const TuneResult& result) {
+  if (!result.baseline) return nullptr;
+  const Baseline& baseline = *result.baseline;
+  return {{"plan", plan_json({result.job, baseline.plan})},
+          {"step_time_s", baseline.step_time_s},
+          {"peak_memory_bytes", whole(baseline.peak_memory_bytes)}};
+}
+
+Json rejected_json(const TuneResult& result) {
+  Json list = Json::array();
+  for (const Refusal& refusal : result.rejected) {
+    list.push_back({{"reason", refusal.reason}, {"count", refusal.count}});
+  }
+  return list;
+}
+
+Json pareto_json(const TuneResult& result) {
+  Json list = Json::array();
+  for (const FrontPoint& point : result.pareto) {
+    list.push_back({{"plan", plan_json({result.job, point.plan})},
+                    {"price_s", point.price_s},
+                    {"memory_bytes", whole(point.memory_bytes)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
+  return {{"plan", plan_json({result.job, tuned.plan})},
+          {"step_time_s", tuned.step_time_s},
+          {"price_s", tuned.price_s},
+          {"lower_bound_s", tuned.lower_bound_s},
+          {"upper_bound_s", tuned.upper_bound_s},
+          {"peak_memory_bytes", whole(tuned.peak_memory_bytes)},
+          {"fits", tuned.fits},
+          {"tied", tuned.tied},
+          {"breakdown", breakdown_json(tuned.breakdown)},
+          {"lost", tuned.lost}};
+}
+
+Json tune_json(const TuneResult& result) {
+  Json plans = Json::array();
+  for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
+  return {{"plans", plans},
+          {"optimality_gap", result.optimality_gap},
+          {"space", space_json(result.space)},
+          {"rejected", rejected_json(result)},
+          {"baseline", baseline_json(result)},
+          {"speedup_over_baseline",
+           result.baseline ? Json(result.speedup_over_baseline) : Json(nullptr)},
+          {"pareto", pareto_json(result)},
+          {"nodes", result.job.cluster.nodes},
+          {"target_met", result.target_met},
+          {"seconds", result.seconds},
+          {"notes", result.notes}};
+}
+
+}  // namespace stepwright
