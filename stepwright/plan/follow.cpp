@@ -24,17 +24,24 @@ void follow_sharding(const Job& job, Plan& plan) {
 }
 
 /// With the pipeline as the slowest axis both sides always agree.
-void follow_rank_order(const Job& job, Plan& plan) {
-  const std::optional<Rule> broken = broken_rule(job, plan);
-  if (broken != Rule::kRankOrder) return;
+void follow_rank_order(Plan& plan) {
   const auto last = std::ranges::end(plan.rank_order.axes);
   const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
   if (pipeline != last) std::rotate(pipeline, pipeline + 1, last);
 }
 
+/// One entry per chunk, or the even split.
+void follow_layers(const Job& job, Plan& plan) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
+  if (!possible || std::ssize(plan.layers) != pipeline * plan.schedule.chunks) plan.layers.clear();
+}
+
 }  // namespace
 
 void follow(const Job& job, Plan& plan) {
+  const std::optional<Rule> broken = broken_rule(job, plan);
+  if (broken && *broken <= Rule::kWorldSize) return;  // nothing to follow yet
   const Parallel& degrees = plan.parallel;
   const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
   if (degrees.tensor == 1) plan.sequence_parallel = false;
@@ -43,12 +50,11 @@ void follow(const Job& job, Plan& plan) {
   if (plan.schedule.kind == ScheduleKind::kInterleaved && plan.schedule.chunks == 1) {
     plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
   }
-  const auto chunks = static_cast<std::size_t>(degrees.pipeline * plan.schedule.chunks);
-  if (plan.layers.size() != chunks) plan.layers.clear();
+  follow_layers(job, plan);
   if (job.sequences % degrees.data == 0) {
     plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);
   }
-  follow_rank_order(job, plan);
+  if (broken == Rule::kRankOrder) follow_rank_order(plan);
   follow_sharding(job, plan);
 }
 

@@ -32,11 +32,6 @@ struct Parallel {
   auto operator<=>(const Parallel&) const = default;
 };
 
-/// Most ranks of a degree and most elements of a bucket, sequences of a batch, tokens of a sequence
-/// that a file may state.
-inline constexpr std::int64_t kMostRanks = std::int64_t{1} << 30;
-inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-
 /// What a column-parallel layer keeps for its weight gradient under sequence parallelism.
 enum class TensorInput : std::uint8_t { kKeep, kRegather };
 inline constexpr Named<TensorInput> kTensorInputNames[] = {{TensorInput::kKeep, "keep"},

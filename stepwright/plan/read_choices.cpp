@@ -46,14 +46,14 @@ void fail_unknown_word(Node node, std::span<const std::string_view> known) {
                         near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-std::int64_t read_degree(Node node) { return node.integer(1, kMostRanks); }
+std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }
 
 std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
 
 std::int64_t read_group(Node node) {
   if (node.is_number()) return read_degree(node);
   if (node.is_scalar() && node.text() == "node") return kNodeGroup;
-  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", kMostRanks));
+  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", kMaxDevices));
 }
 
 ScheduleKind read_schedule_kind(Node node) {

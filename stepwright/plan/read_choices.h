@@ -16,6 +16,9 @@ namespace stepwright {
 // Readers of single values of job and plan files. All fail with `kInput` naming the place, the
 // value and what is allowed, and with `kUnsupported` for what the schema knows and nothing covers.
 
+/// Most elements of a bucket, sequences of a batch, and tokens of a sequence.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
 /// Remarks for people, collected while reading.
 using Notes = std::vector<std::string>;
 

@@ -56,7 +56,7 @@ class Repairs {
 
 /// Changes what has to follow a changed choice: sequence parallelism and interleaving that lost
 /// their ground, micro-batch and sharding groups that no longer divide, an explicit split of other
-/// chunks, a rank order that no longer fits.
+/// chunks, a rank order that no longer fits. Nothing while the ranks do not fill the cluster.
 void follow(const Job& job, Plan& plan);
 
 /// What differs between two plans, as "tensor 8 with data 16": the values of `to`.

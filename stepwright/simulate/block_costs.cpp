@@ -56,6 +56,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   seconds += count * other.seconds;
   floor_s += count * other.floor_s;
   compute_s += count * other.compute_s;
+  stream_s += count * other.stream_s;
   serial_s += count * other.serial_s;
   for (int i = 0; i < kLinkClasses; ++i) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
@@ -70,6 +71,7 @@ BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
   for (const Operator& op : piece.operators) {
     times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
     cost.serial_s += times_.back().seconds;
+    if (op.stream == Stream::kCompute) cost.stream_s += times_.back().seconds;
   }
   const Alone alone = runner_.run(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;

@@ -28,7 +28,13 @@ struct Notice {
   std::int32_t send = 0;  ///< Which of the stage's sends.
 };
 
-/// Where the time of one stage went.
+/// Where the time of one stage went until its last operator ended. While the compute stream
+/// computes: `compute_s` or `optimizer_s`, and what it loses by slow-down to the messages beside
+/// it, in equal parts. While it stands still: to the message that its head waits for, be it that
+/// message itself, one before it in its stream, or one that it waits for in turn; to the pipeline
+/// while an awaited message is on its way from another stage; to the bubble before that and while a
+/// collective waits for other stages; after its last operator to the messages still running, in
+/// equal parts.
 struct Account {
   double compute_s = 0;    ///< Computations of the compute stream, as priced.
   double optimizer_s = 0;  ///< The same, of the update.
@@ -81,13 +87,14 @@ class Player {
   };
   [[nodiscard]] Head stuck() const;
 
-  /// Keeps an event for every task in `events`, as of the given stage and without its layer.
+  /// A task that has ended.
   struct Played {
     std::int32_t slot = 0;
     const Task* task = nullptr;
     double start_s = 0;
     double end_s = 0;
   };
+  /// From now on, appends every task that ends.
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:

@@ -6,7 +6,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/flops.h"
-#include "stepwright/simulate/data_cost.h"
+#include "stepwright/simulate/data_cost_cache.h"
 #include "stepwright/simulate/pipeline_cost.h"
 
 namespace stepwright {
@@ -123,10 +123,11 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
                                    (forward.seconds + backward.seconds)));
 }
 
-/// Messages that do not overlap are part of a pass: they stand on its compute stream.
+/// Messages that do not overlap are part of a pass: they stand on its compute stream. Messages of
+/// its other streams can run beside them.
 BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
-  work.floor_s += gather.floor_s + reduce.floor_s;
+  work.floor_s = std::max(work.floor_s, work.stream_s + gather.floor_s + reduce.floor_s);
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
   work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
   return work;
@@ -141,6 +142,7 @@ struct Pricer::Store {
   PipelinePricer pipelines;
   std::map<BlockKey, BlockCosts> blocks;
   std::unordered_map<LayoutKey, Layouts, LayoutHash> layouts;
+  DataCostCache data;
   double flops_per_token = 0;
   double best_flops = 0;
   Reserve reserve;
@@ -299,7 +301,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   double serial = 0;
   double start = 0;
   for (const StageCost& stage : pipeline.stages) {
-    const DataCost data = data_cost(cost_, job_, plan, groups, stage);
+    const DataCostCache::Entry& known = store_->data.get(cost_, job_, plan, groups, stage);
+    const DataCost& data = known.cost;
     const Passes pass = passes(stage, pipeline, data, plan);
     const double base = stage.forward.seconds + stage.backward.seconds;
     const double work = pass.forward_s + pass.backward_s;
@@ -316,7 +319,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     const auto rounds = m + static_cast<double>(stage.count);
     serial += rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds +
               pass.update_s;
-    const DataMemory memory = data_memory(job_, plan, stage);
+    const DataMemory& memory = known.memory;
     const double dynamic = stage.activation_bytes + memory.transient_bytes;
     price.memory_bytes = std::max(
         price.memory_bytes, memory.states_bytes + dynamic + store_->reserve.bytes(dynamic));

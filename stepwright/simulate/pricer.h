@@ -18,6 +18,7 @@ struct BlockCost {
   double floor_s = 0;    ///< Its longest chain when nothing slows anything down, until the compute
                          ///< stream has ended.
   double compute_s = 0;  ///< Seconds of computation in it.
+  double stream_s = 0;   ///< Seconds of everything on its compute stream.
   double serial_s = 0;   ///< All its operators one after the other.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.

@@ -5,6 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/data_cost.h"
 
 namespace stepwright {
 namespace {
@@ -58,7 +59,7 @@ std::vector<double> count_classes(const Architecture& model) {
 }  // namespace
 
 UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal)
-    : job_(job), goal_(goal), pricer_(job, cost), layers_of_class_(count_classes(job.model)) {}
+    : job_(job), goal_(goal), pricer_(job, cost), reserve_(framework_reserve(job)), layers_of_class_(count_classes(job.model)) {}
 
 void Findings::merge(Findings&& other) {
   kept.merge(std::move(other.kept));
@@ -126,11 +127,42 @@ void UnitSearch::list_stages(const SearchUnit& unit, const GridChoice& grid, con
   }
 }
 
+const std::vector<UnitSearch::StateBytes>& UnitSearch::state_bytes(const GridChoice& grid) {
+  std::vector<StateBytes>& list = state_bytes_[&grid];
+  if (!list.empty()) return list;
+  StageCost dense;
+  dense.size.dense = 1;
+  StageCost expert;
+  expert.size.expert = 1;
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  for (const DataChoice& data : grid.data->choices) {
+    apply(data, plan);
+    list.push_back({data_memory(job_, plan, dense).states_bytes,
+                    data_memory(job_, plan, expert).states_bytes});
+  }
+  return list;
+}
+
+/// Whether states and activations alone are beyond the capacity.
+bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& states) const {
+  for (const StageCost& stage : pipeline.stages) {
+    const double bytes = states.dense * static_cast<double>(stage.size.dense) +
+                         states.expert * static_cast<double>(stage.size.expert) +
+                         stage.activation_bytes + reserve_.bytes(stage.activation_bytes);
+    if (bytes * (1 - kRounding) > goal_.capacity_bytes) return true;
+  }
+  return false;
+}
+
 void UnitSearch::price(const PipelineCost& pipeline, const GridChoice& grid,
                        const BlockChoice& block, Plan& plan) {
-  for (const DataChoice& data : grid.data->choices) {
+  const bool filter = !goal_.exhaustive && !goal_.least_memory;
+  const std::vector<StateBytes>& states = state_bytes(grid);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const DataChoice& data = grid.data->choices[i];
     const bool gathers = data.gathers();
     if (!gathers && !block.first_without_parameters) continue;
+    if (filter && too_large(pipeline, states[i])) continue;
     apply(data, plan);
     plan.overlap.parameters = gathers ? block.overlap.parameters : Overlap{}.parameters;
     const Price price = pricer_.finish(pipeline, plan);
@@ -171,6 +203,7 @@ Findings UnitSearch::search(const SearchUnit& unit, double threshold) {
   found_ = &found;
   threshold_ = threshold;
   stages_.clear();
+  state_bytes_.clear();
   for (const GridChoice* grid : unit.grids) {
     for (const BlockChoice& block : grid->blocks) list_stages(unit, *grid, block);
   }

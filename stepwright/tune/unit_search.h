@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/memory/memory.h"
 #include "stepwright/simulate/pricer.h"
 #include "stepwright/tune/census.h"
 #include "stepwright/tune/best_plans.h"
@@ -67,6 +68,13 @@ class UnitSearch {
   const BlockCosts* blocks(const GridChoice& grid, const BlockChoice& block,
                            const StageChoice& choice, std::int64_t passed);
   void price_stages(const Stages& stages, Plan& plan);
+  /// Bytes of states per parameter, for each of the grid's ways to shard.
+  struct StateBytes {
+    double dense = 0;
+    double expert = 0;
+  };
+  const std::vector<StateBytes>& state_bytes(const GridChoice& grid);
+  [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   void price(const PipelineCost& pipeline, const GridChoice& grid, const BlockChoice& block,
              Plan& plan);
   void pass(double simulated_floor_s);
@@ -74,10 +82,12 @@ class UnitSearch {
   const Job& job_;
   Goal goal_;
   Pricer pricer_;
+  Reserve reserve_;
   std::vector<double> layers_of_class_;  ///< In the order of `BlockCosts::layers`.
   Findings* found_ = nullptr;
   double threshold_ = 0;
   std::vector<Stages> stages_;
+  std::map<const GridChoice*, std::vector<StateBytes>> state_bytes_;  ///< Of the unit at hand.
 };
 
 /// The plan of a grid without its choices.

@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+
+#include "golden.h"
+
+namespace stepwright {
+namespace {
+
+TEST(Arguments, HelpTextsAreThese) {
+  const Workplace place;
+  std::string text;
+  for (const char* arguments : {"--help", "tune --help", "predict --help", "traffic --help",
+                                "memory --help", "list --help", "--version"}) {
+    text += transcript(place, arguments);
+  }
+  expect_golden("help.txt", text);
+}
+
+TEST(Arguments, WrongOnesAreBadInput) {
+  const Workplace place;
+  std::string text;
+  for (const char* arguments :
+       {"", "tnue job.yaml", "tune", "tune job.yaml plan.yaml", "tune examples/llama-3-70b.yaml --top",
+        "tune examples/llama-3-70b.yaml --top 0", "tune examples/llama-3-70b.yaml --top many",
+        "tune examples/llama-3-70b.yaml --threads -1", "predict --sett x=1 plan.yaml",
+        "traffic examples/llama-3-70b.plan.yaml --rank 64",
+        "traffic examples/llama-3-70b.plan.yaml --rank -1",
+        "traffic examples/llama-3-70b.plan.yaml --rank 99999999999999999999", "list cars",
+        "list profiles --config config.json"}) {
+    text += transcript(place, arguments);
+  }
+  expect_golden("arguments.txt", text);
+}
+
+TEST(Arguments, ListsAreThese) {
+  const Workplace place;
+  std::string text;
+  for (const char* what : {"models", "profiles", "shardings", "schedules", "collectives"}) {
+    text += transcript(place, std::string("list ") + what);
+  }
+  expect_golden("lists.txt", text);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,58 @@
+#include "command.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the answer and the messages of a run go.
+constexpr const char* kOut = ".out";
+constexpr const char* kErr = ".err";
+
+std::string command_path() {
+  const char* path = std::getenv("STEPWRIGHT_COMMAND");
+  return path == nullptr ? "build/dev/stepwright" : path;
+}
+
+}  // namespace
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Workplace::Workplace() {
+  std::string name = (fs::temp_directory_path() / "stepwright-cli-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = name;
+  fs::create_directory_symlink(fs::absolute("examples"), path_ / "examples");
+}
+
+Workplace::~Workplace() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void Workplace::write(const std::string& name, const std::string& content) const {
+  std::ofstream(path_ / name, std::ios::binary) << content;
+}
+
+std::string Workplace::read(const std::string& name) const { return content_of(path_ / name); }
+
+Outcome Workplace::run(const std::string& arguments) const {
+  const std::string line = "cd '" + path_.string() + "' && '" + fs::absolute(command_path()).string() +
+                           "' " + arguments + " </dev/null >" + kOut + " 2>" + kErr;
+  const int status = std::system(line.c_str());
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return {.code = code, .out = read(kOut), .err = read(kErr)};
+}
+
+}  // namespace stepwright

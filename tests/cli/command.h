@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace stepwright {
+
+/// How a command ended and what it said.
+struct Outcome {
+  int code = -1;  ///< Exit code; -1 when it was ended by a signal.
+  std::string out;
+  std::string err;
+};
+
+/// An empty folder that goes when the test ends. Commands run in it; `examples/` is the
+/// repository's.
+class Workplace {
+ public:
+  Workplace();
+  ~Workplace();
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Makes a file of this content.
+  void write(const std::string& name, const std::string& content) const;
+  /// The content of a file.
+  [[nodiscard]] std::string read(const std::string& name) const;
+  /// Runs `stepwright ARGUMENTS`, as a shell would.
+  [[nodiscard]] Outcome run(const std::string& arguments) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The content of a file.
+std::string content_of(const std::filesystem::path& path);
+
+}  // namespace stepwright
