@@ -6,9 +6,7 @@
 namespace stepwright {
 namespace {
 
-std::string signed_time(double seconds) {
-  return (seconds > 0 ? "+" : "") + format_time(seconds);
-}
+std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + format_time(seconds); }
 
 std::vector<std::string> difference_row(std::string_view name, double before, double after) {
   const std::string share =
@@ -32,13 +30,14 @@ std::array<Term, kTerms> terms(const Breakdown& breakdown) {
 }
 
 std::string breakdown_text(const Breakdown& breakdown) {
-  Table table{.columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
-              .rows = {}};
+  Table table{
+      .columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
+      .rows = {}};
   const double total = breakdown.total();
   for (const Term& term : terms(breakdown)) {
     if (term.seconds == 0) continue;
-    table.rows.push_back({std::string(term.name), format_time(term.seconds),
-                          format_percent(term.seconds / total)});
+    table.rows.push_back(
+        {std::string(term.name), format_time(term.seconds), format_percent(term.seconds / total)});
   }
   return to_text(table);
 }

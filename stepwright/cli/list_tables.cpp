@@ -54,8 +54,7 @@ std::string spread_words(std::string_view spread) {
 }
 
 Json entry(const Architecture& model) {
-  return describe_model(model,
-                        model.positions > 0 ? std::min(model.positions, kLength) : kLength);
+  return describe_model(model, model.positions > 0 ? std::min(model.positions, kLength) : kLength);
 }
 
 Json aliases_of(const std::string& states) {
@@ -97,7 +96,8 @@ std::string peak_text(const Json& profile) {
 
 Json models_json() {
   Json models = Json::array();
-  for (const std::string_view name : built_in_models()) models.push_back(entry(*built_in_model(name)));
+  for (const std::string_view name : built_in_models())
+    models.push_back(entry(*built_in_model(name)));
   return models;
 }
 

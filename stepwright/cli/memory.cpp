@@ -42,8 +42,8 @@ std::string stages_text(const MemoryReport& report) {
 }
 
 std::string verdict(const MemoryReport& report) {
-  const std::string sizes = fmt::format("{} of {}", format_bytes(report.peak_bytes),
-                                        format_bytes(report.capacity_bytes));
+  const std::string sizes =
+      fmt::format("{} of {}", format_bytes(report.peak_bytes), format_bytes(report.capacity_bytes));
   if (report.fits()) return fmt::format("Fits: {} at the peak.\n", sizes);
   return fmt::format("Does not fit: {}, {} too much; the largest part is {}.\n", sizes,
                      format_bytes(report.peak_bytes - report.capacity_bytes),

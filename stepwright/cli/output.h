@@ -15,9 +15,8 @@ void print_json(std::ostream& out, const nlohmann::ordered_json& json);
 void check_not_input(const std::string& output, const std::string& input);
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
-/// What is no plain file (a pipe, /dev/stdout) is written to directly. Fails with `kRuntime` when it
-/// cannot be written; then nothing is left behind.
-void write_file(const std::filesystem::path& path,
-                const std::function<void(std::ostream&)>& write);
+/// What is no plain file (a pipe, /dev/stdout) is written to directly. Fails with `kRuntime` when
+/// it cannot be written; then nothing is left behind.
+void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace stepwright

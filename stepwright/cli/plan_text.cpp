@@ -13,13 +13,6 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string recompute_word(const Recompute& recompute) {
-  if (recompute.kind != RecomputeKind::kEvery) {
-    return std::string(name_of(kRecomputeNames, recompute.kind));
-  }
-  return fmt::format("every-{}", recompute.every);
-}
-
 std::string recompute_words(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return "no recomputation";
@@ -39,7 +32,8 @@ std::string tensor_words(const Plan& plan) {
 
 std::string pipeline_words(const Plan& plan) {
   const std::string kind(name_of(kScheduleNames, plan.schedule.kind));
-  if (plan.schedule.chunks == 1) return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
+  if (plan.schedule.chunks == 1)
+    return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
   return fmt::format("pipeline {} ({}, {} chunks)", plan.parallel.pipeline, kind,
                      plan.schedule.chunks);
 }

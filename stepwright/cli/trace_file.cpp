@@ -13,8 +13,7 @@ std::vector<std::string> stage_ranks(const Grid& grid, std::int64_t stages) {
   std::vector<std::string> names;
   if (grid.coordinates(each - 1).pipeline == 0) return names;
   for (std::int64_t stage = 0; stage < stages; ++stage) {
-    names.push_back(
-        fmt::format("rank {} and {} more", grid.rank_at(0, 0, 0, stage), each - 1));
+    names.push_back(fmt::format("rank {} and {} more", grid.rank_at(0, 0, 0, stage), each - 1));
   }
   return names;
 }
@@ -27,8 +26,7 @@ void write_prediction_trace(const Prediction& prediction, std::ostream& out) {
   const Grid grid(plan);
   const Prices prices = price_operators(prediction.program, CostModel(job),
                                         group_layouts(job.cluster, grid), plan.data_algorithm);
-  const TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline),
-                             .prices = &prices};
+  const TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline), .prices = &prices};
   write_trace(prediction.program, prediction.simulation, options, out);
 }
 

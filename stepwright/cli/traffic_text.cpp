@@ -43,8 +43,7 @@ std::string messages_text(const Ledger& ledger) {
                           std::string(name_of(kGroupNames, message.group)),
                           format_count(message.group_size),
                           format_bytes(static_cast<double>(message.payload_bytes)),
-                          format_count(message.count),
-                          format_bytes(message.sent_bytes_per_rank)});
+                          format_count(message.count), format_bytes(message.sent_bytes_per_rank)});
   }
   return to_text(table);
 }

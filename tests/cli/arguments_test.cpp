@@ -19,10 +19,10 @@ TEST(Arguments, WrongOnesAreBadInput) {
   const Workplace place;
   std::string text;
   for (const char* arguments :
-       {"", "tnue job.yaml", "tune", "tune job.yaml plan.yaml", "tune examples/llama-3-70b.yaml --top",
-        "tune examples/llama-3-70b.yaml --top 0", "tune examples/llama-3-70b.yaml --top many",
-        "tune examples/llama-3-70b.yaml --threads -1", "predict --sett x=1 plan.yaml",
-        "traffic examples/llama-3-70b.plan.yaml --rank 64",
+       {"", "tnue job.yaml", "tune", "tune job.yaml plan.yaml",
+        "tune examples/llama-3-70b.yaml --top", "tune examples/llama-3-70b.yaml --top 0",
+        "tune examples/llama-3-70b.yaml --top many", "tune examples/llama-3-70b.yaml --threads -1",
+        "predict --sett x=1 plan.yaml", "traffic examples/llama-3-70b.plan.yaml --rank 64",
         "traffic examples/llama-3-70b.plan.yaml --rank -1",
         "traffic examples/llama-3-70b.plan.yaml --rank 99999999999999999999", "list cars",
         "list profiles --config config.json"}) {

@@ -48,8 +48,9 @@ void Workplace::write(const std::string& name, const std::string& content) const
 std::string Workplace::read(const std::string& name) const { return content_of(path_ / name); }
 
 Outcome Workplace::run(const std::string& arguments) const {
-  const std::string line = "cd '" + path_.string() + "' && '" + fs::absolute(command_path()).string() +
-                           "' " + arguments + " </dev/null >" + kOut + " 2>" + kErr;
+  const std::string line = "cd '" + path_.string() + "' && '" +
+                           fs::absolute(command_path()).string() + "' " + arguments +
+                           " </dev/null >" + kOut + " 2>" + kErr;
   const int status = std::system(line.c_str());
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return {.code = code, .out = read(kOut), .err = read(kErr)};

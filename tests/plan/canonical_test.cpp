@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "random_plans.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
+#include "tests/plan/random_plans.h"
 
 namespace stepwright {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "random_plans.h"
 #include "stepwright/core/error.h"
+#include "tests/plan/random_plans.h"
 
 namespace stepwright {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "random_plans.h"
 #include "stepwright/plan/grid.h"
+#include "tests/plan/random_plans.h"
 
 namespace stepwright {
 namespace {

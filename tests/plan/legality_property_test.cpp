@@ -1,26 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <new>
-
-#include "random_plans.h"
-#include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
-#include "validator.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+#include "tests/plan/random_plans.h"
+#include "tests/plan/validator.h"
 
 namespace stepwright {
 namespace {
@@ -75,24 +57,6 @@ TEST(LegalityProperty, LegalValuesAreListed) {
     EXPECT_TRUE(lists(legal_micro_batches(job, degrees.data), plan.micro_batch));
     EXPECT_TRUE(lists(legal_sharding_groups(plan), plan.sharding.group));
     EXPECT_TRUE(lists(legal_expert_groups(plan), plan.sharding.expert_group));
-  }
-}
-
-TEST(LegalityProperty, NeitherRulesNorGridsNorLayoutsAllocate) {
-  Dice dice(11);
-  for (int i = 0; i < 500; ++i) {
-    const Job job = random_good_job(dice);
-    const Plan plan = random_plan(dice, job);
-    const Plan legal = random_legal_plan(dice, job);
-    const std::int64_t before = allocations;
-    const std::optional<Rule> broken = broken_rule(job, plan);
-    const std::optional<Rejected> rejected = illegal(job, legal);
-    const Grid grid(legal);
-    std::int64_t sharers = 0;
-    for (const auto& [kind, name] : kGroupNames) {
-      sharers += group_layout(job.cluster, grid.shape(kind)).sharers[0];
-    }
-    EXPECT_EQ(allocations, before) << sharers << broken.has_value() << rejected.has_value();
   }
 }
 

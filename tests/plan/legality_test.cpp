@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "random_plans.h"
+#include "tests/plan/random_plans.h"
 
 namespace stepwright {
 namespace {

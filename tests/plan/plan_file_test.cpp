@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "random_plans.h"
-#include "refusal.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "tests/plan/random_plans.h"
+#include "tests/plan/refusal.h"
 
 namespace stepwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "random_plans.h"
+#include "tests/plan/random_plans.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "validator.h"
+#include "tests/plan/validator.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "refusal.h"
 #include "stepwright/plan/files.h"
+#include "tests/plan/refusal.h"
 
 namespace stepwright {
 namespace {

@@ -1,0 +1,105 @@
+// Speed of the planner: pricing, predicting, simulating, searching. `make bench` runs it;
+// bench/README.md records the figures.
+#include <benchmark/benchmark.h>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+namespace {
+
+Job job_of(const char* model, const char* cluster, std::int64_t nodes, std::int64_t sequences,
+           std::int64_t length) {
+  Job job;
+  job.model_name = model;
+  job.model = *built_in_model(model);
+  job.cluster = *built_in_cluster(cluster, nodes);
+  job.sequences = sequences;
+  job.length = length;
+  return job;
+}
+
+Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
+  Plan plan;
+  plan.parallel.tensor = tensor;
+  plan.parallel.pipeline = pipeline;
+  plan.parallel.data = job.cluster.devices() / (tensor * pipeline);
+  plan.sequence_parallel = tensor > 1;
+  return plan;
+}
+
+/// One whole plan with summaries that exist: the innermost step of a search.
+void PriceOnePlan(benchmark::State& state) {
+  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const Plan plan = plan_of(job, 8, 16);
+  const CostModel cost(job);
+  Pricer pricer(job, cost);
+  const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+  for (auto _ : state) benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
+}
+BENCHMARK(PriceOnePlan);
+
+/// The summaries of one setting and everything after them.
+void PriceOnePlanFromNothing(benchmark::State& state) {
+  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const Plan plan = plan_of(job, 8, 16);
+  const CostModel cost(job);
+  for (auto _ : state) {
+    Pricer pricer(job, cost);
+    benchmark::DoNotOptimize(pricer.price(plan).seconds);
+  }
+}
+BENCHMARK(PriceOnePlanFromNothing)->Unit(benchmark::kMicrosecond);
+
+void PredictLlama70b(benchmark::State& state) {
+  const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
+  const PlannedJob planned{job, plan_of(job, 8, 4)};
+  for (auto _ : state) benchmark::DoNotOptimize(predict(planned).simulation.step_time_s);
+}
+BENCHMARK(PredictLlama70b)->Unit(benchmark::kMillisecond);
+
+/// 64 stages x 512 micro-batches, two layers a stage.
+void SimulateDeepPipeline(benchmark::State& state) {
+  const Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
+  const Plan plan = plan_of(job, 8, 64);
+  const CostModel cost(job);
+  const StepProgram program = build_program(job, plan);
+  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(simulate(program, cost, layouts, plan).step_time_s);
+  }
+}
+BENCHMARK(SimulateDeepPipeline)->Unit(benchmark::kMillisecond);
+
+void Tune(benchmark::State& state, const Job& job) {
+  TuneResult result;
+  for (auto _ : state) result = tune(job, TuneOptions{});
+  state.counters["legal"] = static_cast<double>(result.space.legal);
+  state.counters["priced"] = static_cast<double>(result.space.priced);
+  state.counters["simulated"] = static_cast<double>(result.space.simulated);
+}
+
+void TuneLlama405bOn16384H100(benchmark::State& state) {
+  Tune(state, job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192));
+}
+BENCHMARK(TuneLlama405bOn16384H100)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+void TuneGpt1tOn512A100(benchmark::State& state) {
+  Tune(state, job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048));
+}
+BENCHMARK(TuneGpt1tOn512A100)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+void TuneLlama70bOn64H100(benchmark::State& state) {
+  Tune(state, job_of("llama-3-70b", "dgx-h100", 8, 512, 8192));
+}
+BENCHMARK(TuneLlama70bOn64H100)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+void TuneDeepSeekOn2048H800(benchmark::State& state) {
+  Tune(state, job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096));
+}
+BENCHMARK(TuneDeepSeekOn2048H800)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+}  // namespace
+}  // namespace stepwright

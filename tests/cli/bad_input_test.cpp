@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "golden.h"
+
+namespace stepwright {
+namespace {
+
+constexpr const char* kJob = R"(stepwright: job/1
+model: llama-3-8b
+cluster: {profile: dgx-h100, nodes: 1}
+batch: {sequences: 64, length: 4096}
+)";
+constexpr const char* kPlan = R"(stepwright: plan/1
+job:
+  model: llama-3-8b
+  cluster: {profile: dgx-h100, nodes: 1}
+  batch: {sequences: 64, length: 4096}
+parallel: {tensor: 2, data: 4}
+)";
+
+/// A file with the first `from` replaced.
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+/// Gives files to one command and writes down what it says.
+class Script {
+ public:
+  explicit Script(std::string command) : command_(std::move(command)) {}
+
+  void give(const std::string& name, const std::string& content,
+            const std::string& arguments = "") {
+    place_.write(name, content);
+    run(name, arguments);
+  }
+  void run(const std::string& name, const std::string& arguments = "") {
+    text_ += transcript(place_, command_ + " " + name + arguments);
+  }
+  [[nodiscard]] const Workplace& place() const { return place_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string command_;
+  Workplace place_;
+  std::string text_;
+};
+
+TEST(BadInput, FilesThatCannotBeRead) {
+  Script tune("tune");
+  tune.run("nowhere.yaml");
+  tune.run("examples");
+  tune.give("empty.yaml", "");
+  tune.give("broken.yaml", "stepwright: job/1\nmodel: [llama\nbatch: {\n");
+  tune.give("broken.json", "{\"stepwright\": \"job/1\",\n \"model\": }\n");
+  tune.give("list.yaml", "- 1\n- 2\n");
+  tune.give("noversion.yaml", with(kJob, "stepwright: job/1\n", ""));
+  tune.give("future.yaml", with(kJob, "job/1", "job/9"));
+  tune.give("plan.yaml", kPlan);
+  expect_golden("bad_files.txt", tune.text());
+}
+
+TEST(BadInput, JobsWhereAPlanIsNeeded) {
+  Workplace place;
+  place.write("job.yaml", kJob);
+  std::string text;
+  for (const char* command : {"predict", "traffic", "memory"}) {
+    text += transcript(place, std::string(command) + " job.yaml");
+  }
+  expect_golden("bad_job_for_plan.txt", text);
+}
+
+TEST(BadInput, ValuesOfAJob) {
+  Script tune("tune");
+  tune.give("key.yaml", with(kJob, "batch:", "bacth:"));
+  tune.give("inner.yaml", with(kJob, "sequences:", "sequence:"));
+  tune.give("model.yaml", with(kJob, "llama-3-8b", "llama-3-80b"));
+  tune.give("profile.yaml", with(kJob, "dgx-h100", "dgx-h1000"));
+  tune.give("type.yaml", with(kJob, "sequences: 64", "sequences: many"));
+  tune.give("list.yaml", with(kJob, "sequences: 64", "sequences: [64]"));
+  tune.give("negative.yaml", with(kJob, "sequences: 64", "sequences: -64"));
+  tune.give("zero.yaml", with(kJob, "length: 4096", "length: 0"));
+  tune.give("nan.yaml", with(kJob, "length: 4096", "length: .nan"));
+  tune.give("infinite.yaml", with(kJob, "length: 4096", "length: .inf"));
+  tune.give("enormous.yaml", with(kJob, "sequences: 64", "sequences: 9223372036854775808"));
+  tune.give("large.yaml", with(kJob, "sequences: 64", "sequences: 9223372036854775807"));
+  tune.give("nodes.yaml", with(kJob, "nodes: 1", "nodes: 9223372036854775807"));
+  tune.give("precision.yaml", with(kJob, "batch:", "precision: bf17\nbatch:"));
+  tune.give("imbalance.yaml", with(kJob, "batch:", "imbalance: .nan\nbatch:"));
+  expect_golden("bad_values.txt", tune.text());
+}
+
+TEST(BadInput, ModelsThatCannotBe) {
+  Script tune("tune");
+  const std::string config =
+      R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 2,)"
+      R"( "num_attention_heads": 30, "intermediate_size": 64, "vocab_size": 1000})";
+  tune.place().write("config.json", config);
+  tune.give("heads.yaml", with(kJob, "llama-3-8b", "./config.json"));
+  tune.place().write("other.json", with(config, "llama", "perceiver"));
+  tune.give("type.yaml", with(kJob, "llama-3-8b", "./other.json"));
+  tune.place().write("broken.json", with(config, "30,", "30"));
+  tune.give("json.yaml", with(kJob, "llama-3-8b", "./broken.json"));
+  tune.give("groups.yaml",
+            with(kJob, "llama-3-8b",
+                 "{layers: 2, hidden: 64, heads: 8, kv_heads: 3, ffn: 64, vocab: 100}"));
+  expect_golden("bad_models.txt", tune.text());
+}
+
+TEST(BadInput, SpacesWithoutAPlan) {
+  Script tune("tune");
+  const auto search = [&](const std::string& name, const std::string& mapping) {
+    tune.give(name, kJob + ("search: {" + mapping + "}\n"));
+  };
+  search("tensor.yaml", "tensor: 7");
+  search("world.yaml", "tensor: 2, data: 2, pipeline: 1, context: 1");
+  search("expert.yaml", "expert: 2");
+  search("twice.yaml", "tensor: [2, 2]");
+  search("none.yaml", "tensor: []");
+  expect_golden("bad_spaces.txt", tune.text());
+}
+
+TEST(BadInput, PlansThatAreNotLegal) {
+  Script predict("predict");
+  predict.give("plan.yaml", kPlan, " --set parallel.tensor=3");
+  predict.run("plan.yaml", " --set parallel.data=3");
+  predict.run("plan.yaml", " --set microbatch=2");
+  predict.run("plan.yaml", " --set micro_batch");
+  predict.run("plan.yaml", " --set micro_batch=-1");
+  predict.run("plan.yaml", " --set micro_batch=9223372036854775808");
+  predict.run("plan.yaml", " --set cluster.nics=2x");
+  predict.run("plan.yaml", " --set sharding=zero9");
+  expect_golden("bad_plans.txt", predict.text());
+}
+
+TEST(BadInput, WhatIsKnownButNotSupported) {
+  Script tune("tune");
+  tune.give("packed.yaml", with(kJob, "length: 4096", "length: 4096, packed: true"));
+  tune.give("offload.yaml", std::string(kJob) + "search: {offload: {optimizer: true}}\n");
+  tune.give("schedule.yaml", std::string(kJob) + "search: {schedule: zero-bubble}\n");
+  expect_golden("unsupported_jobs.txt", tune.text());
+  Script predict("predict");
+  predict.give("offload.yaml", std::string(kPlan) + "offload: {activations: true}\n");
+  predict.give("schedule.yaml", std::string(kPlan) + "schedule: folded\n");
+  predict.give("strands.yaml", std::string(kPlan) + "schedule: {kind: 1f1b, strands: 2}\n");
+  predict.give("collective.yaml", std::string(kPlan) + "collectives: {data: ho-ring}\n");
+  expect_golden("unsupported_plans.txt", predict.text());
+}
+
+TEST(UnusualInput, OneDeviceIsAnswered) {
+  const Workplace place;
+  place.write("one.yaml", R"(stepwright: job/1
+model: gpt2
+cluster: {device: a100-sxm-80g, nodes: 1, devices_per_node: 1}
+batch: {sequences: 8, length: 1024}
+)");
+  const Outcome tuned = place.run("tune one.yaml -o plan.yaml --json");
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  for (const char* command : {"predict", "traffic", "memory"}) {
+    const Outcome outcome = place.run(std::string(command) + " plan.yaml");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+}
+
+TEST(UnusualInput, AMillionDevicesAreAnswered) {
+  const Workplace place;
+  place.write("many.yaml", R"(stepwright: job/1
+model: llama-3.1-405b
+cluster: {profile: dgx-h100, nodes: 131072}
+batch: {sequences: 1048576, length: 4096}
+search: {context: 1, tensor: 8, sharding: [zero1, zero3]}
+)");
+  const Outcome tuned = place.run("tune many.yaml -o plan.yaml --json");
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  for (const char* command : {"predict", "traffic", "memory"}) {
+    const Outcome outcome = place.run(std::string(command) + " plan.yaml");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
+
+/// The one document that a command prints.
+Json answer_of(const std::string& arguments) {
+  const Workplace place;
+  const Outcome outcome = place.run(arguments + " --json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return Json::parse(outcome.out, nullptr, false);
+}
+
+void expect_keys(const Json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) EXPECT_TRUE(object.contains(key)) << key << " is not in\n" << object;
+}
+
+double sum_of(const Json& breakdown) {
+  double sum = 0;
+  for (const char* key : {"compute_s", "bubble_s", "optimizer_s"})
+    sum += breakdown.at(key).get<double>();
+  for (const Json& seconds : breakdown.at("exposed")) sum += seconds.get<double>();
+  return sum;
+}
+
+void expect_prediction(const Json& answer) {
+  expect_keys(answer, {"model", "step_time_s", "tokens_per_s_per_device", "mfu", "hfu", "fits",
+                       "peak_memory_bytes", "breakdown", "stages", "notes"});
+  expect_keys(answer.at("model"), {"name", "parameters", "active_parameters", "flops_per_token"});
+  expect_keys(answer.at("breakdown"), {"compute_s", "bubble_s", "optimizer_s", "exposed"});
+  expect_keys(answer.at("breakdown").at("exposed"),
+              {"tensor_s", "context_s", "expert_s", "pipeline_s", "data_s"});
+  const double step = answer.at("step_time_s").get<double>();
+  EXPECT_NEAR(sum_of(answer.at("breakdown")), step, 1e-9 * step);
+}
+
+TEST(Contract, PredictSumsToTheStepTime) {
+  const Json answer = answer_of(std::string("predict ") + kPlan);
+  expect_prediction(answer);
+  EXPECT_EQ(answer.at("model").at("parameters"), 70'553'706'496);
+  EXPECT_EQ(answer.at("stages").size(), 4);
+  const double step = answer.at("step_time_s").get<double>();
+  EXPECT_NEAR(answer.at("tokens_per_s_per_device").get<double>() * step * 64, 512 * 8192, 1);
+}
+
+TEST(Contract, SetGivesBothAndTheDifference) {
+  const Json answer = answer_of(std::string("predict ") + kPlan + " --set cluster.nic=0.5x");
+  expect_prediction(answer);
+  for (const char* key : {"baseline", "changed"}) expect_prediction(answer.at(key));
+  const double before = answer.at("baseline").at("step_time_s").get<double>();
+  const double after = answer.at("changed").at("step_time_s").get<double>();
+  EXPECT_GT(after, before);
+  EXPECT_EQ(answer.at("step_time_s"), answer.at("changed").at("step_time_s"));
+  EXPECT_EQ(answer.at("difference").at("step_time_s").get<double>(), after - before);
+  EXPECT_NEAR(sum_of(answer.at("difference").at("breakdown")), after - before, 1e-9 * after);
+}
+
+TEST(Contract, TrafficTotalsSumItsMessages) {
+  const Json answer = answer_of(std::string("traffic ") + kPlan + " --links");
+  expect_keys(answer, {"ranks", "messages", "totals", "histogram", "links"});
+  EXPECT_EQ(answer.at("ranks"), 64);
+  double sent = 0;
+  std::int64_t count = 0;
+  for (const Json& message : answer.at("messages")) {
+    expect_keys(message, {"operation", "scheme", "phase", "group_size", "payload_bytes", "count",
+                          "sent_bytes_per_rank"});
+    count += message.at("count").get<std::int64_t>();
+    sent += message.at("count").get<double>() * message.at("sent_bytes_per_rank").get<double>();
+  }
+  for (const char* part : {"totals", "histogram"}) {
+    double part_sent = 0;
+    std::int64_t part_count = 0;
+    for (const Json& volume : answer.at(part)) {
+      part_count += volume.at("count").get<std::int64_t>();
+      part_sent += volume.at("sent_bytes").get<double>();
+    }
+    EXPECT_EQ(part_count, count) << part;
+    EXPECT_NEAR(part_sent, sent, 1e-9 * sent) << part;
+  }
+}
+
+TEST(Contract, TrafficOfAllRanksSumsThatOfEach) {
+  const Json all = answer_of(std::string("traffic ") + kPlan);
+  std::int64_t count = 0;
+  for (int rank = 0; rank < 64; rank += 1) {
+    const Json one = answer_of(std::string("traffic ") + kPlan + " --rank " + std::to_string(rank));
+    EXPECT_EQ(one.at("rank"), rank);
+    for (const Json& message : one.at("messages")) count += message.at("count").get<std::int64_t>();
+  }
+  for (const Json& message : all.at("messages")) count -= message.at("count").get<std::int64_t>();
+  EXPECT_EQ(count, 0);
+}
+
+TEST(Contract, MemoryKindsSumToThePeak) {
+  const Json answer = answer_of(std::string("memory ") + kPlan);
+  expect_keys(answer, {"peak_bytes", "stages", "fits", "capacity_bytes"});
+  std::int64_t largest = 0;
+  for (const Json& stage : answer.at("stages")) {
+    expect_keys(stage, {"stage", "peak_bytes", "kinds"});
+    std::int64_t sum = 0;
+    for (const Json& bytes : stage.at("kinds")) sum += bytes.get<std::int64_t>();
+    EXPECT_EQ(sum, stage.at("peak_bytes").get<std::int64_t>());
+    largest = std::max(largest, sum);
+  }
+  EXPECT_EQ(largest, answer.at("peak_bytes").get<std::int64_t>());
+}
+
+void expect_tuned(const Json& plan) {
+  expect_keys(plan,
+              {"plan", "step_time_s", "price_s", "lower_bound_s", "peak_memory_bytes", "tied"});
+  EXPECT_LE(plan.at("lower_bound_s").get<double>(), plan.at("step_time_s").get<double>());
+}
+
+TEST(Contract, TuneCountsItsSpace) {
+  const Json answer = answer_of("tune examples/inline-model.yaml --top 4 --shortlist 2");
+  expect_keys(answer,
+              {"plans", "optimality_gap", "space", "rejected", "baseline", "seconds", "shortlist"});
+  ASSERT_EQ(answer.at("plans").size(), 4);
+  double last = 0;
+  for (const Json& plan : answer.at("plans")) {
+    expect_tuned(plan);
+    EXPECT_GE(plan.at("step_time_s").get<double>(), last);
+    last = plan.at("step_time_s").get<double>();
+  }
+  const Json& space = answer.at("space");
+  expect_keys(space, {"total", "legal", "fitting", "priced", "bounded", "simulated"});
+  const auto number = [&](const char* key) { return space.at(key).get<std::int64_t>(); };
+  std::int64_t rejected = 0;
+  for (const Json& refusal : answer.at("rejected")) {
+    expect_keys(refusal, {"reason", "count"});
+    rejected += refusal.at("count").get<std::int64_t>();
+  }
+  EXPECT_EQ(number("legal"), number("priced") + number("bounded"));
+  EXPECT_EQ(number("total"), number("legal") + number("duplicates") + rejected);
+  expect_keys(answer.at("baseline"), {"plan", "step_time_s"});
+}
+
+TEST(Contract, PlansOfTuneCanBePredicted) {
+  const Workplace place;
+  const Outcome tuned = place.run("tune examples/inline-model.yaml --top 1 --json -o plan.yaml");
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const Json best = Json::parse(tuned.out).at("plans").at(0);
+  place.write("plan.json", best.at("plan").dump());
+  for (const char* name : {"plan.yaml", "plan.json"}) {
+    const Outcome predicted = place.run(std::string("predict --json ") + name);
+    ASSERT_EQ(predicted.code, 0) << predicted.err;
+    const Json answer = Json::parse(predicted.out);
+    EXPECT_EQ(answer.at("step_time_s"), best.at("step_time_s"));
+    EXPECT_EQ(answer.at("peak_memory_bytes"), best.at("peak_memory_bytes"));
+  }
+}
+
+TEST(Contract, ListsAreArraysOfNamedEntries) {
+  for (const char* what : {"models", "profiles", "shardings", "schedules", "collectives"}) {
+    const Json answer = answer_of(std::string("list ") + what);
+    ASSERT_TRUE(answer.is_array()) << what;
+    EXPECT_GT(answer.size(), 3) << what;
+    for (const Json& entry : answer) EXPECT_TRUE(entry.at("name").is_string());
+  }
+}
+
+TEST(Contract, ListDescribesAConfig) {
+  const Workplace place;
+  place.write("config.json", content_of("tests/model/configs/llama-2-7b.json"));
+  const Outcome outcome = place.run("list models --config config.json --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  ASSERT_EQ(answer.size(), 1);
+  EXPECT_EQ(answer.at(0).at("parameters"), 6'738'415'616);
+  EXPECT_EQ(answer.at(0).at("layers"), 32);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "command.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Files of examples/ whose names end so.
+std::vector<std::string> examples(const std::string& ending) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("examples")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(ending)) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(Examples, SayWhatTheyShow) {
+  for (const std::string& name : examples("")) {
+    EXPECT_TRUE(content_of("examples/" + name).starts_with("# ")) << name;
+  }
+}
+
+TEST(Examples, JobsGiveAPlanThatFits) {
+  for (const std::string& name : examples(".yaml")) {
+    if (name.ends_with(".plan.yaml")) continue;
+    const Workplace place;
+    const Outcome outcome = place.run("tune examples/" + name + " --json --top 1 -o plan.yaml");
+    ASSERT_EQ(outcome.code, 0) << name << ": " << outcome.err;
+    const Json answer = Json::parse(outcome.out);
+    EXPECT_TRUE(answer.at("plans").at(0).at("fits")) << name;
+    const Outcome predicted = place.run("predict plan.yaml --json");
+    ASSERT_EQ(predicted.code, 0) << name << ": " << predicted.err;
+    EXPECT_EQ(Json::parse(predicted.out).at("step_time_s"),
+              answer.at("plans").at(0).at("step_time_s"))
+        << name;
+  }
+}
+
+TEST(Examples, PlansAreAnsweredByEveryCommand) {
+  const Workplace place;
+  ASSERT_FALSE(examples(".plan.yaml").empty());
+  for (const std::string& name : examples(".plan.yaml")) {
+    for (const char* command : {"predict ", "traffic ", "memory "}) {
+      const Outcome outcome = place.run(command + ("examples/" + name));
+      EXPECT_EQ(outcome.code, 0) << command << name << ": " << outcome.err;
+    }
+    EXPECT_TRUE(Json::parse(place.run("predict --json examples/" + name).out).at("fits")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

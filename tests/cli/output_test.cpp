@@ -1,0 +1,80 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "command.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
+
+/// Names of what lies in the workplace after a run.
+std::set<std::string> files(const Workplace& place) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(place.path())) {
+    names.insert(entry.path().filename().string());
+  }
+  return names;
+}
+
+void expect_refused(const std::string& arguments, int code, const std::string& message) {
+  const Workplace place;
+  place.write("job.yaml", content_of("examples/inline-model.yaml"));
+  const Outcome outcome = place.run(arguments);
+  EXPECT_EQ(outcome.code, code) << arguments;
+  EXPECT_THAT(outcome.err, HasSubstr(message));
+  EXPECT_EQ(outcome.out, "") << arguments;
+  EXPECT_EQ(files(place), (std::set<std::string>{".err", ".out", "examples", "job.yaml"}));
+}
+
+TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
+  const std::string plan(kPlan);
+  expect_refused("predict " + plan + " --trace nowhere/t.json", 1,
+                 "nowhere/t.json: cannot be written");
+  expect_refused("predict " + plan + " --program examples", 1,
+                 "examples: cannot be written: it is");
+  expect_refused("traffic " + plan + " --matrix nowhere/m.csv", 1,
+                 "cannot be written: No such file");
+  expect_refused("tune job.yaml --top 1 -o nowhere/plan.yaml", 1, "cannot be written");
+  expect_refused("traffic " + plan + " --matrix /dev/full", 1, "/dev/full: cannot be written");
+  expect_refused("predict " + plan + " --trace /dev/full", 1, "/dev/full: cannot be written");
+}
+
+TEST(Output, DoesNotReplaceTheInput) {
+  expect_refused("tune job.yaml -o ./job.yaml", 2, "is the input");
+}
+
+TEST(Output, OfAnswersThatCannotBeWrittenIsAFailure) {
+  const Workplace place;
+  const Outcome outcome = place.run("list shardings --json >/dev/full && true");
+  EXPECT_EQ(outcome.code, 1);
+}
+
+TEST(Output, FilesAreWhatTheySay) {
+  const Workplace place;
+  const std::string plan(kPlan);
+  const Outcome predicted = place.run("predict " + plan + " --trace t.json --program p.json");
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_THAT(predicted.err, HasSubstr("wrote the timeline to t.json"));
+  EXPECT_FALSE(nlohmann::json::parse(place.read("t.json")).at("traceEvents").empty());
+  EXPECT_EQ(nlohmann::json::parse(place.read("p.json")).at("stages").size(), 4);
+  const Outcome traffic = place.run("traffic " + plan + " --matrix m.csv --rank 3");
+  ASSERT_EQ(traffic.code, 0) << traffic.err;
+  EXPECT_THAT(place.read("m.csv"), HasSubstr("from,to,bytes\n3,"));
+}
+
+TEST(Output, MessagesStayOutOfTheDocument) {
+  const Workplace place;
+  const Outcome outcome = place.run(std::string("predict --json --trace t.json ") + kPlan);
+  EXPECT_TRUE(nlohmann::json::accept(outcome.out));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,31 @@
+#include <gmock/gmock.h>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/legality.h"
+#include "tests/plan/allocations.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
+  Dice dice(11);
+  for (int i = 0; i < 500; ++i) {
+    const Job job = random_good_job(dice);
+    const Plan plan = random_plan(dice, job);
+    const Plan legal = random_legal_plan(dice, job);
+    const std::int64_t before = allocations();
+    const std::optional<Rule> broken = broken_rule(job, plan);
+    const std::optional<Rejected> rejected = illegal(job, legal);
+    const Grid grid(legal);
+    std::int64_t sharers = 0;
+    for (const auto& [kind, name] : kGroupNames) {
+      sharers += group_layout(job.cluster, grid.shape(kind)).sharers[0];
+    }
+    EXPECT_EQ(allocations(), before) << sharers << broken.has_value() << rejected.has_value();
+  }
+  EXPECT_GT(allocations(), 0);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,329 @@
+#include "stepwright/step/program.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/step/program_json.h"
+#include "stepwright/step/work.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright {
+namespace {
+
+/// Calls of an operation of a scheme by one rank of a stage in a step.
+std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind kind, Scheme scheme,
+                   Phase phase) {
+  std::int64_t count = 0;
+  const Stage& s = program.stages[stage];
+  for (const Slot& slot : s.schedule) {
+    for (const Item& item : s.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (op.kind == kind && op.scheme == scheme && op.phase == phase) count += op.repeats;
+      }
+    }
+  }
+  return count;
+}
+
+/// FLOPs of matrix products and attention of one step on one rank of each stage.
+double product_flops(const StepProgram& program, bool recompute) {
+  double sum = 0;
+  for (const Stage& stage : program.stages) {
+    for (const Slot& slot : stage.schedule) {
+      for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+        for (const Operator& op :
+             program.templates[static_cast<std::size_t>(item.which)].operators) {
+          const bool product = op.kind == OperatorKind::kLinear;
+          if (product && (op.phase == Phase::kRecompute) == recompute) sum += flops(op);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+void expect_well_formed(const StepProgram& program) {
+  for (const Template& piece : program.templates) {
+    std::set<TensorId> written(piece.inputs.begin(), piece.inputs.end());
+    written.insert(piece.restored.begin(), piece.restored.end());
+    for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+      for (const TensorId id : piece.reads(piece.operators[i])) {
+        EXPECT_TRUE(written.contains(id)) << piece.name << ": operator " << i << " \""
+                                          << piece.operators[i].name << "\" reads "
+                                          << piece.tensors[static_cast<std::size_t>(id)].name;
+      }
+      for (const TensorId id : piece.writes(piece.operators[i])) written.insert(id);
+      for (const std::int32_t other : piece.after(piece.operators[i])) {
+        EXPECT_LT(other, static_cast<std::int32_t>(i));
+      }
+    }
+    for (const TensorId id : piece.outputs) EXPECT_TRUE(written.contains(id)) << piece.name;
+    for (const TensorId id : piece.saved) EXPECT_TRUE(written.contains(id)) << piece.name;
+  }
+  for (const Stage& stage : program.stages) {
+    for (const Sequence& sequence : stage.sequences) {
+      for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+        const Item& item = sequence.items[i];
+        const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+        ASSERT_EQ(item.inputs.size(), piece.inputs.size()) << piece.name;
+        for (std::size_t k = 0; k < item.inputs.size(); ++k) {
+          const Source& source = item.inputs[k];
+          ASSERT_GE(source.item, 0) << piece.name;
+          ASSERT_LT(source.item, static_cast<std::int32_t>(i)) << piece.name;
+          const Template& from = program.templates[static_cast<std::size_t>(
+              sequence.items[static_cast<std::size_t>(source.item)].which)];
+          ASSERT_LT(source.output, static_cast<std::int32_t>(from.outputs.size())) << from.name;
+          const TensorId made = from.outputs[static_cast<std::size_t>(source.output)];
+          EXPECT_EQ(from.tensors[static_cast<std::size_t>(made)].bytes(),
+                    piece.tensors[static_cast<std::size_t>(piece.inputs[k])].bytes())
+              << from.name << " -> " << piece.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(StepProgram, OneDeviceHasNoMessages) {
+  Job job = job_of("gpt2", 1, 8, 1024);
+  job.cluster.nodes = 1;
+  const Plan plan = plan_of(job, 1, 1);
+  Job single = job;
+  single.cluster.devices_per_node = 1;
+  Plan alone = plan;
+  alone.parallel.data = 1;
+  const StepProgram program = build_program(single, alone);
+  for (const Template& piece : program.templates) {
+    for (const Operator& op : piece.operators) EXPECT_FALSE(is_communication(op.kind)) << op.name;
+  }
+  expect_well_formed(program);
+}
+
+TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
+  // Traffic reference, "TP with SP": forward 2 AG + 2 RS; backward 2 AG + 2 RS + 2 AG re-gather.
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 8, 1);
+  plan.tensor_input = TensorInput::kRegather;
+  const StepProgram program = build_program(job, plan);
+  const std::int64_t layers = 32;
+  const std::int64_t m = 8;
+  // Beyond the layers: embedding RS forward and AG backward; head AG forward, AG + RS backward.
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kForward),
+            m * (2 * layers + 1));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kForward),
+            m * (2 * layers + 1));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kDataGradient),
+            m * (4 * layers + 1));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kDataGradient),
+            m * (2 * layers + 1));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient), m);
+  plan.tensor_input = TensorInput::kKeep;
+  EXPECT_EQ(calls(build_program(job, plan), 0, OperatorKind::kAllGather, Scheme::kTensor,
+                  Phase::kDataGradient),
+            m * 2 * layers);
+}
+
+TEST(StepProgram, FullRecomputationRepeatsTheForwardsCollectives) {
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 8, 1);
+  plan.recompute.kind = RecomputeKind::kFull;
+  const StepProgram program = build_program(job, plan);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kRecompute),
+            8 * 2 * 32);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kRecompute),
+            8 * 2 * 32);
+  EXPECT_NEAR(product_flops(program, true),
+              (product_flops(program, false) -
+               3 * 2.0 * 8 * 8192 * 4096 * 128'256.0 / 8) / 3,
+              0.01 * product_flops(program, true));
+}
+
+TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 8, 1);
+  plan.sequence_parallel = false;
+  const StepProgram program = build_program(job, plan);
+  // Forward: 2 a layer, embedding, three of the cross entropy; backward: 2 a layer, head.
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kForward),
+            8 * (2 * 32 + 1 + 3));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kDataGradient),
+            8 * (2 * 32 + 1));
+}
+
+TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 1, 1, 4);
+  const StepProgram program = build_program(job, plan);
+  const std::int64_t m = micro_batches(job, plan);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kForward), m * 32 * 3);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kDataGradient),
+            m * 32 * 6);
+  expect_well_formed(program);
+}
+
+TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
+  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  Plan plan = plan_of(job, 1, 1);
+  plan.parallel.expert = 8;
+  const StepProgram program = build_program(job, plan);
+  // Two for the rows and one for the probabilities in each direction.
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllToAll, Scheme::kExpert, Phase::kForward), 32 * 3);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllToAll, Scheme::kExpert, Phase::kDataGradient),
+            32 * 3);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kExpert, Phase::kForward), 32);
+  expect_well_formed(program);
+}
+
+TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
+  for (const char* name : {"llama-3-8b", "gpt2-xl", "gpt-neox-20b", "qwen3-8b"}) {
+    Job job = job_of(name, 1, 8, 1024);
+    Plan plan = plan_of(job, 1, 1);
+    const StepProgram program = build_program(job, plan);
+    const double attention =
+        3 * 2.0 * 1024 * static_cast<double>(job.model.heads) * 2 *
+        static_cast<double>(job.model.head_dim * job.model.layers);
+    const double expected = (training_flops_per_token(job.model, 1024) - attention) * 1024;
+    EXPECT_NEAR(product_flops(program, false), expected, 1e-6 * expected) << name;
+  }
+}
+
+TEST(StepProgram, StagesHoldEveryParameterOnce) {
+  for (const char* name : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gpt-neox-20b"}) {
+    Job job = job_of(name, 2, 32, 2048);
+    Plan plan = plan_of(job, 1, 2);
+    const StepProgram program = build_program(job, plan);
+    std::int64_t held = 0;
+    for (const Stage& stage : program.stages) {
+      held += stage.dense_parameters + stage.expert_parameters;
+    }
+    // The router's correction bias is counted but not trained.
+    const std::int64_t biases = std::string_view(name) == "deepseek-v3" ? 14'848 : 0;
+    EXPECT_EQ(held, count_parameters(job.model) - biases) << name;
+  }
+}
+
+TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
+  // 65e9-like check of the memory formula on one model: M = e_p/d_p + e_g/d_g + e_o/d_o.
+  const Job job = job_of("llama-3-8b", 4, 64, 8192);
+  for (Sharding sharding : paro_strategies()) {
+    Plan plan = plan_of(job, 1, 1);
+    const bool inner = sharding.parameters == Spread::kInner ||
+                       sharding.gradients == Spread::kInner ||
+                       sharding.optimizer == Spread::kInner;
+    sharding.group = inner ? 8 : 1;
+    plan.sharding = sharding;
+    const StepProgram program = build_program(job, plan);
+    const auto part = [](Spread spread) {
+      return spread == Spread::kNone ? 1.0 : spread == Spread::kInner ? 8.0 : 32.0;
+    };
+    const double elements = 8'030'261'248.0;
+    const double expected = elements * (2 / part(sharding.parameters) +
+                                        4 / part(sharding.gradients) +
+                                        12 / part(sharding.optimizer));
+    const States& states = program.stages[0].states;
+    EXPECT_NEAR(static_cast<double>(states.parameters + states.gradients + states.optimizer),
+                expected, 1e-6 * expected)
+        << sharding_word(sharding);
+    expect_well_formed(program);
+  }
+}
+
+TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
+  // Full-buffer units of intra (I), rail (E) and world (W) collectives per step with s = 4
+  // micro-batches, from the table of sharding strategies (docs/algorithms.md).
+  struct Row {
+    const char* name;
+    int inner, outer, world;
+  };
+  const int s = 4;
+  const Row rows[] = {
+      {"NNN", 0, 0, 1},         {"NNI", 2, 1, 0},         {"NNG", 0, 0, 2},
+      {"NII", s + 1, 1, 0},     {"NIG", s, 1, 1},         {"NGG", 0, 0, s + 1},
+      {"INI", 2 * s + 1, 1, 0}, {"ING", 2 * s, 1, 1},     {"III", 3 * s, 1, 0},
+      {"IIG", 3 * s, 2, 0},     {"IGG", 2 * s, 1, s},     {"GNG", 0, 0, 2 * s + 1},
+      {"GIG", s, 1, 2 * s},     {"GGG", 0, 0, 3 * s}};
+  const Job job = job_of("llama-3-8b", 2, 64, 8192);
+  for (const Row& row : rows) {
+    Plan plan = plan_of(job, 1, 1);
+    for (const Sharding& sharding : paro_strategies()) {
+      if (sharding_word(sharding) == row.name) plan.sharding = sharding;
+    }
+    const std::string_view word = row.name;
+    plan.sharding.group = word.find('I') == std::string_view::npos ? 1 : 8;
+    const StepProgram program = build_program(job, plan);
+    std::map<GroupKind, double> elements;
+    for (const Slot& slot : program.stages[0].schedule) {
+      const Sequence& sequence =
+          program.stages[0].sequences[static_cast<std::size_t>(slot.sequence)];
+      for (const Item& item : sequence.items) {
+        for (const Operator& op :
+             program.templates[static_cast<std::size_t>(item.which)].operators) {
+          if (op.scheme != Scheme::kData) continue;
+          elements[op.group] += static_cast<double>(op.payload_elements * op.repeats);
+        }
+      }
+    }
+    const double whole = 8'030'261'248.0;
+    EXPECT_NEAR(elements[GroupKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
+    EXPECT_NEAR(elements[GroupKind::kShardOuter] / (whole / 8), row.outer, 1e-4) << row.name;
+    EXPECT_NEAR(elements[GroupKind::kDataContext] / whole, row.world, 1e-4) << row.name;
+  }
+}
+
+TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
+  const Job job = job_of("llama-3-70b", 8, 128, 4096);
+  Plan plan = plan_of(job, 2, 4);
+  plan.schedule = {ScheduleKind::kInterleaved, 5};
+  ASSERT_FALSE(illegal(job, plan));
+  const StepProgram program = build_program(job, plan);
+  for (const Stage& stage : program.stages) {
+    std::map<std::tuple<Direction, std::int32_t, std::int32_t>, int> seen;
+    for (const Slot& slot : stage.schedule) {
+      const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
+      ++seen[{sequence.direction, sequence.chunk, slot.micro_batch}];
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(2 * 5 * program.micro_batches + 1));
+    for (const auto& [key, count] : seen) EXPECT_EQ(count, 1);
+  }
+  expect_well_formed(program);
+}
+
+TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
+  const Job job = job_of("gpt2-xl", 1, 32, 1024);
+  const Plan plan = plan_of(job, 1, 2);
+  const StepProgram program = build_program(job, plan);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    EXPECT_EQ(calls(program, stage, OperatorKind::kAllReduce, Scheme::kPipeline, Phase::kOptimizer),
+              1);
+  }
+}
+
+TEST(StepProgram, RefusesWhatNoBuilderCovers) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  job.kernels.attention = AttentionKernel::kUnfused;
+  Plan plan = plan_of(job, 1, 1, 4);
+  try {
+    build_program(job, plan);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+  }
+}
+
+TEST(StepProgram, IsWrittenWholeAsJson) {
+  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const StepProgram program = build_program(job, plan_of(job, 2, 2));
+  const auto json = program_json(program);
+  EXPECT_EQ(json.at("templates").size(), program.templates.size());
+  EXPECT_EQ(json.at("stages").at(1).at("schedule").size(), program.stages[1].schedule.size());
+  EXPECT_EQ(json.dump(), program_json(program).dump());
+}
+
+}  // namespace
+}  // namespace stepwright
