@@ -76,7 +76,7 @@ TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
 
 TEST(BuiltProgram, HasItsMemoryFromTheUnrolledWalk) {
   std::mt19937 random(3);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const auto [job, plan] = testing::any_planned_job(random);
     SCOPED_TRACE(plan_text(plan));
     const StepProgram program = build_program(job, plan);

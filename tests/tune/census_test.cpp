@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "small_jobs.h"
+#include "stepwright/tune/census.h"
+
+namespace stepwright {
+namespace {
+
+/// What going through every point of the product finds.
+struct Visit {
+  RuleCounts refused{};
+  std::int64_t total = 0;
+  std::int64_t points = 0;
+  std::set<std::string> plans;
+};
+
+void take(const Job& job, Plan plan, Visit& visit) {
+  ++visit.total;
+  // Choices without meaning: chunks of other schedules, groups of strategies without a state I.
+  if (plan.schedule.kind != ScheduleKind::kInterleaved) plan.schedule.chunks = 1;
+  if (!plan.sharding.uses(Spread::kInner) && is_paro_strategy(plan.sharding)) {
+    plan.sharding.group = plan.sharding.expert_group = 1;
+  }
+  if (!job.model.experts) plan.sharding.expert_group = 1;
+  if (const auto rule = broken_rule(job, plan)) {
+    ++visit.refused[static_cast<std::size_t>(*rule)];
+    return;
+  }
+  ++visit.points;
+  visit.plans.insert(plan_text(canonical(plan, job)));
+}
+
+/// Calls `next` with the plan once for each value put into it.
+template <class Values, class Put, class Next>
+void each(const Values& values, Plan& plan, Put put, Next next) {
+  for (const auto& value : values) {
+    put(plan, value);
+    next();
+  }
+}
+
+void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+  const bool grid = plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
+  for (const Sharding& states : space.sharding) {
+    for (const std::int64_t group : space.group) {
+      for (const std::int64_t expert_group : space.expert_group) {
+        plan.sharding = states;
+        plan.sharding.group = group > 0 ? group : grid ? node_sharding_group(job.cluster, plan) : 1;
+        plan.sharding.expert_group =
+            expert_group > 0 ? expert_group : grid ? node_expert_group(job.cluster, plan) : 1;
+        for (const DType accumulate : space.accumulate) {
+          for (const std::int64_t bucket : space.parameter_bucket) {
+            for (const Algorithm algorithm : space.data_algorithm) {
+              plan.accumulate = accumulate;
+              plan.parameter_bucket = bucket;
+              plan.data_algorithm = algorithm;
+              take(job, plan, visit);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+  for (const std::int64_t micro_batch : space.micro_batch) {
+    for (const ScheduleKind kind : space.schedule) {
+      for (const std::int64_t chunks : space.chunks) {
+        for (const auto& layers : space.layers) {
+          for (const Recompute& recompute : space.recompute) {
+            plan.micro_batch = micro_batch;
+            plan.schedule = {kind, chunks};
+            plan.layers = layers;
+            plan.recompute = recompute;
+            visit_states(job, space, plan, visit);
+          }
+        }
+      }
+    }
+  }
+}
+
+void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+  for (const bool sequence_parallel : space.sequence_parallel) {
+    for (const TensorInput input : space.tensor_input) {
+      for (const ContextKind kind : space.context_kind) {
+        for (const Overlap& overlap : space.overlap) {
+          plan.sequence_parallel = sequence_parallel;
+          plan.tensor_input = input;
+          plan.context_kind = kind;
+          plan.overlap = overlap;
+          visit_stages(job, space, plan, visit);
+        }
+      }
+    }
+  }
+}
+
+Visit visit_all(const Job& job, const Dimensions& space) {
+  Visit visit;
+  Plan plan;
+  auto& degrees = plan.parallel;
+  for (const std::int64_t tensor : space.tensor) {
+    for (const std::int64_t context : space.context) {
+      for (const std::int64_t pipeline : space.pipeline) {
+        for (const std::int64_t expert : space.expert) {
+          for (const std::int64_t expert_tensor : space.expert_tensor) {
+            for (const RankOrder& order : space.rank_order) {
+              const std::int64_t data =
+                  std::max<std::int64_t>(1, job.cluster.devices() / (tensor * context * pipeline));
+              degrees = {tensor, pipeline, context, expert, expert_tensor, data};
+              plan.rank_order = order;
+              visit_blocks(job, space, plan, visit);
+            }
+          }
+        }
+      }
+    }
+  }
+  return visit;
+}
+
+TEST(Census, CountsWhatVisitingEveryPointFinds) {
+  int visited = 0;
+  for (std::uint64_t seed = 0; seed < 200 && visited < 12; ++seed) {
+    Job job = small_random_job(seed);
+    job.model.layers = std::min<std::int64_t>(job.model.layers, 4);
+    job.space.gradient_bucket = {40'000'000};
+    const Dimensions space = dimensions(job);
+    if (space.total() > 400'000) continue;
+    SCOPED_TRACE(seed);
+    ++visited;
+    const Census census(job, space);
+    const Visit visit = visit_all(job, space);
+    EXPECT_EQ(census.total(), visit.total);
+    EXPECT_EQ(census.legal(), std::ssize(visit.plans));
+    EXPECT_EQ(census.duplicates(), visit.points - std::ssize(visit.plans));
+    for (std::size_t i = 0; i < kRules; ++i) {
+      EXPECT_EQ(census.refused()[i], visit.refused[i]) << rule_name(static_cast<Rule>(i));
+    }
+  }
+  EXPECT_GE(visited, 8);
+}
+
+TEST(Census, GivesAnExampleOfEveryRefusal) {
+  const Job job = small_tune_job();
+  const Dimensions space = dimensions(job);
+  const Census census(job, space);
+  for (std::size_t i = 0; i < kRules; ++i) {
+    EXPECT_EQ(census.refused()[i] > 0, census.examples().contains(static_cast<Rule>(i)));
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "small_jobs.h"
+#include "stepwright/core/error.h"
+#include "stepwright/tune/search.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::uint64_t kSpaces = 200;
+
+struct Prepared {
+  explicit Prepared(Job with) : job(std::move(with)), cost(job), space(dimensions(job)), census(job, space) {}
+  Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
+    const Goal goal{.capacity_bytes = job.cluster.device.memory_bytes,
+                    .keep = keep,
+                    .exhaustive = exhaustive};
+    return search_plans(job, cost, census, goal, threads);
+  }
+  Job job;
+  CostModel cost;
+  Dimensions space;
+  Census census;
+};
+
+void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].text, b[i].text) << "place " << i;
+    EXPECT_EQ(a[i].price.seconds, b[i].price.seconds) << "place " << i;
+  }
+}
+
+TEST(Search, FindsWhatVisitingEveryPlanFinds) {
+  for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(small_random_job(seed));
+    const Findings all = prepared.search(true, 20);
+    const Findings bounded = prepared.search(false, 20);
+    expect_same(bounded.kept.list(), all.kept.list());
+    EXPECT_LE(bounded.priced, all.priced);
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+}
+
+TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
+  for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(small_random_job(seed));
+    EXPECT_EQ(prepared.search(true, 5).priced, prepared.census.legal());
+  }
+}
+
+TEST(Search, DoesNotDependOnThreads) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Prepared prepared(small_random_job(seed));
+    const Findings one = prepared.search(false, 10, 1);
+    const Findings three = prepared.search(false, 10, 3);
+    expect_same(one.kept.list(), three.kept.list());
+    EXPECT_EQ(one.priced, three.priced);
+    EXPECT_EQ(one.fitting, three.fitting);
+    EXPECT_EQ(one.passed_bound_s, three.passed_bound_s);
+  }
+}
+
+TEST(Search, KeepsLegalCanonicalPlansThatFit) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Prepared prepared(small_random_job(seed));
+    const Findings found = prepared.search(false, 50);
+    for (const Candidate& candidate : found.kept.list()) {
+      EXPECT_FALSE(illegal(prepared.job, candidate.plan)) << candidate.text;
+      EXPECT_EQ(candidate.plan, canonical(candidate.plan, prepared.job)) << candidate.text;
+      EXPECT_LE(candidate.price.memory_bytes, prepared.job.cluster.device.memory_bytes);
+      EXPECT_EQ(candidate.key, candidate.price.seconds);
+      EXPECT_EQ(candidate.text, plan_text(candidate.plan));
+    }
+  }
+}
+
+TEST(Search, PricesAsThePricerDoes) {
+  const Prepared prepared(small_tune_job());
+  const Findings found = prepared.search(false, 30);
+  ASSERT_FALSE(found.kept.list().empty());
+  for (const Candidate& candidate : found.kept.list()) {
+    Pricer pricer(prepared.job, prepared.cost);
+    EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds) << candidate.text;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,117 @@
+#include "small_jobs.h"
+
+#include <random>
+#include <vector>
+
+namespace stepwright {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  bool chance(std::uint64_t one_in) { return engine_() % one_in == 0; }
+  template <class Value>
+  Value pick(std::initializer_list<Value> values) {
+    return values.begin()[engine_() % values.size()];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Cluster two_level_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
+  Cluster cluster;
+  cluster.name = "small";
+  cluster.device = {.name = "toy",
+                    .peak_flops = {{DType::kFp32, 1e13}, {DType::kBf16, 1e14}},
+                    .memory_bytes = 16e9,
+                    .memory_bandwidth_bytes_per_s = 1e12};
+  cluster.nodes = nodes;
+  cluster.devices_per_node = devices_per_node;
+  cluster.nics_per_node = 1;
+  cluster.nic_bytes_per_s = 25e9;
+  cluster.nic_of_device.assign(static_cast<std::size_t>(devices_per_node), 0);
+  cluster.levels = {
+      {.name = "inside", .size = devices_per_node, .uplink_bytes_per_s = 100e9, .latency_s = 1e-6},
+      {.name = "network",
+       .size = nodes * devices_per_node,
+       .uplink_bytes_per_s = 25e9,
+       .latency_s = 5e-6,
+       .network = true}};
+  return cluster;
+}
+
+void set_model(Job& job, std::int64_t layers, std::int64_t hidden) {
+  job.model_name = job.model.name = "small";
+  job.model.layers = layers;
+  job.model.hidden = hidden;
+  job.model.heads = 8;
+  job.model.kv_heads = 4;
+  job.model.head_dim = hidden / 8;
+  job.model.ffn = 4 * hidden;
+  job.model.vocabulary = 32000;
+  job.model.positions = 8192;
+}
+
+void list_dimensions(Dice& dice, Space& space) {
+  using Size = std::int64_t;
+  if (dice.chance(4)) space.schedule = {ScheduleKind::kGpipe, ScheduleKind::kInterleaved};
+  if (dice.chance(4)) {
+    space.recompute = {{RecomputeKind::kNone, 1}, {RecomputeKind::kEvery, 2}};
+  }
+  if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
+  if (dice.chance(4)) space.data_algorithm = {Algorithm::kRing, Algorithm::kTwoLevel};
+  if (dice.chance(4)) space.parameter_bucket = {Size{1'000'000}, Size{40'000'000}};
+  if (dice.chance(4)) {
+    Overlap none{false, false, false, false, false, false};
+    Overlap blocking;
+    blocking.parameters = false;
+    space.overlap = {Overlap{}, none, blocking};
+  }
+  if (dice.chance(4)) space.sharding_group = {kNodeGroup, 2};
+  if (dice.chance(4)) space.layers = {{}, {1, 3}, {2, 2}};
+  if (dice.chance(5)) {
+    RankOrder other;
+    std::swap(other.axes[0], other.axes[3]);
+    space.rank_order = {RankOrder{}, other};
+  }
+}
+
+}  // namespace
+
+Job small_random_job(std::uint64_t seed) {
+  Dice dice(seed);
+  Job job;
+  job.cluster = two_level_cluster(dice.pick<std::int64_t>({1, 2, 3}), dice.pick<std::int64_t>({2, 4}));
+  set_model(job, dice.pick<std::int64_t>({2, 3, 4, 6}), dice.pick<std::int64_t>({512, 2048}));
+  job.sequences = dice.pick<std::int64_t>({4, 6, 8, 12});
+  job.length = dice.pick<std::int64_t>({512, 2048});
+  job.cluster.device.memory_bytes = dice.pick({4e9, 8e9, 16e9, 64e9});
+  if (seed % 3 == 0) {
+    job.model.experts = Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
+  }
+  job.model.tied = dice.chance(3);
+  list_dimensions(dice, job.space);
+  // Keep one space in reach of a visit to every plan.
+  job.space.micro_batch = dice.chance(2) ? std::vector<std::int64_t>{1, 2}
+                                         : std::vector<std::int64_t>{1, 3, 4};
+  if (dice.chance(2)) job.space.context = {1, 2};
+  if (dice.chance(2)) job.space.context_kind = {ContextKind::kRing, ContextKind::kUlysses};
+  if (job.model.experts) {
+    job.space.context_kind = {ContextKind::kRing};
+    job.space.expert_tensor = {1, 2};
+    job.space.sharding = {*sharding_of("NNG"), *sharding_of("IIG"), *sharding_of("GGG")};
+  }
+  return job;
+}
+
+Job small_tune_job() {
+  Job job;
+  job.cluster = two_level_cluster(2, 4);
+  set_model(job, 8, 2048);
+  job.sequences = 16;
+  job.length = 2048;
+  return job;
+}
+
+}  // namespace stepwright

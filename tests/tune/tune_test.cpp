@@ -1,0 +1,167 @@
+#include "stepwright/tune/tune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "small_jobs.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/tune_json.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TuneOptions quick() { return {.threads = 1, .top = 5, .simulations = 16}; }
+
+std::string failure(const Job& job) {
+  try {
+    tune(job, quick());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
+  const TuneResult result = tune(small_tune_job(), quick());
+  ASSERT_EQ(result.plans.size(), 5U);
+  EXPECT_TRUE(result.plans.front().tied);
+  EXPECT_EQ(result.plans.front().lost, "");
+  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+    const TunedPlan& plan = result.plans[i];
+    EXPECT_FALSE(illegal(result.job, plan.plan));
+    EXPECT_TRUE(plan.fits);
+    EXPECT_NEAR(plan.breakdown.total(), plan.step_time_s, 1e-6 * plan.step_time_s);
+    if (i == 0) continue;
+    EXPECT_GE(plan.step_time_s, result.plans[i - 1].step_time_s);
+    EXPECT_NE(plan.lost, "");
+  }
+}
+
+TEST(Tune, CountsEveryPlanOnce) {
+  const TuneResult result = tune(small_tune_job(), quick());
+  std::int64_t refused = 0;
+  for (const Refusal& refusal : result.rejected) refused += refusal.count;
+  EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
+  EXPECT_EQ(result.space.legal, result.space.priced + result.space.bounded);
+  EXPECT_LE(result.space.fitting, result.space.priced);
+  EXPECT_LE(result.space.simulated, 16);
+}
+
+TEST(Tune, GivesTheSameAnswerOnAnyNumberOfThreads) {
+  const Job job = small_tune_job();
+  nlohmann::ordered_json one = tune_json(tune(job, quick()));
+  TuneOptions more = quick();
+  more.threads = 3;
+  nlohmann::ordered_json three = tune_json(tune(job, more));
+  one.erase("seconds");
+  three.erase("seconds");
+  EXPECT_EQ(one.dump(), three.dump());
+}
+
+TEST(Tune, FindsTheSameExhaustively) {
+  Job job = small_tune_job();
+  job.space.context = {1};
+  TuneOptions all = quick();
+  all.exhaustive = true;
+  const TuneResult bounded = tune(job, quick());
+  const TuneResult exhaustive = tune(job, all);
+  ASSERT_EQ(bounded.plans.size(), exhaustive.plans.size());
+  for (std::size_t i = 0; i < bounded.plans.size(); ++i) {
+    EXPECT_EQ(plan_text(bounded.plans[i].plan), plan_text(exhaustive.plans[i].plan));
+  }
+  EXPECT_EQ(exhaustive.space.bounded, 0);
+}
+
+TEST(Tune, BeatsTheRuleOfThumb) {
+  const TuneResult result = tune(small_tune_job(), quick());
+  ASSERT_TRUE(result.baseline);
+  EXPECT_GE(result.speedup_over_baseline, 1.0);
+  EXPECT_FALSE(illegal(result.job, result.baseline->plan));
+}
+
+TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
+  const TuneResult result = tune(small_tune_job(), quick());
+  ASSERT_FALSE(result.pareto.empty());
+  for (std::size_t i = 1; i < result.pareto.size(); ++i) {
+    EXPECT_GE(result.pareto[i].price_s, result.pareto[i - 1].price_s);
+    EXPECT_LT(result.pareto[i].memory_bytes, result.pareto[i - 1].memory_bytes);
+  }
+}
+
+TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
+  Job job = small_tune_job();
+  job.cluster.device.memory_bytes = 0.2e9;
+  const TuneResult result = tune(job, quick());
+  ASSERT_EQ(result.plans.size(), 1U);
+  EXPECT_FALSE(result.plans.front().fits);
+  EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("no plan of the space fits")));
+}
+
+TEST(Tune, KeepsAMemoryLimit) {
+  Job job = small_tune_job();
+  job.objective.kind = ObjectiveKind::kThroughput;
+  job.objective.memory_limit_bytes = 0.9 * tune(job, quick()).plans.front().peak_memory_bytes;
+  for (const TunedPlan& plan : tune(job, quick()).plans) {
+    EXPECT_LE(plan.peak_memory_bytes, job.objective.memory_limit_bytes);
+  }
+}
+
+TEST(Tune, SaysWhichListEmptiesTheSpace) {
+  Job job = small_tune_job();
+  job.space.tensor = {3};
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("tensor"), HasSubstr("world-size")));
+  job.space.tensor = {0};
+  EXPECT_THAT(failure(job), HasSubstr("search.tensor lists 0"));
+}
+
+TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {
+  Job job = small_tune_job();
+  job.cluster.nodes = 4;
+  job.cluster.levels.back().size = 16;
+  const double on_two = [&] {
+    Job two = job;
+    two.cluster.nodes = 2;
+    return tune(two, quick()).plans.front().step_time_s;
+  }();
+  job.objective = {.kind = ObjectiveKind::kSmallestCluster, .target_step_time_s = on_two * 1.001};
+  const TuneResult result = tune(job, quick());
+  EXPECT_TRUE(result.target_met);
+  EXPECT_LE(result.job.cluster.nodes, 2);
+  job.objective.target_step_time_s = on_two / 1000;
+  const TuneResult missed = tune(job, quick());
+  EXPECT_FALSE(missed.target_met);
+  EXPECT_EQ(missed.job.cluster.nodes, 4);
+}
+
+TEST(Shortlist, StartsWithTheBestAndTakesTiedPlansOnce) {
+  const TuneResult result = tune(small_tune_job(), quick());
+  const std::vector<TunedPlan> list = shortlist(result, 3);
+  ASSERT_FALSE(list.empty());
+  EXPECT_EQ(list.front().plan, result.plans.front().plan);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    EXPECT_TRUE(list[i].tied);
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(list[i].plan == list[j].plan);
+  }
+}
+
+TEST(TuneJson, HasTheKeysOfItsContract) {
+  const nlohmann::ordered_json json = tune_json(tune(small_tune_job(), quick()));
+  for (const char* key : {"plans", "optimality_gap", "space", "rejected", "baseline", "seconds",
+                          "pareto", "notes", "speedup_over_baseline"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const char* key : {"plan", "step_time_s", "price_s", "lower_bound_s", "peak_memory_bytes",
+                          "tied"}) {
+    EXPECT_TRUE(json["plans"][0].contains(key)) << key;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
