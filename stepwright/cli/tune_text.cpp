@@ -25,7 +25,7 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
                           {"plan"},
                           {"step", Align::kRight},
                           {"memory", Align::kRight},
-                          {""}},
+                          {"note"}},
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back({fmt::format("{}", i + 1), plan_code(plans[i].plan),

@@ -50,6 +50,12 @@ std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }
 
 std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
 
+bool read_flag(Node node) { return node.boolean(); }
+
+TensorInput read_tensor_input(Node node) { return node.choice(kTensorInputNames); }
+
+ContextKind read_context_kind(Node node) { return node.choice(kContextKindNames); }
+
 std::int64_t read_group(Node node) {
   if (node.is_number()) return read_degree(node);
   if (node.is_scalar() && node.text() == "node") return kNodeGroup;

@@ -26,6 +26,12 @@ using Notes = std::vector<std::string>;
 std::int64_t read_degree(Node node);
 /// Elements of a bucket.
 std::int64_t read_bucket(Node node);
+/// true | false.
+bool read_flag(Node node);
+/// keep | regather.
+TensorInput read_tensor_input(Node node);
+/// ring | all-gather | ulysses.
+ContextKind read_context_kind(Node node);
 /// A sharding group; `kNodeGroup` for `node`.
 std::int64_t read_group(Node node);
 /// `gpipe`, `1f1b`, `interleaved`.

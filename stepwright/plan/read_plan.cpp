@@ -84,15 +84,9 @@ void read_buckets(Node node, Plan& plan) {
 
 void read_cuts(Node node, Plan& plan) {
   if (const auto given = node.find("layers")) plan.layers = read_layers(*given);
-  if (const auto given = node.find("sequence_parallel")) {
-    plan.sequence_parallel = given->boolean();
-  }
-  if (const auto given = node.find("tensor_input")) {
-    plan.tensor_input = given->choice(kTensorInputNames);
-  }
-  if (const auto given = node.find("context_kind")) {
-    plan.context_kind = given->choice(kContextKindNames);
-  }
+  if (const auto given = node.find("sequence_parallel")) plan.sequence_parallel = read_flag(*given);
+  if (const auto given = node.find("tensor_input")) plan.tensor_input = read_tensor_input(*given);
+  if (const auto given = node.find("context_kind")) plan.context_kind = read_context_kind(*given);
 }
 
 Plan read_choices(Node node, const Job& job, Notes& notes) {

@@ -26,23 +26,7 @@ void read_many(Node node, std::vector<Value>& list, Read read) {
   read_many(node, list, read, node.is_sequence());
 }
 
-bool read_flag(Node node) { return node.boolean(); }
-
-template <std::vector<std::int64_t> Space::* kMember>
-void degrees(Node node, Space& space, Notes& /*notes*/) {
-  read_many(node, space.*kMember, read_degree);
-}
-
-template <std::vector<std::int64_t> Space::* kMember>
-void groups(Node node, Space& space, Notes& /*notes*/) {
-  read_many(node, space.*kMember, read_group);
-}
-
-template <std::vector<std::int64_t> Space::* kMember>
-void buckets(Node node, Space& space, Notes& /*notes*/) {
-  read_many(node, space.*kMember, read_bucket);
-}
-
+/// A dimension whose values `kRead` reads one by one.
 template <auto kMember, auto kRead>
 void values(Node node, Space& space, Notes& /*notes*/) {
   read_many(node, space.*kMember, kRead);
@@ -50,14 +34,6 @@ void values(Node node, Space& space, Notes& /*notes*/) {
 
 void states(Node node, Space& space, Notes& notes) {
   read_many(node, space.sharding, [&](Node word) { return read_states(word, notes); });
-}
-
-void tensor_inputs(Node node, Space& space, Notes& /*notes*/) {
-  read_many(node, space.tensor_input, [](Node word) { return word.choice(kTensorInputNames); });
-}
-
-void context_kinds(Node node, Space& space, Notes& /*notes*/) {
-  read_many(node, space.context_kind, [](Node word) { return word.choice(kContextKindNames); });
 }
 
 /// One split is a list itself.
@@ -73,25 +49,25 @@ struct Dimension {
   void (*read)(Node node, Space& space, Notes& notes);
 };
 constexpr Dimension kDimensions[] = {
-    {"tensor", degrees<&Space::tensor>},
-    {"pipeline", degrees<&Space::pipeline>},
-    {"context", degrees<&Space::context>},
-    {"expert", degrees<&Space::expert>},
-    {"expert_tensor", degrees<&Space::expert_tensor>},
-    {"data", degrees<&Space::data>},
-    {"micro_batch", degrees<&Space::micro_batch>},
+    {"tensor", values<&Space::tensor, read_degree>},
+    {"pipeline", values<&Space::pipeline, read_degree>},
+    {"context", values<&Space::context, read_degree>},
+    {"expert", values<&Space::expert, read_degree>},
+    {"expert_tensor", values<&Space::expert_tensor, read_degree>},
+    {"data", values<&Space::data, read_degree>},
+    {"micro_batch", values<&Space::micro_batch, read_degree>},
     {"schedule", values<&Space::schedule, read_schedule_kind>},
-    {"chunks", degrees<&Space::chunks>},
+    {"chunks", values<&Space::chunks, read_degree>},
     {"sharding", states},
-    {"sharding_group", groups<&Space::sharding_group>},
-    {"expert_group", groups<&Space::expert_group>},
+    {"sharding_group", values<&Space::sharding_group, read_group>},
+    {"expert_group", values<&Space::expert_group, read_group>},
     {"recompute", values<&Space::recompute, read_recompute>},
     {"sequence_parallel", values<&Space::sequence_parallel, read_flag>},
-    {"tensor_input", tensor_inputs},
-    {"context_kind", context_kinds},
+    {"tensor_input", values<&Space::tensor_input, read_tensor_input>},
+    {"context_kind", values<&Space::context_kind, read_context_kind>},
     {"accumulate", values<&Space::accumulate, read_accumulate>},
-    {"gradient_bucket", buckets<&Space::gradient_bucket>},
-    {"parameter_bucket", buckets<&Space::parameter_bucket>},
+    {"gradient_bucket", values<&Space::gradient_bucket, read_bucket>},
+    {"parameter_bucket", values<&Space::parameter_bucket, read_bucket>},
     {"overlap", values<&Space::overlap, read_overlap>},
     {"collectives", values<&Space::data_algorithm, read_collectives>},
     {"rank_order", values<&Space::rank_order, read_rank_order>},

@@ -112,7 +112,7 @@ void repair_precision(Repairs& repairs) {
   for (const auto& [type, rate] : repairs.job().cluster.device.peak_flops) {
     if (is_precision(type) && rate > 0) names.push_back(name_of(kDTypeNames, type));
   }
-  repairs.job_change(fmt::format("it has rates for: {}", fmt::join(names, ", ")));
+  repairs.job_change(fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
 }
 
 /// Bits of a type that gradients can be stored in; 0 for the others.

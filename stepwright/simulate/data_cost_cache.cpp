@@ -19,16 +19,9 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
   put(plan.sequence_parallel);
   put(plan.overlap.parameters);
   put(plan.overlap.gradients);
-  return {&layouts,
-          choices,
-          plan.gradient_bucket,
-          plan.parameter_bucket,
-          stage.size.dense,
-          stage.size.expert,
-          stage.size.borrowed,
-          stage.size.replicated,
-          stage.units,
-          stage.tied_table};
+  return {&layouts,         choices,           plan.gradient_bucket, plan.parameter_bucket,
+          stage.size.dense, stage.size.expert, stage.size.borrowed,  stage.size.replicated,
+          stage.units,      stage.tied_table};
 }
 
 std::size_t DataCostCache::place_of(const Key& key) {

@@ -14,7 +14,7 @@ void MessageWriter::message(const GroupMessage& m) {
   const std::int64_t pieces = std::max<std::int64_t>(1, m.bucket > 0 ? m.elements / m.bucket : 1);
   const std::int64_t shard = divide_up(divide_up(m.elements, pieces), m.size);
   const bool sharded = m.kind != OperatorKind::kAllReduce;
-  Operator op{.kind = m.kind,
+  const Operator op{.kind = m.kind,
               .phase = m.phase,
               .stream = m.stream,
               .scheme = m.scheme,
@@ -23,7 +23,11 @@ void MessageWriter::message(const GroupMessage& m) {
               .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
               .repeats = static_cast<std::int32_t>(pieces),
               .name = m.name};
-  last_ = builder.add(op, {}, {}, {last_});
+  append(op);
+}
+
+void MessageWriter::append(const Operator& op) {
+  last_ = builder.add(op, reads, writes, std::span(&last_, 1));
 }
 
 }  // namespace stepwright

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stepwright/step/template_builder.h"
 
@@ -28,11 +29,15 @@ class MessageWriter {
   explicit MessageWriter(std::string name) : builder(std::move(name), {}) {}
 
   void message(const GroupMessage& message);
-  void compute(const Operator& op) { last_ = builder.add(op, {}, {}, {last_}); }
+  void compute(const Operator& op) { append(op); }
+  /// Tensors that every following operator reads or writes.
+  std::vector<TensorId> reads;
+  std::vector<TensorId> writes;
 
   TemplateBuilder builder;
 
  private:
+  void append(const Operator& op);
   std::int32_t last_ = -1;
 };
 

@@ -109,10 +109,13 @@ Template ShardingBuilder::gather(const UnitSize& unit, bool first_use) const {
     add_after_step(out, dense_, unit.dense, stream);
     add_after_step(out, expert_, unit.expert, stream);
   }
+  const Tensor whole = gathered_tensor(s_, unit);
+  if (whole.elements() > 0) {
+    out.writes.push_back(out.builder.tensor(whole));
+    out.builder.output(out.writes.back());
+  }
   add_each_use(out, dense_, unit.dense + unit.borrowed);
   add_each_use(out, expert_, unit.expert);
-  const Tensor whole = gathered_tensor(s_, unit);
-  if (whole.elements() > 0) out.builder.output(out.builder.tensor(whole));
   return std::move(out.builder.piece());
 }
 
@@ -123,7 +126,7 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
   for (const UnitSize& unit : bucket) {
     sum += unit;
     const Tensor leaving = gradient_tensor(s_, unit);
-    if (leaving.elements() > 0) out.builder.input(leaving);
+    if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
   const std::int64_t borrowed = reduces_each_backward() ? sum.borrowed : 0;
   add_reduction(out, dense_, sum.dense + borrowed, true, last, stream);

@@ -35,9 +35,9 @@ void TemplateBuilder::add_edge(Operator& op, std::int32_t index) {
   ++op.after.count;
 }
 
-std::int32_t TemplateBuilder::add(Operator op, std::initializer_list<TensorId> reads,
-                                  std::initializer_list<TensorId> writes,
-                                  std::initializer_list<std::int32_t> after) {
+std::int32_t TemplateBuilder::add(Operator op, std::span<const TensorId> reads,
+                                  std::span<const TensorId> writes,
+                                  std::span<const std::int32_t> after) {
   const auto index = static_cast<std::int32_t>(piece_.operators.size());
   op.after = {static_cast<std::int32_t>(piece_.edges.size()), 0};
   op.reads = {static_cast<std::int32_t>(piece_.operands.size()), 0};

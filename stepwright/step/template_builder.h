@@ -85,9 +85,13 @@ class TemplateBuilder {
 
   /// Appends an operator. It runs after the last writers of what it reads; `after` adds edges.
   /// Operands that are -1 are skipped. Returns its index.
-  std::int32_t add(Operator op, std::initializer_list<TensorId> reads,
-                   std::initializer_list<TensorId> writes,
-                   std::initializer_list<std::int32_t> after = {});
+  std::int32_t add(Operator op, std::span<const TensorId> reads, std::span<const TensorId> writes,
+                   std::span<const std::int32_t> after = {});
+  std::int32_t add(const Operator& op, std::initializer_list<TensorId> reads,
+                   std::initializer_list<TensorId> writes) {
+    return add(op, std::span(reads.begin(), reads.size()),
+               std::span(writes.begin(), writes.size()));
+  }
 
   /// Index of a parameter by name; -1 when the block has none.
   [[nodiscard]] ParameterId parameter(std::string_view name) const;

@@ -18,7 +18,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> degrees(const Job& job) {
     for (const std::int64_t pipeline : legal_pipeline_sizes(job)) {
       const std::int64_t model = tensor * pipeline;
       if (job.cluster.devices() % model != 0) continue;
-      if (job.sequences % (job.cluster.devices() / model) == 0) pairs.emplace_back(tensor, pipeline);
+      if (job.sequences % (job.cluster.devices() / model) == 0)
+        pairs.emplace_back(tensor, pipeline);
     }
   }
   std::ranges::sort(pairs, [](const auto& a, const auto& b) {

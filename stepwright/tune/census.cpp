@@ -31,7 +31,8 @@ Census::Census(const Job& job, const Dimensions& space)
         Parallel parallel{.tensor = tensor, .pipeline = pipeline, .context = context};
         if (space.data.empty()) {
           parallel.data = std::max<std::int64_t>(
-              1, job.cluster.devices() / std::max<std::int64_t>(1, times(times(tensor, context), pipeline)));
+              1, job.cluster.devices() /
+                     std::max<std::int64_t>(1, times(times(tensor, context), pipeline)));
           add_degrees(parallel);
         }
         for (const std::int64_t data : space.data) {
@@ -60,10 +61,9 @@ void Census::add_degrees(const Parallel& parallel) {
   const Plan plan = grid_plan(job_, parallel, RankOrder{});
   const auto rule = broken_rule(job_, plan);
   if (rule && *rule <= Rule::kWorldSize) {
-    const std::int64_t points =
-        product({std::ssize(space_.expert), std::ssize(space_.expert_tensor),
-                 std::ssize(space_.rank_order), block_points_, stage_points_, recomputes_,
-                 group_points_, types_, buckets_});
+    const std::int64_t points = product(
+        {std::ssize(space_.expert), std::ssize(space_.expert_tensor), std::ssize(space_.rank_order),
+         block_points_, stage_points_, recomputes_, group_points_, types_, buckets_});
     return refuse(*rule, points, plan);
   }
   for (const std::int64_t expert : space_.expert) {
@@ -118,9 +118,9 @@ void Census::add_grid(const Plan& plan, bool repeated) {
   refuse(Rule::kAccumulate, refused, legal);
   points_ = plus(points_, points - refused);
   if (repeated || data.choices.empty()) return;
-  GridChoice& grid = grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order,
-                                                    std::move(blocks.choices),
-                                                    blocks.without_parameters, &stages, &data});
+  GridChoice& grid =
+      grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, std::move(blocks.choices),
+                                     blocks.without_parameters, &stages, &data});
   const std::int64_t plain = std::ssize(data.choices) - data.gathering;
   const std::int64_t shardings =
       plus(times(std::ssize(grid.blocks), data.gathering), times(blocks.without_parameters, plain));
@@ -141,10 +141,9 @@ const DataTable& Census::data(const Plan& legal) {
   const auto uses = [](const std::vector<std::int64_t>& groups) {
     return std::ranges::find(groups, kNodeGroup) != groups.end();
   };
-  const DataKey key{
-      data_context_extents(axes), legal.parallel.expert_data(),
-      uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
-      uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0};
+  const DataKey key{data_context_extents(axes), legal.parallel.expert_data(),
+                    uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
+                    uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0};
   auto found = data_.find(key);
   if (found == data_.end()) {
     found = data_.emplace(key, data_table(job_, space_, legal)).first;

@@ -26,8 +26,7 @@ void add_block_choice(BlockTable& table, const Job& job, Plan plan) {
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap};
   const auto equal = [&](const BlockChoice& other) {
     return other.sequence_parallel == choice.sequence_parallel &&
-           other.tensor_input == choice.tensor_input &&
-           other.context_kind == choice.context_kind;
+           other.tensor_input == choice.tensor_input && other.context_kind == choice.context_kind;
   };
   for (const BlockChoice& other : table.choices) {
     if (!equal(other)) continue;
@@ -114,7 +113,8 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
     const auto rule = broken_rule(job, plan);
     return rule && *rule <= kLastGroupRule;
   };
-  std::vector<std::int64_t> experts = job.model.experts ? groups.expert : std::vector<std::int64_t>{1};
+  std::vector<std::int64_t> experts =
+      job.model.experts ? groups.expert : std::vector<std::int64_t>{1};
   const auto before = static_cast<std::int64_t>(experts.size());
   const std::int64_t same = job.model.experts ? 1 : std::ssize(groups.expert);
   std::erase_if(experts, [&](std::int64_t size) { return broken(1, size); });

@@ -86,9 +86,8 @@ Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candi
     if (order[next]->price.lower_bound_s >= best_time(out.plans)) break;
     const std::size_t count = std::min(kRound, std::min(most, order.size()) - next);
     std::vector<Outcome> outcomes(count);
-    parallel_for(threads, count, [&](std::size_t i) {
-      outcomes[i] = try_plan(job, cost, *order[next + i]);
-    });
+    parallel_for(threads, count,
+                 [&](std::size_t i) { outcomes[i] = try_plan(job, cost, *order[next + i]); });
     for (Outcome& outcome : outcomes) take(out, std::move(outcome));
     next += count;
   }

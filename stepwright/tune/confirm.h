@@ -11,15 +11,15 @@ namespace stepwright {
 
 /// What simulating candidates showed.
 struct Confirmed {
-  std::vector<TunedPlan> plans;     ///< Those that fit, best first; ties by the plan's text.
-  std::vector<TunedPlan> too_large; ///< Those whose exact memory is above the capacity.
+  std::vector<TunedPlan> plans;      ///< Those that fit, best first; ties by the plan's text.
+  std::vector<TunedPlan> too_large;  ///< Those whose exact memory is above the capacity.
   std::int64_t simulated = 0;
-  double open_bound_s = 0;          ///< Least lower bound of those not simulated; infinite if none.
+  double open_bound_s = 0;  ///< Least lower bound of those not simulated; infinite if none.
   std::map<std::string, std::int64_t> unsupported;
 };
 
-/// One plan in the simulator, its memory from its program. Throws `kUnsupported` for what no builder
-/// covers.
+/// One plan in the simulator, its memory from its program. Throws `kUnsupported` for what no
+/// builder covers.
 TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
                         const Price& price);
 

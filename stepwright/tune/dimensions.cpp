@@ -58,13 +58,13 @@ void set_degrees(Dimensions& out, const Job& job) {
 
 void set_stages(Dimensions& out, const Job& job) {
   const Space& space = job.space;
-  out.schedule = listed(space.schedule,
-                        {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
+  out.schedule =
+      listed(space.schedule, {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
   out.chunks = sizes("chunks", space.chunks, free_chunks(job));
   out.layers = listed(space.layers, {{}});
-  out.recompute = listed(space.recompute, {{RecomputeKind::kNone, 1},
-                                           {RecomputeKind::kSelective, 1},
-                                           {RecomputeKind::kFull, 1}});
+  out.recompute = listed(
+      space.recompute,
+      {{RecomputeKind::kNone, 1}, {RecomputeKind::kSelective, 1}, {RecomputeKind::kFull, 1}});
   for (const Recompute& recompute : out.recompute) {
     if (recompute.every < 1) fail_input("search.recompute lists every 0; it is at least 1");
   }
@@ -77,8 +77,8 @@ void set_states(Dimensions& out, const Job& job) {
   const std::vector<std::int64_t> one = {1};
   out.sharding = listed(space.sharding, paro_strategies());
   out.group = sizes("sharding_group", space.sharding_group, groups, kNodeGroup);
-  out.expert_group = sizes("expert_group", space.expert_group,
-                           job.model.experts ? groups : one, kNodeGroup);
+  out.expert_group =
+      sizes("expert_group", space.expert_group, job.model.experts ? groups : one, kNodeGroup);
   out.accumulate = listed(space.accumulate, {default_accumulate(job.precision)});
   out.gradient_bucket = sizes("gradient_bucket", space.gradient_bucket, {usual.gradient_bucket});
   out.parameter_bucket =
@@ -95,8 +95,8 @@ Dimensions dimensions(const Job& job) {
   set_degrees(out, job);
   out.sequence_parallel = listed(space.sequence_parallel, {false, true});
   out.tensor_input = listed(space.tensor_input, {TensorInput::kKeep, TensorInput::kRegather});
-  out.context_kind = listed(space.context_kind, {ContextKind::kRing, ContextKind::kAllGather,
-                                                 ContextKind::kUlysses});
+  out.context_kind = listed(space.context_kind,
+                            {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
   out.overlap = listed(space.overlap, {usual.overlap});
   out.rank_order = listed(space.rank_order, {usual.rank_order});
   set_stages(out, job);
@@ -106,12 +106,28 @@ Dimensions dimensions(const Job& job) {
 
 std::int64_t Dimensions::total() const {
   std::int64_t product = std::max<std::int64_t>(1, std::ssize(data));
-  for (const std::size_t count :
-       {tensor.size(), context.size(), pipeline.size(), expert.size(), expert_tensor.size(),
-        micro_batch.size(), sequence_parallel.size(), tensor_input.size(), context_kind.size(),
-        overlap.size(), rank_order.size(), schedule.size(), chunks.size(), layers.size(),
-        recompute.size(), sharding.size(), group.size(), expert_group.size(), accumulate.size(),
-        gradient_bucket.size(), parameter_bucket.size(), data_algorithm.size()}) {
+  for (const std::size_t count : {tensor.size(),
+                                  context.size(),
+                                  pipeline.size(),
+                                  expert.size(),
+                                  expert_tensor.size(),
+                                  micro_batch.size(),
+                                  sequence_parallel.size(),
+                                  tensor_input.size(),
+                                  context_kind.size(),
+                                  overlap.size(),
+                                  rank_order.size(),
+                                  schedule.size(),
+                                  chunks.size(),
+                                  layers.size(),
+                                  recompute.size(),
+                                  sharding.size(),
+                                  group.size(),
+                                  expert_group.size(),
+                                  accumulate.size(),
+                                  gradient_bucket.size(),
+                                  parameter_bucket.size(),
+                                  data_algorithm.size()}) {
     product = times(product, static_cast<std::int64_t>(count));
   }
   return product;

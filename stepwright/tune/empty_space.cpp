@@ -53,8 +53,8 @@ std::vector<std::string> culprits(const Job& job) {
     const Dimensions space = dimensions(freed);
     const Census census(freed, space);
     if (census.legal() == 0) continue;
-    names.push_back(fmt::format("{} ({} legal plans)", dimension.name,
-                                format_count(census.legal())));
+    names.push_back(
+        fmt::format("{} ({} legal plans)", dimension.name, format_count(census.legal())));
   }
   return names;
 }

@@ -36,7 +36,8 @@ std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const 
   for (const GridChoice& grid : census.grids()) {
     const Parallel& size = grid.parallel;
     for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
-      SearchUnit& unit = by_key[{size.tensor, size.context, size.expert, size.expert_tensor, micro_batch}];
+      SearchUnit& unit =
+          by_key[{size.tensor, size.context, size.expert, size.expert_tensor, micro_batch}];
       unit.micro_batch = micro_batch;
       unit.grids.push_back(&grid);
     }
@@ -102,9 +103,8 @@ Findings search_plans(const Job& job, const CostModel& cost, const Census& censu
     }
     const std::size_t count = std::min(round, units.size() - first);
     std::vector<Findings> found(count, Findings(goal.keep));
-    parallel_for(threads, count, [&](std::size_t i) {
-      found[i] = workers.search(units[first + i], threshold);
-    });
+    parallel_for(threads, count,
+                 [&](std::size_t i) { found[i] = workers.search(units[first + i], threshold); });
     for (Findings& findings : found) all.merge(std::move(findings));
     first += count;
     round = std::min(2 * round, kLargestRound);

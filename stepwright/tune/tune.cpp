@@ -109,17 +109,17 @@ class Tuning {
     Confirmed& confirmed = answer.confirmed;
     if (confirmed.plans.empty()) confirmed.plans.swap(confirmed.too_large);
     if (confirmed.plans.empty()) {
-      const auto& reasons = confirmed.unsupported.empty() ? answer.found.unsupported
-                                                          : confirmed.unsupported;
+      const auto& reasons =
+          confirmed.unsupported.empty() ? answer.found.unsupported : confirmed.unsupported;
       fail_unsupported(reasons.empty() ? "no plan of the space is supported"
                                        : reasons.begin()->first);
     }
     const double peak = confirmed.plans.front().peak_memory_bytes;
     const double capacity = device_capacity(job_);
     if (peak > capacity) {
-      result.notes.push_back(fmt::format(
-          "no plan of the space fits in {}: the smallest needs {}, {} more", format_bytes(capacity),
-          format_bytes(peak), format_bytes(peak - capacity)));
+      result.notes.push_back(
+          fmt::format("no plan of the space fits in {}: the smallest needs {}, {} more",
+                      format_bytes(capacity), format_bytes(peak), format_bytes(peak - capacity)));
     }
     return answer;
   }
@@ -132,8 +132,8 @@ class Tuning {
       plan.lost = why_lost(winner, plan);
     }
     result.simulated = std::move(plans);
-    const std::size_t count = std::min(std::max<std::size_t>(1, options_.top),
-                                       result.simulated.size());
+    const std::size_t count =
+        std::min(std::max<std::size_t>(1, options_.top), result.simulated.size());
     result.plans.assign(result.simulated.begin(),
                         result.simulated.begin() + static_cast<std::ptrdiff_t>(count));
   }
@@ -166,9 +166,8 @@ class Tuning {
   void set_gap(TuneResult& result, const Answer& answer) const {
     if (goal_.least_memory) return;
     const double best = result.plans.front().step_time_s;
-    const double open =
-        std::min({answer.found.passed_bound_s, answer.found.kept.dropped_bound(),
-                  answer.confirmed.open_bound_s});
+    const double open = std::min({answer.found.passed_bound_s, answer.found.kept.dropped_bound(),
+                                  answer.confirmed.open_bound_s});
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
@@ -211,8 +210,7 @@ TuneResult tune(const Job& job, const TuneOptions& options) {
   TuneResult result = job.objective.kind == ObjectiveKind::kSmallestCluster
                           ? tune_smallest_cluster(job, options)
                           : tune_on_cluster(job, options);
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

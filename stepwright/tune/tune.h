@@ -13,10 +13,10 @@ namespace stepwright {
 
 /// How to search. The answer does not depend on `threads`.
 struct TuneOptions {
-  int threads = 0;               ///< 0: one per processor.
-  std::size_t top = 10;          ///< Plans to return, best first.
-  bool exhaustive = false;       ///< Prices every legal plan: same winners, no bounds.
-  std::size_t simulations = 100; ///< Most plans to simulate.
+  int threads = 0;                ///< 0: one per processor.
+  std::size_t top = 10;           ///< Plans to return, best first.
+  bool exhaustive = false;        ///< Prices every legal plan: same winners, no bounds.
+  std::size_t simulations = 100;  ///< Most plans to simulate.
 };
 
 /// A plan that was simulated.
@@ -74,25 +74,26 @@ struct TuneResult {
   /// to bounds: 0 when proven optimal under the simulator.
   double optimality_gap = 0;
   SpaceCounts space;
-  std::vector<Refusal> rejected;      ///< Most frequent first.
-  std::optional<Baseline> baseline;   ///< Nothing when the rule finds no plan that fits.
-  double speedup_over_baseline = 0;   ///< Baseline time / best time; 0 without a baseline.
-  std::vector<FrontPoint> pareto;     ///< Fastest first, over the best plans kept by price.
-  bool target_met = true;             ///< Only the smallest-cluster objective can miss.
-  double seconds = 0;                 ///< Wall clock of the search.
-  std::vector<std::string> notes;     ///< For people; the first is the provenance of the costs.
+  std::vector<Refusal> rejected;     ///< Most frequent first.
+  std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
+  double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
+  std::vector<FrontPoint> pareto;    ///< Fastest first, over the best plans kept by price.
+  bool target_met = true;            ///< Only the smallest-cluster objective can miss.
+  double seconds = 0;                ///< Wall clock of the search.
+  std::vector<std::string> notes;    ///< For people; the first is the provenance of the costs.
 };
 
 /// Searches the job's space for the plan with the least step time under its objective
 /// (docs/design.md): branch and bound, exact for the closed-form price, then simulation in order of
 /// lower bound. Free dimensions take every value that can be legal; schedule: 1f1b and interleaved.
-/// `chunks` speaks of interleaved schedules only, sharding groups of strategies with a state I only.
-/// Fails with `kInput` when no plan of the space is legal, saying which constraint emptied it.
+/// `chunks` speaks of interleaved schedules only, sharding groups of strategies with a state I
+/// only. Fails with `kInput` when no plan of the space is legal, saying which constraint emptied
+/// it.
 TuneResult tune(const Job& job, const TuneOptions& options = {});
 
 /// Of the simulated plans that are tied with the best, the `count` whose measurement would separate
-/// most: starting with the best, always the one whose breakdown is farthest (Euclidean, in shares of
-/// the best's step time) from all taken so far. Ties go to the faster.
+/// most: starting with the best, always the one whose breakdown is farthest (Euclidean, in shares
+/// of the best's step time) from all taken so far. Ties go to the faster.
 std::vector<TunedPlan> shortlist(const TuneResult& result, std::size_t count);
 
 }  // namespace stepwright

@@ -13,8 +13,8 @@ using Json = nlohmann::ordered_json;
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(bytes); }
 
 Json space_json(const SpaceCounts& space) {
-  return {{"total", space.total},     {"legal", space.legal},   {"duplicates", space.duplicates},
-          {"fitting", space.fitting}, {"priced", space.priced}, {"bounded", space.bounded},
+  return {{"total", space.total},        {"legal", space.legal},   {"duplicates", space.duplicates},
+          {"fitting", space.fitting},    {"priced", space.priced}, {"bounded", space.bounded},
           {"simulated", space.simulated}};
 }
 

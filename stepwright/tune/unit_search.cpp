@@ -20,7 +20,7 @@ struct BlockWork {
 };
 
 void add(Work& work, const BlockCosts& blocks, std::size_t recompute, std::size_t which,
-         double count, double BlockCost::*part) {
+         double count, double BlockCost::* part) {
   const BlockPairCost& cost = blocks.layers[which].costs[recompute];
   const double one = cost.forward.*part + cost.backward.*part;
   work.layers_s[recompute] += count * one;
@@ -59,7 +59,11 @@ std::vector<double> count_classes(const Architecture& model) {
 }  // namespace
 
 UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal)
-    : job_(job), goal_(goal), pricer_(job, cost), reserve_(framework_reserve(job)), layers_of_class_(count_classes(job.model)) {}
+    : job_(job),
+      goal_(goal),
+      pricer_(job, cost),
+      reserve_(framework_reserve(job)),
+      layers_of_class_(count_classes(job.model)) {}
 
 void Findings::merge(Findings&& other) {
   kept.merge(std::move(other.kept));
@@ -99,7 +103,8 @@ const BlockCosts* UnitSearch::blocks(const GridChoice& grid, const BlockChoice& 
   }
 }
 
-void UnitSearch::list_stages(const SearchUnit& unit, const GridChoice& grid, const BlockChoice& block) {
+void UnitSearch::list_stages(const SearchUnit& unit, const GridChoice& grid,
+                             const BlockChoice& block) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const std::int64_t pipeline = grid.parallel.pipeline;
   const std::int64_t layers = job_.model.layers;
@@ -108,8 +113,7 @@ void UnitSearch::list_stages(const SearchUnit& unit, const GridChoice& grid, con
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const bool every = choice.recompute.kind == RecomputeKind::kEvery;
     const std::size_t recompute = recompute_index(choice.recompute.kind);
-    const StageFloor rough =
-        stage_floor(unit.work, recompute, choice, pipeline, rounds, layers);
+    const StageFloor rough = stage_floor(unit.work, recompute, choice, pipeline, rounds, layers);
     if (beaten(rough.price_s)) {
       pass(rough.simulated_s);
       continue;
@@ -189,8 +193,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   plan.sharding = Sharding{};
   const PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
   if (!goal_.exhaustive) {
-    const double most =
-        goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
+    const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
     if (pipeline.memory_floor_bytes * (1 - kRounding) > most) return;
     // Sharding only adds to the closed form of the pipeline.
     if (beaten(pipeline.seconds)) return pass(pipeline.floor_s);

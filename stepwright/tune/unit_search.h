@@ -8,8 +8,8 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/simulate/pricer.h"
-#include "stepwright/tune/census.h"
 #include "stepwright/tune/best_plans.h"
+#include "stepwright/tune/census.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {

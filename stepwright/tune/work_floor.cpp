@@ -23,6 +23,24 @@ bool counts_at_peak(const Operator& op) {
          (op.kind == OperatorKind::kLinear && op.routed);
 }
 
+/// Computations that every choice makes at least as large: they depend on the rows of a rank alone.
+bool counts_in_full(const Operator& op) {
+  if (op.routed) return false;
+  switch (op.kind) {
+    case OperatorKind::kLinear:
+    case OperatorKind::kNorm:
+    case OperatorKind::kActivation:
+    case OperatorKind::kAdd:
+    case OperatorKind::kDropout: return true;
+    default: return false;
+  }
+}
+
+/// Blocking messages of tensor parallelism; where ranks lie the same way in every plan.
+bool is_blocking(const Operator& op) {
+  return op.group == GroupKind::kTensor && op.stream == Stream::kCompute;
+}
+
 Work least(const Work& a, const Work& b) {
   Work out;
   for (std::size_t i = 0; i < a.layers_s.size(); ++i) {
@@ -35,15 +53,17 @@ Work least(const Work& a, const Work& b) {
 
 }  // namespace
 
-double WorkFloor::seconds(const BlockPair& pair) const {
+double WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts) const {
   const double rate = fastest_rate(job_);
   double sum = 0;
   for (const Template* piece : {&pair.forward, &pair.backward}) {
     for (const Operator& op : piece->operators) {
       if (counts_at_peak(op)) {
         sum += rate > 0 ? op.repeats * flops(op) / rate : 0;
-      } else if (op.kind == OperatorKind::kLinear) {
+      } else if (counts_in_full(op)) {
         sum += op.repeats * cost_.compute_s(op);
+      } else if (one_order_ && is_communication(op.kind) && is_blocking(op)) {
+        sum += cost_.price(op, layouts, Algorithm::kRing).seconds;
       }
     }
   }
@@ -52,6 +72,7 @@ double WorkFloor::seconds(const BlockPair& pair) const {
 
 Work WorkFloor::build(const Plan& plan) const {
   const Setting setting = make_setting(job_, plan);
+  const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
   std::map<std::size_t, std::array<double, 3>> of_class;
   std::vector<LayerClass> classes;
   Work work;
@@ -62,8 +83,8 @@ Work WorkFloor::build(const Plan& plan) const {
     const auto index = static_cast<std::size_t>(found - classes.begin());
     if (found == classes.end()) {
       classes.push_back(which);
-      const double none = seconds(build_layer(setting, which, RecomputeKind::kNone));
-      const double full = seconds(build_layer(setting, which, RecomputeKind::kFull));
+      const double none = seconds(build_layer(setting, which, RecomputeKind::kNone), layouts);
+      const double full = seconds(build_layer(setting, which, RecomputeKind::kFull), layouts);
       of_class[index] = {none, none, std::max(none, full)};
     }
     for (std::size_t kind = 0; kind < 3; ++kind) {
@@ -71,7 +92,7 @@ Work WorkFloor::build(const Plan& plan) const {
       work.least_layer_s[kind] = std::min(work.least_layer_s[kind], of_class[index][kind]);
     }
   }
-  work.head_s = seconds(build_head(setting, false));
+  work.head_s = seconds(build_head(setting, false), layouts);
   return work;
 }
 
@@ -84,6 +105,9 @@ const Work& WorkFloor::work(const Plan& plan) {
   plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = Sharding{};
   plain.context_kind = ContextKind::kRing;
+  plain.tensor_input = TensorInput::kKeep;  // fewer messages
+  plain.overlap = Overlap{};
+  plain.overlap.tensor = overlaps_;
   plain.sequence_parallel = false;
   entry->second = build(plain);
   if (size.tensor > 1 && job_.length / size.context % size.tensor == 0) {
@@ -103,8 +127,8 @@ StageFloor stage_floor(const Work& work, std::size_t recompute, const StageChoic
   if (choice.layers.empty()) {
     // The position with the head has at least the smaller share of the layers.
     const std::int64_t share = layers / (pipeline * choice.schedule.chunks);
-    slowest = std::max(slowest, work.head_s + static_cast<double>(share) * chunks *
-                                                  work.least_layer_s[recompute]);
+    slowest = std::max(
+        slowest, work.head_s + static_cast<double>(share) * chunks * work.least_layer_s[recompute]);
   }
   return {.price_s = slowest * (m - 1 / chunks) + all / chunks, .simulated_s = m * slowest};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -7,6 +8,7 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/simulate/block_costs.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/tune/choices.h"
 
@@ -23,20 +25,27 @@ struct Work {
 /// A bound before any block is built: the matrix products of a layer depend on the tensor degree
 /// and on the tokens of a rank alone, so a few templates serve a whole space; routed products and
 /// attention, which depend on more, count at the peak rate. Not shared between threads while it
-/// learns.
+/// learns. Norms, activations and blocking tensor messages count as the cheaper of with and without
+/// sequence parallelism has them.
 class WorkFloor {
  public:
-  WorkFloor(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
+  WorkFloor(const Job& job, const CostModel& cost)
+      : job_(job),
+        cost_(cost),
+        one_order_(job.space.rank_order.empty()),
+        overlaps_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)) {}
 
   /// Of plans with these degrees and micro-batch. `plan` is legal as far as blocks go.
   const Work& work(const Plan& plan);
 
  private:
   [[nodiscard]] Work build(const Plan& plan) const;
-  [[nodiscard]] double seconds(const BlockPair& pair) const;
+  [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts) const;
 
   const Job& job_;
   const CostModel& cost_;
+  bool one_order_;  ///< Tensor groups lie alike in all plans of one degree.
+  bool overlaps_;   ///< Some plan hides its tensor messages.
   /// By tensor degree and tokens of a rank.
   std::map<std::pair<std::int64_t, std::int64_t>, Work> known_;
 };

@@ -85,7 +85,7 @@ Job job_on(const Cluster& cluster, bool experts) {
   job.model.layers = 24;
   job.model.heads = job.model.kv_heads = 48;
   job.model.ffn = 96;
-  job.sequences = job.length = 48 * 2;
+  job.sequences = job.length = 96;
   return job;
 }
 

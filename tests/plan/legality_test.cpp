@@ -219,7 +219,7 @@ std::vector<Break> state_breaks() {
        [](Job&, Plan& plan) { plan.recompute = {RecomputeKind::kEvery, 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
       {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
-       "toy has no rate for fp8; it has rates for: fp32, bf16"},
+       "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},
       {Rule::kAccumulate, false, [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },
        "gradients stored as bf16 are not accumulated in fp16; nearest legal: accumulate fp32"}};
 }

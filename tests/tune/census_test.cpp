@@ -1,9 +1,10 @@
+#include "stepwright/tune/census.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "small_jobs.h"
-#include "stepwright/tune/census.h"
 
 namespace stepwright {
 namespace {
@@ -42,14 +43,16 @@ void each(const Values& values, Plan& plan, Put put, Next next) {
 }
 
 void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
-  const bool grid = plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
+  const bool grid =
+      plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
   for (const Sharding& states : space.sharding) {
     for (const std::int64_t group : space.group) {
       for (const std::int64_t expert_group : space.expert_group) {
         plan.sharding = states;
         plan.sharding.group = group > 0 ? group : grid ? node_sharding_group(job.cluster, plan) : 1;
-        plan.sharding.expert_group =
-            expert_group > 0 ? expert_group : grid ? node_expert_group(job.cluster, plan) : 1;
+        plan.sharding.expert_group = expert_group > 0 ? expert_group
+                                     : grid           ? node_expert_group(job.cluster, plan)
+                                                      : 1;
         for (const DType accumulate : space.accumulate) {
           for (const std::int64_t bucket : space.parameter_bucket) {
             for (const Algorithm algorithm : space.data_algorithm) {

@@ -1,8 +1,9 @@
+#include "stepwright/tune/search.h"
+
 #include <gtest/gtest.h>
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
-#include "stepwright/tune/search.h"
 
 namespace stepwright {
 namespace {
@@ -10,11 +11,11 @@ namespace {
 constexpr std::uint64_t kSpaces = 200;
 
 struct Prepared {
-  explicit Prepared(Job with) : job(std::move(with)), cost(job), space(dimensions(job)), census(job, space) {}
-  Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
-    const Goal goal{.capacity_bytes = job.cluster.device.memory_bytes,
-                    .keep = keep,
-                    .exhaustive = exhaustive};
+  explicit Prepared(Job with)
+      : job(std::move(with)), cost(job), space(dimensions(job)), census(job, space) {}
+  [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
+    const Goal goal{
+        .capacity_bytes = job.cluster.device.memory_bytes, .keep = keep, .exhaustive = exhaustive};
     return search_plans(job, cost, census, goal, threads);
   }
   Job job;
@@ -32,6 +33,7 @@ void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& 
 }
 
 TEST(Search, FindsWhatVisitingEveryPlanFinds) {
+  std::uint64_t answered = 0;
   for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
@@ -39,8 +41,10 @@ TEST(Search, FindsWhatVisitingEveryPlanFinds) {
     const Findings bounded = prepared.search(false, 20);
     expect_same(bounded.kept.list(), all.kept.list());
     EXPECT_LE(bounded.priced, all.priced);
+    answered += all.kept.list().empty() ? 0 : 1;
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
+  EXPECT_GE(answered, kSpaces / 2);
 }
 
 TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {

@@ -82,7 +82,8 @@ void list_dimensions(Dice& dice, Space& space) {
 Job small_random_job(std::uint64_t seed) {
   Dice dice(seed);
   Job job;
-  job.cluster = two_level_cluster(dice.pick<std::int64_t>({1, 2, 3}), dice.pick<std::int64_t>({2, 4}));
+  job.cluster =
+      two_level_cluster(dice.pick<std::int64_t>({1, 2, 3}), dice.pick<std::int64_t>({2, 4}));
   set_model(job, dice.pick<std::int64_t>({2, 3, 4, 6}), dice.pick<std::int64_t>({512, 2048}));
   job.sequences = dice.pick<std::int64_t>({4, 6, 8, 12});
   job.length = dice.pick<std::int64_t>({512, 2048});
@@ -93,8 +94,8 @@ Job small_random_job(std::uint64_t seed) {
   job.model.tied = dice.chance(3);
   list_dimensions(dice, job.space);
   // Keep one space in reach of a visit to every plan.
-  job.space.micro_batch = dice.chance(2) ? std::vector<std::int64_t>{1, 2}
-                                         : std::vector<std::int64_t>{1, 3, 4};
+  job.space.micro_batch =
+      dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 3, 4};
   if (dice.chance(2)) job.space.context = {1, 2};
   if (dice.chance(2)) job.space.context_kind = {ContextKind::kRing, ContextKind::kUlysses};
   if (job.model.experts) {

@@ -157,8 +157,8 @@ TEST(TuneJson, HasTheKeysOfItsContract) {
                           "pareto", "notes", "speedup_over_baseline"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
-  for (const char* key : {"plan", "step_time_s", "price_s", "lower_bound_s", "peak_memory_bytes",
-                          "tied"}) {
+  for (const char* key :
+       {"plan", "step_time_s", "price_s", "lower_bound_s", "peak_memory_bytes", "tied"}) {
     EXPECT_TRUE(json["plans"][0].contains(key)) << key;
   }
 }
