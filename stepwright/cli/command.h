@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
 class App;
 }
 namespace spdlog {

@@ -1,17 +1,22 @@
 #include "stepwright/cli/command_line.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright {
 namespace {
@@ -42,6 +47,12 @@ int exit_code(ErrorKind kind) {
   return kRuntimeCode;
 }
 
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
 using Commands = std::vector<std::unique_ptr<Command>>;
 
 Commands add_commands(CLI::App& program) {
@@ -52,6 +63,20 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(memory_command(program));
   commands.push_back(list_command(program));
   return commands;
+}
+
+/// A word that is no command gets the nearest that is; CLI11 would only miss a command.
+void check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+  const auto names = command_names(program);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  if (arguments.empty()) {
+    fail_input(fmt::format("a command is missing: {} (stepwright --help)", list_of(known)));
+  }
+  const std::string& word = arguments.front();
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+  const auto near = nearest(word, known);
+  fail_input(fmt::format("there is no command '{}'{} (stepwright --help)", printable(word),
+                         near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
 void run_chosen(const Commands& commands, const Console& console) {
@@ -73,11 +98,14 @@ int run_command_line(int argc, char** argv) {
   program.set_version_flag("--version", "stepwright " STEPWRIGHT_VERSION);
   const Commands commands = add_commands(program);
   try {
+    check_command(program, {argv + std::min(argc, 1), argv + argc});
     program.parse(argc, argv);
     run_chosen(commands, {.out = std::cout, .log = log});
     return 0;
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : kInputCode;
+    if (error.get_exit_code() == 0) return program.exit(error);
+    log.error("{} (stepwright --help)", error.what());
+    return kInputCode;
   } catch (const Error& error) {
     log.error(std::string_view(error.what()));
     return exit_code(error.kind());

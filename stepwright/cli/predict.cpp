@@ -49,18 +49,20 @@ class Predict : public Command {
       : Command(program, "predict", "Say how long a step of a plan takes, and why",
                 "  stepwright predict plan.yaml\n"
                 "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
-                "  stepwright predict plan.yaml --trace step.json   (open it in ui.perfetto.dev)") {
+                "  stepwright predict plan.yaml --trace step.json") {
     app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
     app()
         .add_option("--set", changes_,
-                    "What if: FIELD=VALUE or FIELD=2x, any field of the plan file (micro_batch, "
-                    "parallel.tensor, batch.length, cluster.nic, model.layers, ...); repeatable. "
-                    "Shows before, after and the difference")
+                    "What if: FIELD=VALUE or FIELD=2x; repeatable. Any field of the\n"
+                    "plan file, as in micro_batch=2, parallel.tensor=4, cluster.nic=2x,\n"
+                    "batch.length=16384, model.layers=40. Shows before and after")
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app()
-        .add_option("--trace", trace_, "Write the timeline as a Chrome trace, for Perfetto")
+        .add_option("--trace", trace_,
+                    "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
+                    "batch makes a smaller file")
         ->type_name("FILE");
     app()
         .add_option("--program", program_, "Write every operator of the step as JSON")

@@ -36,8 +36,8 @@ class Tune : public Command {
                    "Price every legal plan instead of bounding (same answer, slower)");
     app()
         .add_option("--shortlist", shortlist_,
-                    "Also name the N plans, as good as the best by the model's own error, whose "
-                    "measurement would tell most")
+                    "Also name N plans, tied with the best by the model's own error,\n"
+                    "whose measurement would tell most")
         ->check(CLI::Range(std::int64_t{1}, kMostPlans))
         ->type_name("N");
     app()

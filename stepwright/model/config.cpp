@@ -33,7 +33,7 @@ const ConfigFamily& family_of(Node config) {
     known.push_back(family.model_type);
   }
   type.fail_unsupported(
-      fmt::format("the model_type '{}' (supported: {})", printable(word), list_of(known)));
+      fmt::format("'{}' is not supported (supported: {})", printable(word), list_of(known)));
 }
 
 }  // namespace

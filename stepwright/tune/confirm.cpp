@@ -12,8 +12,30 @@
 namespace stepwright {
 namespace {
 
-/// Plans simulated at a time.
-constexpr std::size_t kRound = 8;
+/// Plans simulated at a time: few at first, since one good plan may end it.
+constexpr std::size_t kFirstRound = 2;
+constexpr std::size_t kLargestRound = 8;
+/// Operators simulated, after which no further round starts: about half a second on two cores.
+constexpr std::int64_t kMostOperators = 8'000'000;
+
+/// Operators that a step plays over all stages.
+std::int64_t count_operators(const StepProgram& program) {
+  std::int64_t count = 0;
+  for (const Stage& stage : program.stages) {
+    std::vector<std::int64_t> of_sequence;
+    for (const Sequence& sequence : stage.sequences) {
+      std::int64_t sum = 0;
+      for (const Item& item : sequence.items) {
+        sum += std::ssize(program.templates[static_cast<std::size_t>(item.which)].operators);
+      }
+      of_sequence.push_back(sum);
+    }
+    for (const Slot& slot : stage.schedule) {
+      count += of_sequence[static_cast<std::size_t>(slot.sequence)];
+    }
+  }
+  return count;
+}
 
 struct Outcome {
   std::optional<TunedPlan> plan;
@@ -54,6 +76,20 @@ void sort_by_time(std::vector<TunedPlan>& plans) {
   for (auto& [text, plan] : named) plans.push_back(std::move(plan));
 }
 
+/// The best by price, then by lower bound; ties by text.
+std::vector<const Candidate*> simulation_order(const std::vector<Candidate>& candidates) {
+  std::vector<const Candidate*> order;
+  for (const Candidate& candidate : candidates) order.push_back(&candidate);
+  std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
+    return std::tie(a->price.lower_bound_s, a->text) < std::tie(b->price.lower_bound_s, b->text);
+  });
+  const auto best = std::ranges::min_element(order, [](const Candidate* a, const Candidate* b) {
+    return std::tie(a->price.seconds, a->text) < std::tie(b->price.seconds, b->text);
+  });
+  if (best != order.end()) std::rotate(order.begin(), best, best + 1);
+  return order;
+}
+
 }  // namespace
 
 TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
@@ -70,26 +106,30 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
           .upper_bound_s = price.upper_bound_s,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
-          .breakdown = simulation.stages[critical].breakdown};
+          .breakdown = simulation.stages[critical].breakdown,
+          .operators = count_operators(program)};
 }
 
 Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
                   std::size_t most, int threads) {
-  std::vector<const Candidate*> order;
-  for (const Candidate& candidate : candidates) order.push_back(&candidate);
-  std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
-    return std::tie(a->price.lower_bound_s, a->text) < std::tie(b->price.lower_bound_s, b->text);
-  });
+  const std::vector<const Candidate*> order = simulation_order(candidates);
+  const std::size_t last = std::min(most, order.size());
   Confirmed out;
   std::size_t next = 0;
-  while (next < std::min(most, order.size())) {
+  std::int64_t operators = 0;
+  std::size_t round = kFirstRound;
+  while (next < last && operators < kMostOperators) {
     if (order[next]->price.lower_bound_s >= best_time(out.plans)) break;
-    const std::size_t count = std::min(kRound, std::min(most, order.size()) - next);
+    const std::size_t count = std::min(round, last - next);
     std::vector<Outcome> outcomes(count);
     parallel_for(threads, count,
                  [&](std::size_t i) { outcomes[i] = try_plan(job, cost, *order[next + i]); });
-    for (Outcome& outcome : outcomes) take(out, std::move(outcome));
+    for (Outcome& outcome : outcomes) {
+      if (outcome.plan) operators += outcome.plan->operators;
+      take(out, std::move(outcome));
+    }
     next += count;
+    round = std::min(2 * round, kLargestRound);
   }
   out.open_bound_s = next < order.size() ? order[next]->price.lower_bound_s
                                          : std::numeric_limits<double>::infinity();

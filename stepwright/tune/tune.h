@@ -31,6 +31,7 @@ struct TunedPlan {
   bool tied = false;    ///< Within the cost model's stated error of the best.
   Breakdown breakdown;  ///< Of the critical stage.
   std::string lost;     ///< Why the winner is faster, in words; empty for the winner.
+  std::int64_t operators = 0;  ///< That its simulation played.
 };
 
 /// How many plans of the space met which fate:

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string_view>
+#include <utility>
 
 #include "golden.h"
 
@@ -152,7 +153,7 @@ TEST(UnusualInput, OneDeviceIsAnswered) {
   const Workplace place;
   place.write("one.yaml", R"(stepwright: job/1
 model: gpt2
-cluster: {device: a100-sxm-80g, nodes: 1, devices_per_node: 1}
+cluster: {name: one, device: a100-sxm-80g, nodes: 1, devices_per_node: 1}
 batch: {sequences: 8, length: 1024}
 )");
   const Outcome tuned = place.run("tune one.yaml -o plan.yaml --json");

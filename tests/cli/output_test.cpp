@@ -14,6 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
+/// A smaller batch, for a short timeline.
+constexpr const char* kShort = " --set batch.sequences=16";
 
 /// Names of what lies in the workplace after a run.
 std::set<std::string> files(const Workplace& place) {
@@ -44,7 +46,8 @@ TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
                  "cannot be written: No such file");
   expect_refused("tune job.yaml --top 1 -o nowhere/plan.yaml", 1, "cannot be written");
   expect_refused("traffic " + plan + " --matrix /dev/full", 1, "/dev/full: cannot be written");
-  expect_refused("predict " + plan + " --trace /dev/full", 1, "/dev/full: cannot be written");
+  expect_refused("predict " + plan + kShort + " --trace /dev/full", 1,
+                 "/dev/full: cannot be written");
 }
 
 TEST(Output, DoesNotReplaceTheInput) {
@@ -60,7 +63,8 @@ TEST(Output, OfAnswersThatCannotBeWrittenIsAFailure) {
 TEST(Output, FilesAreWhatTheySay) {
   const Workplace place;
   const std::string plan(kPlan);
-  const Outcome predicted = place.run("predict " + plan + " --trace t.json --program p.json");
+  const Outcome predicted =
+      place.run("predict " + plan + kShort + " --trace t.json --program p.json");
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_THAT(predicted.err, HasSubstr("wrote the timeline to t.json"));
   EXPECT_FALSE(nlohmann::json::parse(place.read("t.json")).at("traceEvents").empty());
@@ -72,7 +76,7 @@ TEST(Output, FilesAreWhatTheySay) {
 
 TEST(Output, MessagesStayOutOfTheDocument) {
   const Workplace place;
-  const Outcome outcome = place.run(std::string("predict --json --trace t.json ") + kPlan);
+  const Outcome outcome = place.run(std::string("predict --json --trace t.json ") + kPlan + kShort);
   EXPECT_TRUE(nlohmann::json::accept(outcome.out));
 }
 

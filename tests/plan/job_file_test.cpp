@@ -71,8 +71,7 @@ objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
   EXPECT_EQ(job.objective.target_step_time_s, 5);
 }
 
-TEST(JobFile, ReadsTheSearch) {
-  const Job job = read_with(R"(
+constexpr std::string_view kSearch = R"(
 search:
   tensor: [1, 2, 4]
   pipeline: 2
@@ -97,7 +96,10 @@ search:
   collectives: [{data: ring}, {data: two-level}]
   rank_order: tp-cp-ep-pp-dp
   layers: [even, [15, 17]]
-)");
+)";
+
+TEST(JobFile, ReadsTheSearch) {
+  const Job job = read_with(std::string(kSearch));
   const Space& space = job.space;
   EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
   EXPECT_THAT(space.pipeline, ElementsAre(2));

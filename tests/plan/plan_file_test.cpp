@@ -5,6 +5,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/legality.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"
 
@@ -174,6 +175,15 @@ void expect_equal(const PlannedJob& a, const PlannedJob& b) {
   EXPECT_EQ(a.job.cluster, b.job.cluster);
   EXPECT_EQ(a.job.space, b.job.space);
   EXPECT_EQ(plan_json(a), plan_json(b));
+}
+
+TEST(PlanFile, TheSeedsOfTheFuzzerReachThroughTheReader) {
+  const PlannedJob planned = load_plan("tests/plan/corpus/plan_fuzz/plan.yaml");
+  EXPECT_FALSE(broken_rule(planned.job, planned.plan));
+  EXPECT_EQ(planned.plan.sharding.group, 4);
+  EXPECT_EQ(load_job("tests/plan/corpus/plan_fuzz/job.yaml").space.sharding.size(), 2);
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { load_plan("tests/plan/nowhere.yaml"); }),
+              HasSubstr("tests/plan/nowhere.yaml"));
 }
 
 TEST(PlanFile, GivesBackEqualPlans) {

@@ -145,7 +145,11 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
 
 TEST(Price, IsTheSameWhateverWasPricedBefore) {
   Dice dice(7);
-  const Job job = dice.job();
+  Job job;
+  job.model = *built_in_model("llama-3-8b");
+  job.cluster = *built_in_cluster("dgx-h100", 8);
+  job.sequences = 256;
+  job.length = 4096;
   const CostModel cost(job);
   Pricer warm(job, cost);
   int compared = 0;

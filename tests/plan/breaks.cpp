@@ -1,0 +1,233 @@
+#include "tests/plan/breaks.h"
+
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+void interleave(Plan& plan, std::int64_t chunks) {
+  plan.schedule = {ScheduleKind::kInterleaved, chunks};
+}
+
+std::vector<Break> grid_breaks() {
+  return {
+      {Rule::kPositive, false, [](Job&, Plan& plan) { plan.micro_batch = 0; },
+       "micro_batch is 0, and sizes are at least 1; nearest legal: micro_batch 1"},
+      {Rule::kPositive, false, [](Job&, Plan& plan) { plan.parallel.data = -2; },
+       "parallel.data is -2, and sizes are at least 1; nearest legal: data 2"},
+      {Rule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.data = 3; },
+       "tensor 2 x context 2 x data 3 x pipeline 2 are not the 16 devices; nearest legal: data 2"},
+      {Rule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.pipeline = 3; },
+       "tensor 2 x context 2 x data 2 x pipeline 3 are not the 16 devices; nearest legal: "
+       "pipeline 2, or pipeline 4 with data 1"},
+      {Rule::kRankOrder, true,
+       [](Job&, Plan& plan) {
+         plan.parallel.expert = 2;
+         plan.rank_order = *rank_order_of("tp-cp-ep-pp-dp");
+       },
+       "under tp-cp-ep-pp-dp the pipeline has stride 4 on the dense and 2 on the expert side; "
+       "nearest legal: rank_order tp-cp-ep-dp-pp"},
+      {Rule::kRankOrder, false, [](Job&, Plan& plan) { plan.rank_order.axes[0] = Axis::kPipeline; },
+       "pp-cp-ep-dp-pp does not name each axis once; nearest legal: rank_order tp-cp-ep-dp-pp"}};
+}
+
+std::vector<Break> tensor_breaks() {
+  return {
+      {Rule::kTensorDividesHeads, false,
+       [](Job& job, Plan& plan) {
+         job.model.heads = job.model.kv_heads = 40;
+         job.model.ffn = 320;
+         plan.parallel = {.tensor = 16};
+       },
+       "40 heads are not a multiple of tensor 16; nearest legal: tensor 8 with data 2"},
+      {Rule::kTensorDividesHeads, false,
+       [](Job&, Plan& plan) { plan.parallel = {.tensor = 8, .data = 2}; },
+       "4 kv_heads are not a multiple of tensor 8; nearest legal: tensor 4 with data 4"},
+      {Rule::kTensorDividesFfn, false,
+       [](Job& job, Plan& plan) {
+         job.model.ffn = 102;
+         plan.parallel = {.tensor = 4, .data = 4};
+       },
+       "ffn 102 is not a multiple of tensor 4; nearest legal: tensor 2 with data 8"},
+      {Rule::kTensorDividesFfn, true, [](Job& job, Plan&) { job.model.experts->shared_ffn = 33; },
+       "shared_ffn 33 is not a multiple of tensor 2; nearest legal: tensor 1 with data 4, "
+       "sequence_parallel false"},
+      {Rule::kSequenceParallelNeedsTensor, false,
+       [](Job&, Plan& plan) {
+         plan.parallel = {.data = 16};
+         plan.sequence_parallel = true;
+       },
+       "sequence_parallel cuts over the tensor ranks, and tensor is 1; nearest legal: "
+       "sequence_parallel false"}};
+}
+
+std::vector<Break> context_breaks() {
+  return {
+      {Rule::kContextDividesLength, false, [](Job& job, Plan&) { job.length = 62; },
+       "length 62 is not a multiple of 2 x context 2; nearest legal: context 1 with data 4"},
+      {Rule::kUlyssesDividesHeads, false,
+       [](Job&, Plan& plan) {
+         plan.parallel = {.tensor = 2, .context = 4, .data = 2};
+         plan.context_kind = ContextKind::kUlysses;
+       },
+       "4 kv_heads / tensor 2 are not a multiple of context 4 (ulysses); nearest legal: context 2 "
+       "with data 4"},
+      {Rule::kLengthDividesTensor, false,
+       [](Job& job, Plan& plan) {
+         job.length = 4;
+         plan.parallel = {.tensor = 4, .context = 2, .data = 2};
+         plan.sequence_parallel = true;
+       },
+       "length 4 / context 2 is not a multiple of tensor 4 (sequence_parallel); nearest legal: "
+       "sequence_parallel false"},
+      {Rule::kLengthWithinPositions, false,
+       [](Job& job, Plan&) {
+         job.model.position = Position::kLearned;
+         job.length = 128;
+       },
+       "length 128 is beyond the 64 learned positions of small; nearest legal: batch.length 64"}};
+}
+
+std::vector<Break> expert_breaks() {
+  return {
+      {Rule::kExpertNeedsExperts, false, [](Job&, Plan& plan) { plan.parallel.expert = 2; },
+       "expert 2 and expert_tensor 1, and small has no experts; nearest legal: expert 1"},
+      {Rule::kExpertDividesExperts, true, [](Job&, Plan& plan) { plan.parallel.expert = 3; },
+       "8 experts are not a multiple of expert 3; nearest legal: expert 2, or expert 4"},
+      {Rule::kExpertTensorDividesFfn, true,
+       [](Job& job, Plan& plan) {
+         job.model.experts->ffn = 50;
+         plan.parallel.expert = 1;
+         plan.parallel.expert_tensor = 4;
+       },
+       "expert ffn 50 is not a multiple of expert_tensor 4; nearest legal: expert_tensor 2"},
+      {Rule::kExpertGridDivides, true, [](Job&, Plan& plan) { plan.parallel.expert_tensor = 4; },
+       "expert 4 x expert_tensor 4 do not divide tensor 2 x context 2 x data 2 = 8; nearest legal: "
+       "expert 2"},
+      {Rule::kExpertNeedsSequenceParallel, true,
+       [](Job&, Plan& plan) { plan.sequence_parallel = false; },
+       "expert 4 and expert_tensor 1 with tensor 2 need sequence_parallel: without it the tensor "
+       "ranks route the same tokens; nearest legal: sequence_parallel true"}};
+}
+
+std::vector<Break> layer_breaks() {
+  return {
+      {Rule::kStagesWithinLayers, false, [](Job&, Plan& plan) { interleave(plan, 5); },
+       "pipeline 2 x chunks 5 are more than the 8 layers; nearest legal: chunks 4"},
+      {Rule::kLayerSplit, false, [](Job&, Plan& plan) { plan.layers = {4, 5}; },
+       "layers [4, 5] do not split 8 layers into 2 chunks (pipeline 2 x chunks 1) of 1 or more; "
+       "nearest legal: layers even"},
+      {Rule::kChunksNeedInterleaving, false, [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
+       "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
+       "schedule interleaved"},
+      {Rule::kInterleavingNeedsChunks, false, [](Job&, Plan& plan) { interleave(plan, 1); },
+       "an interleaved schedule has at least 2 chunks, and chunks is 1; nearest legal: schedule "
+       "1f1b, or chunks 2"},
+      {Rule::kInterleavingNeedsPipeline, false,
+       [](Job&, Plan& plan) {
+         plan.parallel = {.data = 16};
+         interleave(plan, 2);
+       },
+       "an interleaved schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
+       "with chunks 1"}};
+}
+
+std::vector<Break> batch_breaks() {
+  return {
+      {Rule::kBatchDivides, false, [](Job&, Plan& plan) { plan.micro_batch = 3; },
+       "32 sequences are not a multiple of data 2 x micro_batch 3; nearest legal: micro_batch 2, "
+       "or micro_batch 4"},
+      {Rule::kBatchDivides, false, [](Job& job, Plan&) { job.sequences = 7; },
+       "7 sequences are not a multiple of data 2 x micro_batch 1; nearest legal: pipeline 4 with "
+       "data 1"},
+      {Rule::kInterleavingNeedsGroups, false,
+       [](Job&, Plan& plan) {
+         plan.micro_batch = 16;
+         interleave(plan, 2);
+       },
+       "1 micro-batches are not a multiple of pipeline 2 (interleaved); nearest legal: "
+       "micro_batch 8"}};
+}
+
+std::vector<Break> sharding_breaks() {
+  return {
+      {Rule::kShardingStrategy, false,
+       [](Job&, Plan& plan) { plan.sharding.parameters = Spread::kGlobal; },
+       "sharding GNN splits the optimizer states less finely than parameters or gradients; nearest "
+       "legal: sharding GNG, or sharding NNN"},
+      {Rule::kShardingGroup, false,
+       [](Job&, Plan& plan) {
+         plan.sharding = *sharding_of("IIG");
+         plan.sharding.group = 3;
+       },
+       "group 3 does not cut context 2 x data 2 into equal runs of ranks; nearest legal: sharding "
+       "group 2, or sharding group 4"},
+      {Rule::kShardingGroup, false, [](Job&, Plan& plan) { plan.sharding.group = 2; },
+       "group 2 has no use in NNN, which splits nothing inside groups; nearest legal: sharding "
+       "group 1"},
+      {Rule::kShardingGroup, false,
+       [](Job& job, Plan& plan) {
+         job.cluster = small_cluster(3, 8);
+         plan.parallel = {.tensor = 2, .context = 4, .data = 3};
+         plan.rank_order = *rank_order_of("cp-tp-ep-dp-pp");
+         job.sequences = 24;
+         plan.sharding = *sharding_of("III");
+         plan.sharding.group = 6;
+       },
+       "group 6 does not cut context 4 x data 3 into equal runs of ranks; nearest legal: sharding "
+       "group 4, or sharding group 12"}};
+}
+
+std::vector<Break> state_breaks() {
+  return {
+      {Rule::kExpertShardingGroup, true,
+       [](Job&, Plan& plan) {
+         plan.sharding = *sharding_of("III");
+         plan.sharding.expert_group = 4;
+       },
+       "expert_group 4 does not divide the 2 ranks that hold the same experts; nearest legal: "
+       "expert group 2"},
+      {Rule::kExpertShardingGroup, true, [](Job&, Plan& plan) { plan.sharding.expert_group = 2; },
+       "expert_group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
+       "expert "
+       "group 1"},
+      {Rule::kExpertShardingGroup, false,
+       [](Job&, Plan& plan) {
+         plan.sharding = *sharding_of("III");
+         plan.sharding.expert_group = 2;
+       },
+       "expert_group 2, and small has no experts; nearest legal: expert group 1"},
+      {Rule::kRecomputeEvery, false,
+       [](Job&, Plan& plan) { plan.recompute = {RecomputeKind::kEvery, 0}; },
+       "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
+      {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
+       "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},
+      {Rule::kAccumulate, false, [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },
+       "gradients stored as bf16 are not accumulated in fp16; nearest legal: accumulate fp32"}};
+}
+
+}  // namespace
+
+Plan legal_plan() {
+  Plan plan;
+  plan.parallel = {.tensor = 2, .pipeline = 2, .context = 2, .data = 2};
+  return plan;
+}
+
+Plan legal_expert_plan() {
+  Plan plan = legal_plan();
+  plan.parallel.expert = 4;
+  plan.sequence_parallel = true;
+  return plan;
+}
+
+std::vector<Break> all_breaks() {
+  std::vector<Break> breaks;
+  for (const auto& some : {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(),
+                           layer_breaks(), batch_breaks(), sharding_breaks(), state_breaks()}) {
+    breaks.insert(breaks.end(), some.begin(), some.end());
+  }
+  return breaks;
+}
+
+}  // namespace stepwright
