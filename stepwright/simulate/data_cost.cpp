@@ -25,17 +25,17 @@ struct Spreading {
 
 Spreading dense(const Plan& plan, const StageCost& stage) {
   const Parallel& size = plan.parallel;
-  return {plan.sharding.group, size.data * size.context, GroupKind::kShardInner,
-          GroupKind::kShardOuter, GroupKind::kDataContext, static_cast<double>(stage.size.dense)};
+  return {plan.sharding.group,    size.data * size.context, GroupKind::kShardInner,
+          GroupKind::kShardOuter, GroupKind::kDataContext,  static_cast<double>(stage.size.dense)};
 }
 
 Spreading expert(const Plan& plan, const StageCost& stage) {
   const Parallel& size = plan.parallel;
   const std::int64_t world =
       size.data * size.context * size.tensor / (size.expert * size.expert_tensor);
-  return {plan.sharding.expert_group, world, GroupKind::kExpertShardInner,
-          GroupKind::kExpertShardOuter, GroupKind::kExpertData,
-          static_cast<double>(stage.size.expert)};
+  return {plan.sharding.expert_group,   world,
+          GroupKind::kExpertShardInner, GroupKind::kExpertShardOuter,
+          GroupKind::kExpertData,       static_cast<double>(stage.size.expert)};
 }
 
 class Messages {
@@ -82,8 +82,8 @@ void add_gathers(DataCost& out, const Messages& messages, const Plan& plan, cons
   if (p == Spread::kInner) gather(out.gather, spread.inner_group, spread.elements, units);
   if (p == Spread::kGlobal) gather(out.gather, spread.world_group, spread.elements, units);
   if (p == os) return;
-  const double part = p == Spread::kInner ? spread.elements / static_cast<double>(spread.inner)
-                                          : spread.elements;
+  const double part =
+      p == Spread::kInner ? spread.elements / static_cast<double>(spread.inner) : spread.elements;
   GroupKind group = os == Spread::kInner ? spread.inner_group : spread.world_group;
   if (p == Spread::kInner) group = spread.outer_group;
   const double pieces =
@@ -135,7 +135,8 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   const Spreading d = dense(plan, stage);
   const Spreading e = expert(plan, stage);
   const Spread os = plan.sharding.optimizer;
-  const auto rows = static_cast<std::int64_t>(d.elements / d.divisor(os) + e.elements / e.divisor(os));
+  const auto rows =
+      static_cast<std::int64_t>(d.elements / d.divisor(os) + e.elements / e.divisor(os));
   const bool shared = storage == DType::kFp32 || storage == DType::kFp64;
   const double parameter = bytes_of(storage, 1) * (shared ? 2 : 1);
   Operator op{.kind = OperatorKind::kOptimizer,
@@ -192,8 +193,7 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     const double p = spread.divisor(plan.sharding.parameters);
     const double g = spread.divisor(plan.sharding.gradients);
     const double os = spread.divisor(plan.sharding.optimizer);
-    out.states_bytes +=
-        spread.elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    out.states_bytes += spread.elements * (parameter / p + gradient / g + state_bytes(job) / os);
     const double unit = spread.elements / units;
     if (p > 1) out.transient_bytes += unit * parameter * (plan.overlap.parameters ? 2 : 1);
     if (g > 1) {

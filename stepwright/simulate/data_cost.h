@@ -18,7 +18,7 @@ struct DataCost {
   MessageCost reduce;       ///< Reductions in every backward.
   MessageCost last_reduce;  ///< What the last backward of a step adds.
   double buckets = 1;       ///< Into which its reductions are cut.
-  double update_s = 0;       ///< Small reductions, norm and optimizer.
+  double update_s = 0;      ///< Small reductions, norm and optimizer.
 };
 
 /// Prices the messages that sharding adds, from sizes instead of templates: the number of messages

@@ -51,8 +51,8 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       chunk.forward.add(cost.forward, static_cast<double>(count));
       chunk.backward.add(cost.backward, static_cast<double>(count));
       const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes;
-      chunk.peak_bytes = std::max({chunk.peak_bytes, before + cost.forward.peak_bytes,
-                                   before + cost.backward.peak_bytes});
+      chunk.peak_bytes = std::max(
+          {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
@@ -72,8 +72,8 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     const double before = chunk.forward.retained_bytes;
     chunk.forward.add(cost.forward, 1);
     chunk.backward.add(cost.backward, 1);
-    chunk.peak_bytes = std::max({chunk.peak_bytes, before + cost.forward.peak_bytes,
-                                 before + cost.backward.peak_bytes});
+    chunk.peak_bytes = std::max(
+        {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
     stage.size += size;
     ++stage.units;
   };
@@ -92,8 +92,7 @@ double PipelinePricer::in_flight(const Plan& plan, std::int64_t position,
   const std::int64_t behind = p - 1 - position;
   switch (plan.schedule.kind) {
     case ScheduleKind::kGpipe: return static_cast<double>(m);
-    case ScheduleKind::kOneForwardOneBackward:
-      return static_cast<double>(std::min(m, behind + 1));
+    case ScheduleKind::kOneForwardOneBackward: return static_cast<double>(std::min(m, behind + 1));
     case ScheduleKind::kInterleaved: break;
   }
   const std::int64_t v = plan.schedule.chunks;
@@ -116,8 +115,7 @@ double PipelinePricer::activations(const Plan& plan, std::int64_t position) cons
   return kept + beyond;
 }
 
-StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan,
-                                std::int64_t position) {
+StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
   StageCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(plan.schedule.chunks), {});
@@ -155,8 +153,8 @@ double PipelinePricer::steady(std::int64_t micro_batches, double hop) const {
   const auto consider = [&](double work, std::size_t count) {
     const auto n = static_cast<std::int64_t>(count);
     const auto trips = static_cast<double>((micro_batches - 1 + n - 1) / n);
-    slowest = std::max(slowest, rounds * work / static_cast<double>(n) +
-                                    2 * hop * std::max(0.0, rounds - trips));
+    slowest = std::max(
+        slowest, rounds * work / static_cast<double>(n) + 2 * hop * std::max(0.0, rounds - trips));
   };
   double from_first = 0;
   double from_last = 0;
@@ -208,14 +206,12 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Send& send) const {
       fill += first_forward_floor_[position] + send.seconds;
       drain += first_backward_floor_[position] + send.seconds;
     }
-    cost.floor_s =
-        std::max(cost.floor_s, stage.fill_s + stage.drain_s +
-                                   m * (stage.forward.floor_s + stage.backward.floor_s));
+    cost.floor_s = std::max(cost.floor_s, stage.fill_s + stage.drain_s +
+                                              m * (stage.forward.floor_s + stage.backward.floor_s));
   }
 }
 
-PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
-                                     const Send& send) {
+PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send) {
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
   PipelineCost cost;
@@ -234,7 +230,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
       continue;
     }
     cost.stages.push_back(stage(blocks, plan, position));
-    // A message costs its position time when it blocks, and slows computation down when it does not.
+    // A message costs its position time when it blocks, and slows computation down when it does
+    // not.
     const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
     const auto chunks = static_cast<double>(plan.schedule.chunks);
     const double sends_forward = position + 1 < p ? chunks : chunks - 1;

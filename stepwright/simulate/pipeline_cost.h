@@ -30,7 +30,8 @@ class PipelinePricer {
   };
   struct Chunk {
     BlockCost forward{}, backward{};
-    double peak_bytes = 0;  ///< Largest moment of one micro-batch in this chunk, kept ones included.
+    double peak_bytes =
+        0;  ///< Largest moment of one micro-batch in this chunk, kept ones included.
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;

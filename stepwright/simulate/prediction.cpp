@@ -40,7 +40,8 @@ double recomputed_flops(const StepProgram& program) {
       total += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
-  return total * static_cast<double>(program.ranks / static_cast<std::int64_t>(program.stages.size()));
+  return total *
+         static_cast<double>(program.ranks / static_cast<std::int64_t>(program.stages.size()));
 }
 
 void add_notes(Prediction& p, const CostModel& cost) {

@@ -12,8 +12,8 @@
 
 namespace stepwright {
 
-/// Everything that is said about one plan. Rates: model FLOPs count attention without halving it for
-/// the causal mask; the peak is that of the job's precision.
+/// Everything that is said about one plan. Rates: model FLOPs count attention without halving it
+/// for the causal mask; the peak is that of the job's precision.
 struct Prediction {
   PlannedJob planned;
   StepProgram program;
@@ -24,8 +24,8 @@ struct Prediction {
   std::int64_t active_parameters = 0;
   double flops_per_token = 0;  ///< Forward and backward at the job's length.
   double tokens_per_s_per_device = 0;
-  double mfu = 0;  ///< Model FLOPs over time, devices and peak.
-  double hfu = 0;  ///< With the FLOPs that recomputation repeats.
+  double mfu = 0;                  ///< Model FLOPs over time, devices and peak.
+  double hfu = 0;                  ///< With the FLOPs that recomputation repeats.
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }

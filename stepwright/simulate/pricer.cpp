@@ -26,20 +26,11 @@ struct BlockKey {
 BlockKey block_key(const Plan& plan) {
   const Parallel& size = plan.parallel;
   const bool usual = plan.rank_order == RankOrder{};
-  return {size.tensor,
-          size.context,
-          size.expert,
-          size.expert_tensor,
-          plan.micro_batch,
-          usual ? 0 : size.pipeline,
-          usual ? 0 : size.data,
-          plan.sequence_parallel,
-          plan.overlap.tensor,
-          plan.overlap.context,
-          plan.overlap.expert,
-          plan.tensor_input,
-          plan.context_kind,
-          plan.rank_order};
+  return {size.tensor,           size.context,           size.expert,
+          size.expert_tensor,    plan.micro_batch,       usual ? 0 : size.pipeline,
+          usual ? 0 : size.data, plan.sequence_parallel, plan.overlap.tensor,
+          plan.overlap.context,  plan.overlap.expert,    plan.tensor_input,
+          plan.context_kind,     plan.rank_order};
 }
 
 /// Everything that group layouts depend on.
@@ -99,28 +90,28 @@ struct PassShape {
 /// Duration of a pass with gathers ahead of its blocks, while `other` also runs.
 double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
                     const Overlay& other, const Contention& contention) {
-  const double slowed = work.seconds + slow_down(work, gather, contention) +
-                        slow_down(work, other, contention);
+  const double slowed =
+      work.seconds + slow_down(work, gather, contention) + slow_down(work, other, contention);
   if (gather.seconds <= 0) return slowed;
   const double ends = shape.slots / shape.units;
   const double own = work.busy_s[static_cast<std::size_t>(gather.link)] *
                      std::min(1.0, gather.seconds / std::max(work.seconds, 1e-30));
-  const double beside =
-      other.link == gather.link ? std::min(other.seconds, gather.seconds) : 0;
+  const double beside = other.link == gather.link ? std::min(other.seconds, gather.seconds) : 0;
   return std::max(slowed + gather.seconds * ends,
                   gather.seconds + own + beside + work.seconds * ends);
 }
 
-/// The least time of a forward and a backward pass together that lets the reductions of one through,
-/// and everything that shares their link.
+/// The least time of a forward and a backward pass together that lets the reductions of one
+/// through, and everything that shares their link.
 double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gather,
                      const Overlay& reduce) {
   if (reduce.seconds <= 0) return 0;
   const auto link = static_cast<std::size_t>(reduce.link);
   const double gathers = gather.link == reduce.link ? 2 * gather.seconds : 0;
   const double own = forward.busy_s[link] + backward.busy_s[link];
-  return reduce.seconds + std::max(gathers, own * std::min(1.0, reduce.seconds /
-                                   (forward.seconds + backward.seconds)));
+  return reduce.seconds +
+         std::max(gathers,
+                  own * std::min(1.0, reduce.seconds / (forward.seconds + backward.seconds)));
 }
 
 /// Messages that do not overlap are part of a pass: they stand on its compute stream. Messages of
@@ -191,18 +182,17 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
 PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
   PipelinePricer::Send send;
   if (plan.parallel.pipeline > 1) {
-    const OperatorTime time =
-        cost_.message(OperatorKind::kSend, blocks.residual_bytes,
-                      layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)],
-                      Algorithm::kRing);
+    const OperatorTime time = cost_.message(
+        OperatorKind::kSend, blocks.residual_bytes,
+        layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kRing);
     send = {time.seconds, factor(cost_.contention(), time.link) - 1};
   }
   PipelineCost cost = store_->pipelines.compose(blocks, plan, send);
   for (const StageCost& stage : cost.stages) {
     const double dynamic = stage.activation_bytes;
     cost.memory_floor_bytes =
-        std::max(cost.memory_floor_bytes, least_states_bytes(job_, plan, stage) + dynamic +
-                                              store_->reserve.bytes(dynamic));
+        std::max(cost.memory_floor_bytes,
+                 least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
   }
   return cost;
 }
@@ -216,13 +206,13 @@ double Pricer::rough_floor_s(const Plan& plan) const {
 
 /// One position's contribution to a price.
 struct Pricer::Passes {
-  double forward_s = 0;   ///< A pass of the steady state.
+  double forward_s = 0;  ///< A pass of the steady state.
   double backward_s = 0;
   double forward_floor_s = 0;
   double backward_floor_s = 0;
-  double serial_s = 0;    ///< Both passes with every message after the other.
-  double start_s = 0;     ///< What the first forward adds.
-  double end_s = 0;       ///< What the last backward adds.
+  double serial_s = 0;  ///< Both passes with every message after the other.
+  double start_s = 0;   ///< What the first forward adds.
+  double end_s = 0;     ///< What the last backward adds.
   double end_floor_s = 0;
   double update_s = 0;
   double update_floor_s = 0;
@@ -247,10 +237,9 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   const Overlay gather{ahead ? data.gather.seconds : 0, data.gather.link};
   const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
   Passes out;
-  const BlockCost forward =
-      with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
-  const BlockCost backward = with_blocking(stage.backward, ahead ? nothing : data.gather,
-                                           behind ? nothing : data.reduce);
+  const BlockCost forward = with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
+  const BlockCost backward =
+      with_blocking(stage.backward, ahead ? nothing : data.gather, behind ? nothing : data.reduce);
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
   out.backward_s = std::max(pass_seconds(backward, shape, gather, reduce, contention),
                             cycle_seconds(forward, backward, gather, reduce) - out.forward_s);
@@ -274,7 +263,8 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   const Contention& contention = cost_.contention();
   if (plan.overlap.parameters && data.refresh.seconds > 0) {
     const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
-    const double first = pass_seconds(stage.forward, pass_shape(stage, pipeline), both, {}, contention);
+    const double first =
+        pass_seconds(stage.forward, pass_shape(stage, pipeline), both, {}, contention);
     out.start_s = std::clamp(first - out.forward_s, 0.0, data.refresh.seconds);
   }
   if (!plan.overlap.gradients) {
@@ -312,17 +302,16 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     if (stage.position == 0) start = pass.start_s;
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
-    price.lower_bound_s =
-        std::max(price.lower_bound_s,
-                 stage.fill_s + m * (pass.forward_floor_s + pass.backward_floor_s) +
-                     std::max(stage.drain_s, pass.end_floor_s) + pass.update_floor_s);
+    price.lower_bound_s = std::max(
+        price.lower_bound_s, stage.fill_s + m * (pass.forward_floor_s + pass.backward_floor_s) +
+                                 std::max(stage.drain_s, pass.end_floor_s) + pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
-    serial += rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds +
-              pass.update_s;
+    serial +=
+        rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
     const DataMemory& memory = known.memory;
     const double dynamic = stage.activation_bytes + memory.transient_bytes;
-    price.memory_bytes = std::max(
-        price.memory_bytes, memory.states_bytes + dynamic + store_->reserve.bytes(dynamic));
+    price.memory_bytes = std::max(price.memory_bytes,
+                                  memory.states_bytes + dynamic + store_->reserve.bytes(dynamic));
   }
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;

@@ -32,8 +32,8 @@ struct BlockPairCost {
   BlockCost forward, backward;
 };
 
-/// All blocks under one setting of everything that a block depends on (sizes of a rank, micro-batch,
-/// group layouts), whatever the pipeline and the sharding.
+/// All blocks under one setting of everything that a block depends on (sizes of a rank,
+/// micro-batch, group layouts), whatever the pipeline and the sharding.
 struct BlockCosts {
   struct Layer {
     LayerClass which;
@@ -56,12 +56,12 @@ struct StageCost {
   std::int64_t count = 1;     ///< How many.
   BlockCost forward;          ///< One micro-batch through all chunks of the position.
   BlockCost backward;
-  double fill_s = 0;   ///< Floor until the last of them can start its first forward.
-  double drain_s = 0;  ///< Floor from its last backward to the end of the pipeline.
-  double first_drain_s = 0;  ///< The same for the first of them.
+  double fill_s = 0;            ///< Floor until the last of them can start its first forward.
+  double drain_s = 0;           ///< Floor from its last backward to the end of the pipeline.
+  double first_drain_s = 0;     ///< The same for the first of them.
   double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
-  std::int64_t units = 0;   ///< Blocks with parameters.
+  std::int64_t units = 0;  ///< Blocks with parameters.
   std::int64_t tied_table = 0;
 };
 
@@ -73,7 +73,8 @@ struct PipelineCost {
   double floor_s = 0;
   double memory_floor_bytes = 0;
   double send_s = 0;
-  double fill_share = 1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
+  double fill_share =
+      1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
   std::int64_t micro_batches = 1;
 };
 

@@ -17,9 +17,8 @@ Product output_product(const Setting& s) {
 /// Elements per token whose position is rotated.
 std::int64_t rotated_width(const Setting& s) {
   const double share = s.model->rotary_fraction;
-  return static_cast<std::int64_t>(static_cast<double>((s.heads() + s.kv_heads()) *
-                                                       s.model->head_dim) *
-                                   share);
+  return static_cast<std::int64_t>(
+      static_cast<double>((s.heads() + s.kv_heads()) * s.model->head_dim) * share);
 }
 
 void rotate(Emit& e, TensorId qkv, Phase phase) {
@@ -37,8 +36,8 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
   const Setting& s = e.s;
   const std::int64_t heads = s.heads() + s.kv_heads();
   const TensorId normed = activation(e, "attention.qk_normed", s.tokens, query_key_value_width(s));
-  const TensorId stats = e.out.tensor(
-      {.name = "statistics", .dtype = DType::kFp32, .extents = {s.tokens, heads, 1}});
+  const TensorId stats =
+      e.out.tensor({.name = "statistics", .dtype = DType::kFp32, .extents = {s.tokens, heads, 1}});
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = s.storage,
@@ -56,8 +55,7 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = Phase::kDataGradient,
              .dtype = s.storage,
-             .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()),
-                       .columns = s.model->head_dim},
+             .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim},
              .name = kQkNorm.name,
              .parameter = e.out.parameter(kQkNorm.name)},
             {d_qkv, e.kept.get(Keep::kQkNormed), e.kept.get(Keep::kQkStatistics), e.parameters},

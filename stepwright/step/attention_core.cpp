@@ -39,8 +39,8 @@ TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
     e.kept.set(Keep::kProbabilityMask, mask);
     e.kept.set(Keep::kDropped, weights);
   }
-  const TensorId out = activation(e, "attention.out", shape.batch * shape.queries,
-                                  shape.heads * shape.value_dim);
+  const TensorId out =
+      activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
   e.out.add(
       attention_operator(e, OperatorKind::kAttendValues, e.forward, shape, "attention.values"),
       {weights, qkv}, {out});
@@ -50,8 +50,8 @@ TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
 TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const Shape& shape) {
   const bool dropout = e.kept.has(Keep::kDropped);
   const TensorId weights = e.kept.get(dropout ? Keep::kDropped : Keep::kProbabilities);
-  const TensorId d_qkv = activation(e, "gradient", e.out.at(qkv).extents[0],
-                                    e.out.at(qkv).extents[1]);
+  const TensorId d_qkv =
+      activation(e, "gradient", e.out.at(qkv).extents[0], e.out.at(qkv).extents[1]);
   const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
   const Phase phase = Phase::kDataGradient;
   e.out.add(attention_operator(e, OperatorKind::kAttendValues, phase, shape,
@@ -107,8 +107,8 @@ Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
 
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
-  const TensorId out = activation(e, "attention.out", shape.batch * shape.queries,
-                                  shape.heads * shape.value_dim);
+  const TensorId out =
+      activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
   const TensorId lse = e.out.tensor({.name = "log_sum_exp",
                                      .dtype = DType::kFp32,
                                      .extents = {shape.batch * shape.queries, shape.heads, 1}});
@@ -123,9 +123,9 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
   const Tensor& whole = e.out.at(qkv);
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
-  e.out.add(
-      attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape, "attention.core"),
-      {d_out, qkv, out, e.kept.get(Keep::kLogSumExp)}, {d_qkv});
+  e.out.add(attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape,
+                               "attention.core"),
+            {d_out, qkv, out, e.kept.get(Keep::kLogSumExp)}, {d_qkv});
   return d_qkv;
 }
 

@@ -148,8 +148,8 @@ Sequence SequenceWriter::forward(bool first) {
 Sequence SequenceWriter::backward(bool last) {
   Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_, .items = {}};
   const bool leaves = sharding_.reduces_each_backward();
-  const bool ends = last && sharding_.reduces_last_backward() &&
-                    (leaves || plan_.overlap.gradients);
+  const bool ends =
+      last && sharding_.reduces_last_backward() && (leaves || plan_.overlap.gradients);
   std::int32_t source = -1;
   std::vector<std::int32_t> done;
   Bucket bucket;

@@ -88,8 +88,7 @@ class ProgramBuilder {
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
-    made.forward =
-        postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
+    made.forward = postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
     made.backward_last = append(stage, writer.backward(true));
     made.backward = sharding_.reduces_last_backward() && several
                         ? append(stage, writer.backward(false))
@@ -158,13 +157,15 @@ class ProgramBuilder {
 
 StepProgram build_program(const Job& job, const Plan& plan) {
   if (job.model.count_multi_token && job.model.multi_token_layers > 0) {
-    fail_unsupported("model.count_multi_token: multi-token prediction is counted among the "
-                     "parameters but no builder writes its step yet; set it to false");
+    fail_unsupported(
+        "model.count_multi_token: multi-token prediction is counted among the "
+        "parameters but no builder writes its step yet; set it to false");
   }
   if (job.kernels.attention == AttentionKernel::kUnfused && plan.parallel.context > 1 &&
       plan.context_kind != ContextKind::kUlysses) {
-    fail_unsupported("kernels.attention: unfused attention works with context parallelism only as "
-                     "context_kind: ulysses");
+    fail_unsupported(
+        "kernels.attention: unfused attention works with context parallelism only as "
+        "context_kind: ulysses");
   }
   return ProgramBuilder(job, plan).build();
 }

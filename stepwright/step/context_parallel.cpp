@@ -199,8 +199,8 @@ TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window
   const TensorId d_heads =
       exchange(e, d_out, s.tokens * s.context, width / s.context, phase, "context.out");
   const TensorId d_heads_qkv =
-      local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv),
-                               e.kept.get(Keep::kHeadsOut), ulysses_shape(s, window));
+      local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv), e.kept.get(Keep::kHeadsOut),
+                               ulysses_shape(s, window));
   const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
   return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
 }

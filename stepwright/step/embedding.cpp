@@ -1,6 +1,5 @@
-#include "stepwright/step/layer.h"
-
 #include "stepwright/step/emit.h"
+#include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright {

@@ -66,8 +66,8 @@ void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) 
 TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, const NormRole& role) {
   const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
   const TensorId y = activation(e, role.name, rows, columns);
-  const TensorId stats = e.out.tensor(
-      {.name = "statistics", .dtype = DType::kFp32, .extents = {rows, statistics, 1}});
+  const TensorId stats =
+      e.out.tensor({.name = "statistics", .dtype = DType::kFp32, .extents = {rows, statistics, 1}});
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = e.s.storage,

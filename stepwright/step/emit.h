@@ -7,7 +7,8 @@
 
 namespace stepwright {
 
-/// What the builders of blocks write to. A forward builder fills `kept`, a backward builder reads it.
+/// What the builders of blocks write to. A forward builder fills `kept`, a backward builder reads
+/// it.
 struct Emit {
   TemplateBuilder& out;
   const Setting& s;
@@ -22,7 +23,7 @@ struct Product {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  std::string_view name;  ///< Of the parameter, and of the operator.
+  std::string_view name;    ///< Of the parameter, and of the operator.
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
 };
 
@@ -48,7 +49,8 @@ TensorId norm_backward(Emit& e, TensorId dy, std::int64_t rows, std::int64_t col
                        const NormRole& role, TensorId residual = -1);
 
 /// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.
-TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name, Phase phase);
+TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name,
+                      Phase phase);
 /// Exit of a tensor-parallel region: reduce-scatters rows under sequence parallelism, all-reduces
 /// without. The backward of an entry is an exit and the reverse.
 TensorId leave_tensor(Emit& e, TensorId partial, std::int64_t columns, std::string_view name,

@@ -103,17 +103,16 @@ TensorId move_rows(Emit& e, TensorId rows, Phase phase, bool outwards, std::stri
   const auto exchange = [&] {
     if (!exchanges(s)) return;
     const TensorId to = buffer(count.copies);
-    send_routed(e,
-                {OperatorKind::kAllToAll, phase, GroupKind::kExpert, count.copies * h, name,
-                 s.storage},
-                here, to);
+    send_routed(
+        e, {OperatorKind::kAllToAll, phase, GroupKind::kExpert, count.copies * h, name, s.storage},
+        here, to);
     here = to;
   };
   const auto across_tensor = [&](OperatorKind kind, std::int64_t result) {
     if (s.expert_tensor == 1 || gathers(s)) return;
     const TensorId to = buffer(result);
-    send_routed(
-        e, {kind, phase, GroupKind::kExpertTensor, count.computed * h, name, s.storage}, here, to);
+    send_routed(e, {kind, phase, GroupKind::kExpertTensor, count.computed * h, name, s.storage},
+                here, to);
     here = to;
   };
   if (outwards) {
@@ -274,8 +273,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   TensorId out = combine(e, result, e.forward, probabilities, "experts.combine");
   if (!has_shared(s)) return out;
   const TensorId partial = mlp_block(e, normed, shared_mlp(*s.model));
-  const TensorId shared =
-      leave_tensor(e, partial, s.model->hidden, "shared.fc2", e.forward);
+  const TensorId shared = leave_tensor(e, partial, s.model->hidden, "shared.fc2", e.forward);
   return add_rows(e, out, shared, e.forward);
 }
 
@@ -283,9 +281,8 @@ TensorId experts_block_backward(Emit& e, TensorId dy) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const TensorId probabilities = e.kept.get(Keep::kRouterProbabilities);
-  const TensorId d_probabilities = e.out.tensor({.name = "gradient",
-                                                 .dtype = DType::kFp32,
-                                                 .extents = {s.rows, s.model->experts->count, 1}});
+  const TensorId d_probabilities = e.out.tensor(
+      {.name = "gradient", .dtype = DType::kFp32, .extents = {s.rows, s.model->experts->count, 1}});
   e.out.add({.kind = OperatorKind::kUnpermute,
              .phase = phase,
              .dtype = s.storage,

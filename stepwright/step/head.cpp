@@ -1,6 +1,5 @@
-#include "stepwright/step/layer.h"
-
 #include "stepwright/step/emit.h"
+#include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright {
@@ -42,8 +41,7 @@ void share_loss(Emit& e, TensorId values, std::int64_t numbers, std::string_view
 }
 
 TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
-  return e.out.tensor(
-      {.name = name, .dtype = DType::kFp32, .extents = {e.s.tokens, numbers, 1}});
+  return e.out.tensor({.name = name, .dtype = DType::kFp32, .extents = {e.s.tokens, numbers, 1}});
 }
 
 /// Cross entropy over a vocabulary that tensor ranks share: maximum, logit of the target, sum of
@@ -74,8 +72,7 @@ TensorId head_backward(Emit& e) {
   const TensorId d_logits = logits_tensor(e, "gradient", e.s.storage);
   e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"), {e.kept.get(Keep::kLogits)},
             {d_logits});
-  const TensorId d_rows =
-      column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
+  const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
   return norm_backward(e, d_rows, e.s.rows, e.s.model->hidden, kFinalNorm);
 }
 

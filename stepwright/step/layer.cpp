@@ -46,9 +46,8 @@ TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_
                                          dense_mlp(*e.s.model));
   const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
   const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
-  const TensorId d_normed =
-      attention_block_backward(e, enter_tensor(e, d_attended, h, "attention.output", phase),
-                               layer.window, recompute_core);
+  const TensorId d_normed = attention_block_backward(
+      e, enter_tensor(e, d_attended, h, "attention.output", phase), layer.window, recompute_core);
   return normed_backward(e, d_normed, kAttentionNorm, d_middle);
 }
 
@@ -129,8 +128,7 @@ BlockPair build_layer(const Setting& s, LayerClass layer, RecomputeKind recomput
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
-  Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters,
-         backward.gradients};
+  Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters, backward.gradients};
   if (recompute == RecomputeKind::kFull) {
     layer_forward(b, restored.get(Keep::kAttentionInput), layer);
   }

@@ -15,14 +15,14 @@ void MessageWriter::message(const GroupMessage& m) {
   const std::int64_t shard = divide_up(divide_up(m.elements, pieces), m.size);
   const bool sharded = m.kind != OperatorKind::kAllReduce;
   const Operator op{.kind = m.kind,
-              .phase = m.phase,
-              .stream = m.stream,
-              .scheme = m.scheme,
-              .group = m.group,
-              .dtype = m.dtype,
-              .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
-              .repeats = static_cast<std::int32_t>(pieces),
-              .name = m.name};
+                    .phase = m.phase,
+                    .stream = m.stream,
+                    .scheme = m.scheme,
+                    .group = m.group,
+                    .dtype = m.dtype,
+                    .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
+                    .repeats = static_cast<std::int32_t>(pieces),
+                    .name = m.name};
   append(op);
 }
 

@@ -15,14 +15,17 @@ Product fc2(const Setting& s, const MlpRole& role) {
 }  // namespace
 
 MlpRole dense_mlp(const Architecture& model) {
-  return {"mlp.fc1",      "mlp.fc2",           Keep::kMlpLinearInput,
-          Keep::kFc1Out, Keep::kActivationOut, model.ffn};
+  return {"mlp.fc1", "mlp.fc2", Keep::kMlpLinearInput, Keep::kFc1Out, Keep::kActivationOut,
+          model.ffn};
 }
 
 MlpRole shared_mlp(const Architecture& model) {
-  return {"shared.fc1",         "shared.fc2",
-          Keep::kSharedLinearInput, Keep::kSharedFc1Out,
-          Keep::kSharedActivationOut, model.experts->shared_ffn};
+  return {"shared.fc1",
+          "shared.fc2",
+          Keep::kSharedLinearInput,
+          Keep::kSharedFc1Out,
+          Keep::kSharedActivationOut,
+          model.experts->shared_ffn};
 }
 
 TensorId activate(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, bool routed) {

@@ -14,33 +14,35 @@ namespace stepwright {
 /// tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
-  kEmbedding,       ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
-  kNorm,            ///< rows x columns
-  kLinear,          ///< [rows, inner] x [inner, columns]
-  kGroupedLinear,   ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner, columns]
-  kRotary,          ///< rows x columns elements rotated in place
-  kAttention,       ///< fused core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
-  kScores,          ///< unfused Q K^T, the attention fields of Shape
-  kSoftmax,         ///< mask and softmax over batch x heads x queries x keys
-  kAttendValues,    ///< unfused scores x V
-  kActivation,      ///< rows x columns results; gated reads twice as many
-  kAdd,             ///< rows x columns: residual addition
-  kDropout,         ///< rows x columns: makes a mask
-  kTopK,            ///< rows x columns(experts): gate probabilities and the `inner` largest
-  kPermute,         ///< rows x columns copied into expert order (rows counts copies)
-  kUnpermute,       ///< rows x columns weighted and summed back (rows counts copies)
-  kLossLocal,       ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
-  kAccumulate,      ///< rows x columns added to a gradient or a running sum
-  kNormSquare,      ///< rows: sum of squares of the gradients of a stage
-  kOptimizer,       ///< rows: parameters updated on this rank; inner: bytes moved for each, `inner` bytes moved for each
-                    ///< (`optimizer_bytes`)
+  kEmbedding,      ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
+  kNorm,           ///< rows x columns
+  kLinear,         ///< [rows, inner] x [inner, columns]
+  kGroupedLinear,  ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner,
+                   ///< columns]
+  kRotary,         ///< rows x columns elements rotated in place
+  kAttention,      ///< fused core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
+  kScores,         ///< unfused Q K^T, the attention fields of Shape
+  kSoftmax,        ///< mask and softmax over batch x heads x queries x keys
+  kAttendValues,   ///< unfused scores x V
+  kActivation,     ///< rows x columns results; gated reads twice as many
+  kAdd,            ///< rows x columns: residual addition
+  kDropout,        ///< rows x columns: makes a mask
+  kTopK,           ///< rows x columns(experts): gate probabilities and the `inner` largest
+  kPermute,        ///< rows x columns copied into expert order (rows counts copies)
+  kUnpermute,      ///< rows x columns weighted and summed back (rows counts copies)
+  kLossLocal,      ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
+  kAccumulate,     ///< rows x columns added to a gradient or a running sum
+  kNormSquare,     ///< rows: sum of squares of the gradients of a stage
+  kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each, `inner`
+                   ///< bytes moved for each
+                   ///< (`optimizer_bytes`)
   // Communication.
   kAllReduce,
   kAllGather,
   kReduceScatter,
   kAllToAll,
-  kShift,           ///< one step of a ring: send to the next of the group, receive from the previous
-  kSend,            ///< to a neighbouring pipeline chunk
+  kShift,  ///< one step of a ring: send to the next of the group, receive from the previous
+  kSend,   ///< to a neighbouring pipeline chunk
   kReceive,
 };
 inline constexpr Named<OperatorKind> kOperatorNames[] = {
@@ -73,7 +75,13 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
 
-enum class Phase : std::uint8_t { kForward, kDataGradient, kWeightGradient, kRecompute, kOptimizer };
+enum class Phase : std::uint8_t {
+  kForward,
+  kDataGradient,
+  kWeightGradient,
+  kRecompute,
+  kOptimizer
+};
 inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
                                                {Phase::kDataGradient, "data_gradient"},
                                                {Phase::kWeightGradient, "weight_gradient"},
@@ -96,22 +104,21 @@ enum class Stream : std::uint8_t {
   kGather,  ///< Parameter gathers of data parallelism.
   kReduce,  ///< Gradient reductions of data parallelism.
 };
-inline constexpr Named<Stream> kStreamNames[] = {
-    {Stream::kCompute, "compute"},
-    {Stream::kTensor, "tensor"},
-    {Stream::kContext, "context"},
-    {Stream::kExpert, "expert"},
-    {Stream::kPipelineForward, "pipeline_forward"},
-    {Stream::kPipelineBackward, "pipeline_backward"},
-    {Stream::kGather, "gather"},
-    {Stream::kReduce, "reduce"}};
+inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
+                                                 {Stream::kTensor, "tensor"},
+                                                 {Stream::kContext, "context"},
+                                                 {Stream::kExpert, "expert"},
+                                                 {Stream::kPipelineForward, "pipeline_forward"},
+                                                 {Stream::kPipelineBackward, "pipeline_backward"},
+                                                 {Stream::kGather, "gather"},
+                                                 {Stream::kReduce, "reduce"}};
 inline constexpr int kStreams = 8;
 
 /// For which kind of parallelism an operator communicates; the traffic ledger adds up by it.
 enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
 inline constexpr Named<Scheme> kSchemeNames[] = {
-    {Scheme::kNone, "none"},         {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
-    {Scheme::kExpert, "expert"},     {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
+    {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
+    {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
 
 /// Resolved sizes of a computation on one rank; unused fields are 0.
@@ -123,7 +130,7 @@ struct Shape {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t queries = 0;
-  std::int64_t keys = 0;       ///< Keys that a query could see if there were no mask.
+  std::int64_t keys = 0;  ///< Keys that a query could see if there were no mask.
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
   /// Query-key pairs that the mask leaves, per head and sequence: the causal half, a window, a ring
@@ -154,7 +161,7 @@ struct Operator {
   /// Routed work: `shape.rows` and the payload are means; the busiest rank has `imbalance` times
   /// as much.
   bool routed = false;
-  bool gated = false;          ///< kActivation of a gated MLP.
+  bool gated = false;  ///< kActivation of a gated MLP.
   Shape shape{};
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
   /// all-to-all: the local input; point to point: the message).

@@ -15,9 +15,9 @@ namespace stepwright {
 /// What a tensor is for; memory adds up by it.
 enum class TensorKind : std::uint8_t {
   kActivation,
-  kLogits,        ///< Vocabulary-wide tensors of the head.
-  kGathered,      ///< Parameters gathered for use, gradients before they are reduced.
-  kCommunication, ///< Buffers that exist for a message: gathered inputs, dispatch buffers.
+  kLogits,         ///< Vocabulary-wide tensors of the head.
+  kGathered,       ///< Parameters gathered for use, gradients before they are reduced.
+  kCommunication,  ///< Buffers that exist for a message: gathered inputs, dispatch buffers.
 };
 inline constexpr Named<TensorKind> kTensorKindNames[] = {
     {TensorKind::kActivation, "activations"},
@@ -62,7 +62,7 @@ struct Template {
   std::vector<LocalParameter> parameters;
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
-  std::vector<TensorId> inputs;    ///< Alive before the first operator, handed over by the neighbour.
+  std::vector<TensorId> inputs;  ///< Alive before the first operator, handed over by the neighbour.
   std::vector<TensorId> outputs;   ///< Handed to the neighbour.
   std::vector<TensorId> saved;     ///< Forward: kept for the backward template.
   std::vector<TensorId> restored;  ///< Backward: the forward's `saved`, in the same order.

@@ -9,9 +9,9 @@ using Json = nlohmann::ordered_json;
 
 Json shape_json(const Shape& shape) {
   const std::pair<const char*, std::int64_t> fields[] = {
-      {"rows", shape.rows},         {"columns", shape.columns},   {"inner", shape.inner},
-      {"batch", shape.batch},       {"heads", shape.heads},       {"kv_heads", shape.kv_heads},
-      {"queries", shape.queries},   {"keys", shape.keys},         {"head_dim", shape.head_dim},
+      {"rows", shape.rows},           {"columns", shape.columns}, {"inner", shape.inner},
+      {"batch", shape.batch},         {"heads", shape.heads},     {"kv_heads", shape.kv_heads},
+      {"queries", shape.queries},     {"keys", shape.keys},       {"head_dim", shape.head_dim},
       {"value_dim", shape.value_dim}, {"pairs", shape.pairs}};
   Json out = Json::object();
   for (const auto& [name, value] : fields) {

@@ -12,27 +12,27 @@ namespace stepwright {
 /// tokens of one micro-batch.
 struct Setting {
   const Architecture* model = nullptr;
-  std::int64_t batch = 1;        ///< Sequences of a micro-batch.
-  std::int64_t length = 0;       ///< Tokens of a whole sequence.
+  std::int64_t batch = 1;   ///< Sequences of a micro-batch.
+  std::int64_t length = 0;  ///< Tokens of a whole sequence.
   std::int64_t context = 1;
   std::int64_t tensor = 1;
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
-  std::int64_t tokens = 0;       ///< Rows on a context rank: batch * length / context.
-  std::int64_t rows = 0;         ///< Rows of the residual stream: tokens, over tensor under SP.
-  std::int64_t vocabulary = 0;   ///< Rows of the (padded) table on this rank.
+  std::int64_t tokens = 0;      ///< Rows on a context rank: batch * length / context.
+  std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
+  std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.
   bool sequence_parallel = false;
-  bool keep_gathered = true;     ///< Column-parallel layers keep their gathered input.
+  bool keep_gathered = true;  ///< Column-parallel layers keep their gathered input.
   ContextKind context_kind = ContextKind::kRing;
-  DType storage = DType::kBf16;  ///< Of activations and messages.
-  DType matrix = DType::kBf16;   ///< Of matrix products.
-  DType gradient = DType::kFp32; ///< Of accumulated and reduced gradients.
+  DType storage = DType::kBf16;   ///< Of activations and messages.
+  DType matrix = DType::kBf16;    ///< Of matrix products.
+  DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
   Kernels kernels;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   Overlap overlap;
-  bool gather_dense = false;   ///< Dense parameters are split and gathered before each use.
+  bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
   bool gather_expert = false;
-  bool reduce_dense = false;   ///< Dense gradients leave each backward to be reduce-scattered.
+  bool reduce_dense = false;  ///< Dense gradients leave each backward to be reduce-scattered.
   bool reduce_expert = false;
 
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
@@ -48,15 +48,15 @@ Setting make_setting(const Job& job, const Plan& plan);
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
 std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
 std::vector<LocalParameter> local_embedding_parameters(const Setting& setting);
-/// `own_table`: with tied tables, the embedding lives on another rank, so this one holds a copy; else
-/// it borrows the embedding's.
+/// `own_table`: with tied tables, the embedding lives on another rank, so this one holds a copy;
+/// else it borrows the embedding's.
 std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table);
 
 /// Parameters of one block (layer, embedding, head) on one rank before data-parallel sharding.
 struct UnitSize {
   std::int64_t dense = 0;
   std::int64_t expert = 0;
-  std::int64_t borrowed = 0;    ///< Held by another block of the rank, gathered and reduced here too.
+  std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
   std::int64_t replicated = 0;  ///< Of `dense`: equal on all tensor ranks, gradients partial.
 
   UnitSize& operator+=(const UnitSize& other);

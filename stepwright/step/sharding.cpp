@@ -60,8 +60,8 @@ void ShardingBuilder::add_each_use(MessageWriter& out, const StateSpread& spread
                data_stream(overlap_.parameters, Stream::kGather), 0, "parameters"});
 }
 
-void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
-                                     Stream stream) const {
+void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spread,
+                                     std::int64_t elements, Stream stream) const {
   const Phase phase = Phase::kOptimizer;
   const auto gather = [&](GroupKind group, std::int64_t size, std::int64_t count) {
     out.message({OperatorKind::kAllGather, group, size, count, s_.storage, phase, stream,
@@ -76,8 +76,9 @@ void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spre
   }
 }
 
-void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
-                                    bool each, bool last, Stream stream) const {
+void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& spread,
+                                    std::int64_t elements, bool each, bool last,
+                                    Stream stream) const {
   const Spread g = sharding_.gradients;
   const Spread os = sharding_.optimizer;
   const auto reduce = [&](OperatorKind kind, GroupKind group, std::int64_t size,
@@ -85,10 +86,10 @@ void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& sprea
     out.message({kind, group, size, count, s_.gradient, Phase::kWeightGradient, stream,
                  gradient_bucket_, "gradients"});
   };
-  const bool inner = (g == Spread::kInner && each) ||
-                     (g == Spread::kNone && os == Spread::kInner && last);
-  const bool world = (g == Spread::kGlobal && each) ||
-                     (g == Spread::kNone && os == Spread::kGlobal && last);
+  const bool inner =
+      (g == Spread::kInner && each) || (g == Spread::kNone && os == Spread::kInner && last);
+  const bool world =
+      (g == Spread::kGlobal && each) || (g == Spread::kNone && os == Spread::kGlobal && last);
   if (inner) reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.inner, elements);
   if (world) reduce(OperatorKind::kReduceScatter, spread.world_group, spread.world, elements);
   if (!last) return;

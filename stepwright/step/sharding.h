@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "stepwright/plan/grid.h"
-#include "stepwright/step/program.h"
 #include "stepwright/step/message_writer.h"
+#include "stepwright/step/program.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
@@ -58,8 +58,8 @@ class ShardingBuilder {
   [[nodiscard]] States states(const UnitSize& stage) const;
 
  private:
-  void add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements, bool each,
-                     bool last, Stream stream) const;
+  void add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
+                     bool each, bool last, Stream stream) const;
   void add_after_step(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
                       Stream stream) const;
   void add_each_use(MessageWriter& out, const StateSpread& spread, std::int64_t elements) const;

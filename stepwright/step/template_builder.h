@@ -27,8 +27,8 @@ enum class Keep : std::uint8_t {
   kKeyValueDownNormed,
   kKeyValueUp,
   kLatentStatistics,
-  kHeadsQkv,     ///< Ulysses: queries, keys and values after the exchange.
-  kHeadsOut,     ///< Ulysses: the core's output before the exchange.
+  kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
+  kHeadsOut,  ///< Ulysses: the core's output before the exchange.
   kAttentionOut,
   kLogSumExp,
   kProbabilities,

@@ -20,9 +20,8 @@ void Unit::close_gradients() {
 }
 
 Tensor residual_tensor(const Setting& setting, std::string_view name) {
-  return {.name = name,
-          .dtype = setting.storage,
-          .extents = {setting.rows, setting.model->hidden, 1}};
+  return {
+      .name = name, .dtype = setting.storage, .extents = {setting.rows, setting.model->hidden, 1}};
 }
 
 }  // namespace stepwright

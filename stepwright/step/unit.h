@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "stepwright/step/template_builder.h"
 #include "stepwright/step/setting.h"
+#include "stepwright/step/template_builder.h"
 
 namespace stepwright {
 

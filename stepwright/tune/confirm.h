@@ -24,8 +24,8 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
                         const Price& price);
 
 /// Simulates the best candidate by price, then the others in order of their lower bound until the
-/// next bound reaches the best time, `most` were run, or eight million operators were. Rounds do not
-/// depend on the threads.
+/// next bound reaches the best time, `most` were run, or eight million operators were. Rounds do
+/// not depend on the threads.
 Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
                   std::size_t most, int threads);
 

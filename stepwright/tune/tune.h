@@ -28,9 +28,9 @@ struct TunedPlan {
   double upper_bound_s = 0;
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
-  bool tied = false;    ///< Within the cost model's stated error of the best.
-  Breakdown breakdown;  ///< Of the critical stage.
-  std::string lost;     ///< Why the winner is faster, in words; empty for the winner.
+  bool tied = false;           ///< Within the cost model's stated error of the best.
+  Breakdown breakdown;         ///< Of the critical stage.
+  std::string lost;            ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;  ///< That its simulation played.
 };
 

@@ -49,10 +49,9 @@ class Dice {
     p.parallel.data =
         job.cluster.devices() / (p.parallel.tensor * p.parallel.pipeline * p.parallel.context);
     p.micro_batch = pick(Sizes{1, 1, 2, 4});
-    p.schedule.kind = pick<ScheduleKind>({ScheduleKind::kGpipe,
-                                          ScheduleKind::kOneForwardOneBackward,
-                                          ScheduleKind::kOneForwardOneBackward,
-                                          ScheduleKind::kInterleaved});
+    p.schedule.kind =
+        pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
+                            ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
     if (p.schedule.kind == ScheduleKind::kInterleaved) p.schedule.chunks = pick(Sizes{2, 4, 5});
     p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                             RecomputeKind::kFull, RecomputeKind::kEvery});
@@ -134,11 +133,10 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       plan.overlap = {false, false, false, false, false, false};
       ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
       const CostModel cost(job);
-      const Simulation simulation = simulate(build_program(job, plan), cost,
-                                             group_layouts(job.cluster, Grid(plan)), plan);
+      const Simulation simulation =
+          simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
       Pricer pricer(job, cost);
-      EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01)
-          << plan_text(plan);
+      EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01) << plan_text(plan);
     }
   }
 }

@@ -55,9 +55,9 @@ void expect_well_formed(const StepProgram& program) {
     written.insert(piece.restored.begin(), piece.restored.end());
     for (std::size_t i = 0; i < piece.operators.size(); ++i) {
       for (const TensorId id : piece.reads(piece.operators[i])) {
-        EXPECT_TRUE(written.contains(id)) << piece.name << ": operator " << i << " \""
-                                          << piece.operators[i].name << "\" reads "
-                                          << piece.tensors[static_cast<std::size_t>(id)].name;
+        EXPECT_TRUE(written.contains(id))
+            << piece.name << ": operator " << i << " \"" << piece.operators[i].name << "\" reads "
+            << piece.tensors[static_cast<std::size_t>(id)].name;
       }
       for (const TensorId id : piece.writes(piece.operators[i])) written.insert(id);
       for (const std::int32_t other : piece.after(piece.operators[i])) {
@@ -122,7 +122,8 @@ TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
             m * (4 * layers + 1));
   EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kDataGradient),
             m * (2 * layers + 1));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient), m);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient),
+            m);
   plan.tensor_input = TensorInput::kKeep;
   EXPECT_EQ(calls(build_program(job, plan), 0, OperatorKind::kAllGather, Scheme::kTensor,
                   Phase::kDataGradient),
@@ -139,8 +140,7 @@ TEST(StepProgram, FullRecomputationRepeatsTheForwardsCollectives) {
   EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kRecompute),
             8 * 2 * 32);
   EXPECT_NEAR(product_flops(program, true),
-              (product_flops(program, false) -
-               3 * 2.0 * 8 * 8192 * 4096 * 128'256.0 / 8) / 3,
+              (product_flops(program, false) - 3 * 2.0 * 8 * 8192 * 4096 * 128'256.0 / 8) / 3,
               0.01 * product_flops(program, true));
 }
 
@@ -185,9 +185,8 @@ TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
     Job job = job_of(name, 1, 8, 1024);
     Plan plan = plan_of(job, 1, 1);
     const StepProgram program = build_program(job, plan);
-    const double attention =
-        3 * 2.0 * 1024 * static_cast<double>(job.model.heads) * 2 *
-        static_cast<double>(job.model.head_dim * job.model.layers);
+    const double attention = 3 * 2.0 * 1024 * static_cast<double>(job.model.heads) * 2 *
+                             static_cast<double>(job.model.head_dim * job.model.layers);
     const double expected = (training_flops_per_token(job.model, 1024) - attention) * 1024;
     EXPECT_NEAR(product_flops(program, false), expected, 1e-6 * expected) << name;
   }
@@ -214,8 +213,7 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
   for (Sharding sharding : paro_strategies()) {
     Plan plan = plan_of(job, 1, 1);
     const bool inner = sharding.parameters == Spread::kInner ||
-                       sharding.gradients == Spread::kInner ||
-                       sharding.optimizer == Spread::kInner;
+                       sharding.gradients == Spread::kInner || sharding.optimizer == Spread::kInner;
     sharding.group = inner ? 8 : 1;
     plan.sharding = sharding;
     const StepProgram program = build_program(job, plan);
@@ -223,9 +221,9 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
       return spread == Spread::kNone ? 1.0 : spread == Spread::kInner ? 8.0 : 32.0;
     };
     const double elements = 8'030'261'248.0;
-    const double expected = elements * (2 / part(sharding.parameters) +
-                                        4 / part(sharding.gradients) +
-                                        12 / part(sharding.optimizer));
+    const double expected =
+        elements * (2 / part(sharding.parameters) + 4 / part(sharding.gradients) +
+                    12 / part(sharding.optimizer));
     const States& states = program.stages[0].states;
     EXPECT_NEAR(static_cast<double>(states.parameters + states.gradients + states.optimizer),
                 expected, 1e-6 * expected)
@@ -242,12 +240,11 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
     int inner, outer, world;
   };
   const int s = 4;
-  const Row rows[] = {
-      {"NNN", 0, 0, 1},         {"NNI", 2, 1, 0},         {"NNG", 0, 0, 2},
-      {"NII", s + 1, 1, 0},     {"NIG", s, 1, 1},         {"NGG", 0, 0, s + 1},
-      {"INI", 2 * s + 1, 1, 0}, {"ING", 2 * s, 1, 1},     {"III", 3 * s, 1, 0},
-      {"IIG", 3 * s, 2, 0},     {"IGG", 2 * s, 1, s},     {"GNG", 0, 0, 2 * s + 1},
-      {"GIG", s, 1, 2 * s},     {"GGG", 0, 0, 3 * s}};
+  const Row rows[] = {{"NNN", 0, 0, 1},         {"NNI", 2, 1, 0},     {"NNG", 0, 0, 2},
+                      {"NII", s + 1, 1, 0},     {"NIG", s, 1, 1},     {"NGG", 0, 0, s + 1},
+                      {"INI", 2 * s + 1, 1, 0}, {"ING", 2 * s, 1, 1}, {"III", 3 * s, 1, 0},
+                      {"IIG", 3 * s, 2, 0},     {"IGG", 2 * s, 1, s}, {"GNG", 0, 0, 2 * s + 1},
+                      {"GIG", s, 1, 2 * s},     {"GGG", 0, 0, 3 * s}};
   const Job job = job_of("llama-3-8b", 2, 64, 8192);
   for (const Row& row : rows) {
     Plan plan = plan_of(job, 1, 1);
