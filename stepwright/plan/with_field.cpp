@@ -61,6 +61,29 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
 }
 
+bool is_factor(const std::string& value) {
+  return value.size() > 1 && value.back() == 'x' &&
+         value.find_first_not_of("0123456789.eE+-") == value.size() - 1;
+}
+
+/// There is nothing at `path` that a factor could multiply.
+[[noreturn]] void fail_absent(Tree& file, const std::string& path, const std::string& name) {
+  const std::size_t dot = path.rfind('.');
+  const std::string key = path.substr(dot == std::string::npos ? 0 : dot + 1);
+  const Tree* parent =
+      dot == std::string::npos ? &file : find_path(file, std::string_view(path).substr(0, dot));
+  std::vector<std::string_view> known;
+  if (parent != nullptr && parent->kind == Tree::Kind::kMapping) {
+    for (std::size_t i = 0; i < parent->items.size(); i += 2) {
+      known.push_back(parent->items[i].text);
+    }
+  }
+  const auto near = nearest(key, known);
+  fail_input(fmt::format("{}: there is no '{}' to multiply{}{}", name, printable(path),
+                         near ? fmt::format("; did you mean '{}'?", *near) : "",
+                         known.empty() ? "" : fmt::format(" (present: {})", list_of(known))));
+}
+
 /// The file with one value replaced: scalars and factors as `Document::with` does, lists and
 /// mappings as a whole.
 Document replaced(Tree file, const std::string& path, const std::string& value,
@@ -68,6 +91,7 @@ Document replaced(Tree file, const std::string& path, const std::string& value,
   const Tree* present = find_path(file, path);
   const bool holds_more = present != nullptr && present->kind != Tree::Kind::kScalar;
   const bool gets_more = value.starts_with('[') || value.starts_with('{');
+  if (present == nullptr && is_factor(value)) fail_absent(file, path, name);
   if (!holds_more && !gets_more) return Document::from(std::move(file), name).with(path, value);
   if (present == nullptr) {
     const Document with_key = Document::from(std::move(file), name).with(path, "null");

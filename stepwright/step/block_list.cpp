@@ -15,6 +15,11 @@ std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId 
   return -1;
 }
 
+std::int32_t append(Sequence& sequence, Item item) {
+  sequence.items.push_back(std::move(item));
+  return static_cast<std::int32_t>(sequence.items.size() - 1);
+}
+
 }  // namespace
 
 TemplateId TemplateStore::add(Template piece) {
@@ -83,14 +88,8 @@ TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
   return entry->second;
 }
 
-std::int32_t SequenceWriter::append(Sequence& sequence, TemplateId which, std::int32_t layer,
-                                    std::vector<std::int32_t> after, std::vector<Source> inputs) {
-  sequence.items.push_back({which, layer, std::move(after), std::move(inputs)});
-  return static_cast<std::int32_t>(sequence.items.size() - 1);
-}
-
 std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
-                                           const std::vector<std::int32_t>& done) {
+                                           const Progress& progress) {
   const bool postponed = first && plan_.overlap.parameters && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
   const TemplateId which = store_.gather(sharding_, block.size, postponed);
@@ -99,77 +98,77 @@ std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& bloc
   // What only refreshes resident parameters has no buffer to wait for.
   std::vector<std::int32_t> after;
   const std::size_t ahead = plan_.overlap.parameters ? 2 : 1;
+  const std::vector<std::int32_t>& done = progress.done;
   if (sharding_.gathers_each_use() && done.size() >= ahead) {
     after.push_back(done[done.size() - ahead]);
   }
-  return append(sequence, which, block.layer, std::move(after), {});
+  return append(sequence, {which, block.layer, std::move(after), {}});
 }
 
-void SequenceWriter::append_block(Sequence& sequence, const Block& block, TemplateId which,
-                                  std::int32_t gather, std::int32_t& source,
-                                  std::vector<std::int32_t>& done) {
-  const Template& piece = store_.templates()[static_cast<std::size_t>(which)];
-  std::vector<std::int32_t> after;
-  if (source >= 0) after.push_back(source);
-  if (gather >= 0) after.push_back(gather);
-  // Inputs stand in the order in which builders declare them: gathered parameters, then the stream.
-  std::vector<Source> inputs;
+void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::int32_t gather,
+                                  Progress& progress) {
+  const Template& piece = store_.templates()[static_cast<std::size_t>(block.which)];
+  Item item = block;
+  if (progress.source >= 0) item.after.push_back(progress.source);
+  if (gather >= 0) item.after.push_back(gather);
   for (const TensorId id : piece.inputs) {
     const bool parameters =
         piece.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
-    inputs.push_back({parameters ? gather : source, 0});
+    item.inputs.push_back({parameters ? gather : progress.source, 0});
   }
-  source = append(sequence, which, block.layer, std::move(after), std::move(inputs));
-  done.push_back(source);
+  progress.source = append(sequence, std::move(item));
+  progress.done.push_back(progress.source);
 }
 
 void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
   if (bucket.units.empty()) return;
   const TemplateId which = store_.reduce(sharding_, bucket.units, last);
-  if (which >= 0) append(sequence, which, -1, {bucket.after}, bucket.sources);
+  if (which >= 0) append(sequence, {which, -1, {bucket.after}, bucket.sources});
   bucket = {};
 }
 
 Sequence SequenceWriter::forward(bool first) {
-  Sequence sequence{.direction = Direction::kForward, .chunk = chunk_, .items = {}};
-  std::int32_t source = -1;
-  std::vector<std::int32_t> done;
-  if (previous_) source = append(sequence, store_.receive(Direction::kForward), -1, {}, {});
-  for (const Block& block : blocks_) {
-    const std::int32_t gather = append_gather(sequence, block, first, done);
-    append_block(sequence, block, block.forward, gather, source, done);
+  Sequence sequence{.direction = Direction::kForward, .chunk = chunk_.index, .items = {}};
+  Progress progress;
+  if (chunk_.receives) {
+    progress.source = append(sequence, {store_.receive(Direction::kForward), -1, {}, {}});
   }
-  if (next_) {
-    append(sequence, store_.send(Direction::kForward), -1, {source}, {{source, 0}});
+  for (const Block& block : chunk_.blocks) {
+    const std::int32_t gather = append_gather(sequence, block, first, progress);
+    append_block(sequence, {block.forward, block.layer, {}, {}}, gather, progress);
   }
+  if (chunk_.sends) append_send(sequence, Direction::kForward, progress.source);
   return sequence;
 }
 
 Sequence SequenceWriter::backward(bool last) {
-  Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_, .items = {}};
+  Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_.index, .items = {}};
   const bool leaves = sharding_.reduces_each_backward();
   const bool ends =
       last && sharding_.reduces_last_backward() && (leaves || plan_.overlap.gradients);
-  std::int32_t source = -1;
-  std::vector<std::int32_t> done;
+  Progress progress;
   Bucket bucket;
-  if (next_) source = append(sequence, store_.receive(Direction::kBackward), -1, {}, {});
-  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
-    const std::int32_t gather = append_gather(sequence, *block, false, done);
-    append_block(sequence, *block, block->backward, gather, source, done);
+  if (chunk_.sends) {
+    progress.source = append(sequence, {store_.receive(Direction::kBackward), -1, {}, {}});
+  }
+  for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
+    const std::int32_t gather = append_gather(sequence, *block, false, progress);
+    append_block(sequence, {block->backward, block->layer, {}, {}}, gather, progress);
     if (!leaves && !ends) continue;
     bucket.units.push_back(block->size);
     bucket.elements += block->size.dense + block->size.expert;
-    bucket.after = source;
+    bucket.after = progress.source;
     const std::int32_t output = gradient_output(store_.templates(), block->backward);
-    if (output >= 0) bucket.sources.push_back({source, output});
+    if (output >= 0) bucket.sources.push_back({progress.source, output});
     if (bucket.elements >= plan_.gradient_bucket) append_reduction(sequence, bucket, ends);
   }
   append_reduction(sequence, bucket, ends);
-  if (previous_) {
-    append(sequence, store_.send(Direction::kBackward), -1, {source}, {{source, 0}});
-  }
+  if (chunk_.receives) append_send(sequence, Direction::kBackward, progress.source);
   return sequence;
+}
+
+void SequenceWriter::append_send(Sequence& sequence, Direction direction, std::int32_t source) {
+  append(sequence, {store_.send(direction), -1, {source}, {{source, 0}}});
 }
 
 }  // namespace stepwright

@@ -49,15 +49,16 @@ class TemplateStore {
 /// that run beside it.
 class SequenceWriter {
  public:
+  /// The chunk to write, and whether others come before and after it in the model.
+  struct Chunk {
+    const std::vector<Block>& blocks;
+    std::int32_t index = 0;  ///< Of the stage.
+    bool receives = false;
+    bool sends = false;
+  };
   SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const Plan& plan,
-                 const std::vector<Block>& blocks, std::int32_t chunk, bool receives, bool sends)
-      : store_(store),
-        sharding_(sharding),
-        plan_(plan),
-        blocks_(blocks),
-        chunk_(chunk),
-        previous_(receives),
-        next_(sends) {}
+                 const Chunk& chunk)
+      : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
   /// `first`: of the step, with the gathers that the last one postponed.
   [[nodiscard]] Sequence forward(bool first);
@@ -71,21 +72,21 @@ class SequenceWriter {
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };
-  std::int32_t append(Sequence& sequence, TemplateId which, std::int32_t layer,
-                      std::vector<std::int32_t> after, std::vector<Source> inputs);
+  /// How far a sequence has got: where the residual stream is, and the blocks done.
+  struct Progress {
+    std::int32_t source = -1;
+    std::vector<std::int32_t> done;
+  };
   std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
-                             const std::vector<std::int32_t>& done);
-  void append_block(Sequence& sequence, const Block& block, TemplateId which, std::int32_t gather,
-                    std::int32_t& source, std::vector<std::int32_t>& done);
+                             const Progress& progress);
+  void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
+  void append_send(Sequence& sequence, Direction direction, std::int32_t source);
   void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
 
   TemplateStore& store_;
   const ShardingBuilder& sharding_;
   const Plan& plan_;
-  const std::vector<Block>& blocks_;
-  std::int32_t chunk_;
-  bool previous_;  ///< Another chunk comes before this one.
-  bool next_;
+  Chunk chunk_;
 };
 
 }  // namespace stepwright

@@ -36,8 +36,7 @@ TensorId experts_block(Emit& e, TensorId normed);
 TensorId experts_block_backward(Emit& e, TensorId dy);
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.
-TensorId activate(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, bool routed);
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, std::int64_t rows,
-                           std::int64_t columns, bool routed);
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet);
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet);
 
 }  // namespace stepwright

@@ -82,8 +82,11 @@ class ProgramBuilder {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
     for (const Block& block : blocks) size += block.size;
     const std::int64_t which = chunk * stages() + stage.position;
-    SequenceWriter writer(store_, sharding_, plan_, blocks, static_cast<std::int32_t>(chunk),
-                          which > 0, which + 1 < chunks() * stages());
+    SequenceWriter writer(store_, sharding_, plan_,
+                          {.blocks = blocks,
+                           .index = static_cast<std::int32_t>(chunk),
+                           .receives = which > 0,
+                           .sends = which + 1 < chunks() * stages()});
     const bool postponed = plan_.overlap.parameters && sharding_.gathers_after_step();
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};

@@ -37,10 +37,12 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, std::s
   return to;
 }
 
-TensorId exchange(Emit& e, TensorId from, std::int64_t rows, std::int64_t columns, Phase phase,
+TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase,
                   std::string_view name) {
-  const TensorId to = buffer(e, name, rows, columns);
-  e.out.add(context_message(e, OperatorKind::kAllToAll, phase, name, rows * columns), {from}, {to});
+  const TensorId to = buffer(e, name, to_sheet.rows, to_sheet.columns);
+  e.out.add(
+      context_message(e, OperatorKind::kAllToAll, phase, name, to_sheet.rows * to_sheet.columns),
+      {from}, {to});
   return to;
 }
 
@@ -188,7 +190,7 @@ TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window) {
   e.kept.set(Keep::kHeadsQkv, heads_qkv);
   const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, window));
   e.kept.set(Keep::kHeadsOut, heads_out);
-  return exchange(e, heads_out, s.tokens, s.heads() * s.model->value_dim(), e.forward,
+  return exchange(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward,
                   "context.out");
 }
 
@@ -197,7 +199,7 @@ TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();
   const TensorId d_heads =
-      exchange(e, d_out, s.tokens * s.context, width / s.context, phase, "context.out");
+      exchange(e, d_out, {s.tokens * s.context, width / s.context}, phase, "context.out");
   const TensorId d_heads_qkv =
       local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv), e.kept.get(Keep::kHeadsOut),
                                ulysses_shape(s, window));

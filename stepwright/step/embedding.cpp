@@ -31,7 +31,7 @@ TensorId embed(Emit& e) {
                .parameter = e.out.parameter("embedding.position")},
               {x, e.parameters}, {x});
   }
-  if (e.s.model->embedding_norm) x = norm(e, x, e.s.rows, h, kEmbeddingNorm);
+  if (e.s.model->embedding_norm) x = norm(e, x, {e.s.rows, h}, kEmbeddingNorm);
   if (e.s.model->dropout == 0) return x;
   const TensorId bits =
       e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
@@ -48,7 +48,7 @@ TensorId embed(Emit& e) {
 void embed_backward(Emit& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
-  if (e.s.model->embedding_norm) dx = norm_backward(e, dx, e.s.rows, h, kEmbeddingNorm);
+  if (e.s.model->embedding_norm) dx = norm_backward(e, dx, {e.s.rows, h}, kEmbeddingNorm);
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAccumulate,
                .phase = Phase::kWeightGradient,

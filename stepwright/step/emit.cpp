@@ -63,15 +63,15 @@ void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) 
   e.out.add(product_operator(e, Phase::kWeightGradient, p), {dy, x}, {e.gradients});
 }
 
-TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, const NormRole& role) {
+TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
-  const TensorId y = activation(e, role.name, rows, columns);
-  const TensorId stats =
-      e.out.tensor({.name = "statistics", .dtype = DType::kFp32, .extents = {rows, statistics, 1}});
+  const TensorId y = activation(e, role.name, sheet.rows, sheet.columns);
+  const TensorId stats = e.out.tensor(
+      {.name = "statistics", .dtype = DType::kFp32, .extents = {sheet.rows, statistics, 1}});
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = e.s.storage,
-             .shape = {.rows = rows, .columns = columns},
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = role.name,
              .parameter = e.out.parameter(role.name)},
             {x, e.parameters}, {y, stats});
@@ -80,13 +80,13 @@ TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, cons
   return y;
 }
 
-TensorId norm_backward(Emit& e, TensorId dy, std::int64_t rows, std::int64_t columns,
-                       const NormRole& role, TensorId residual) {
-  const TensorId dx = activation(e, "gradient", rows, columns);
+TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
+                       TensorId residual) {
+  const TensorId dx = activation(e, "gradient", sheet.rows, sheet.columns);
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
-             .shape = {.rows = rows, .columns = columns},
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = role.name,
              .parameter = e.out.parameter(role.name)},
             {dy, e.kept.get(role.input), e.kept.get(role.statistics), residual, e.parameters},

@@ -27,6 +27,13 @@ struct Product {
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
 };
 
+/// Sizes of a matrix of activations.
+struct Sheet {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  bool routed = false;  ///< Rows are a mean over expert ranks.
+};
+
 /// A new [rows, columns] activation.
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
 
@@ -43,10 +50,10 @@ struct NormRole {
   Keep statistics{};
   std::string_view name;
 };
-TensorId norm(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, const NormRole& role);
+TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 /// Gradient of a norm's input, plus `residual` when there is one; the weight's gradient with it.
-TensorId norm_backward(Emit& e, TensorId dy, std::int64_t rows, std::int64_t columns,
-                       const NormRole& role, TensorId residual = -1);
+TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
+                       TensorId residual = -1);
 
 /// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.
 TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name,

@@ -62,15 +62,25 @@ void send_routed(Emit& e, const ExpertMessage& m, TensorId from, TensorId to) {
             {from}, {to});
 }
 
-void reorder(Emit& e, OperatorKind kind, Phase phase, std::int64_t rows, std::string_view name,
-             TensorId from, TensorId weights, TensorId to) {
-  e.out.add({.kind = kind,
-             .phase = phase,
+/// A copy of rows in another order: into expert order (kPermute) or weighted and summed back.
+struct Reorder {
+  OperatorKind kind{};
+  Phase phase{};
+  std::int64_t rows = 0;
+  std::string_view name;
+  TensorId from = -1;
+  TensorId weights = -1;
+  TensorId to = -1;
+};
+
+void reorder(Emit& e, const Reorder& r) {
+  e.out.add({.kind = r.kind,
+             .phase = r.phase,
              .dtype = e.s.storage,
              .routed = true,
-             .shape = {.rows = rows, .columns = e.s.model->hidden},
-             .name = name},
-            {from, weights}, {to});
+             .shape = {.rows = r.rows, .columns = e.s.model->hidden},
+             .name = r.name},
+            {r.from, r.weights}, {r.to});
 }
 
 bool exchanges(const Setting& s) { return s.expert > 1 && s.dispatcher == Dispatcher::kAllToAll; }
@@ -173,16 +183,17 @@ TensorId dispatch(Emit& e, TensorId rows, Phase phase, TensorId weights, std::st
   if (gathers(e.s)) {
     const TensorId all = gather_rows(e, rows, phase, true, name);
     const TensorId sorted = routed_tensor(e, "expert.rows", count.computed, e.s.model->hidden);
-    reorder(e, OperatorKind::kPermute, phase, count.computed, "experts.sort", all, weights, sorted);
+    reorder(e,
+            {OperatorKind::kPermute, phase, count.computed, "experts.sort", all, weights, sorted});
     return sorted;
   }
   const TensorId permuted = routed_tensor(e, "permuted", count.copies, e.s.model->hidden);
-  reorder(e, OperatorKind::kPermute, phase, count.copies, "experts.permute", rows, weights,
-          permuted);
+  reorder(
+      e, {OperatorKind::kPermute, phase, count.copies, "experts.permute", rows, weights, permuted});
   const TensorId arrived = move_rows(e, permuted, phase, true, name);
   if (arrived == permuted) return permuted;
   const TensorId sorted = routed_tensor(e, "expert.rows", count.computed, e.s.model->hidden);
-  reorder(e, OperatorKind::kPermute, phase, count.computed, "experts.sort", arrived, -1, sorted);
+  reorder(e, {OperatorKind::kPermute, phase, count.computed, "experts.sort", arrived, -1, sorted});
   return sorted;
 }
 
@@ -194,19 +205,20 @@ TensorId combine(Emit& e, TensorId rows, Phase phase, TensorId weights, std::str
   if (gathers(e.s)) {
     const std::int64_t all = e.s.rows * e.s.expert * e.s.expert_tensor;
     const TensorId sums = activation(e, "partial_sums", all, h);
-    reorder(e, OperatorKind::kUnpermute, phase, count.computed, "experts.unsort", rows, weights,
-            sums);
+    reorder(e, {OperatorKind::kUnpermute, phase, count.computed, "experts.unsort", rows, weights,
+                sums});
     return gather_rows(e, sums, phase, false, name);
   }
   TensorId back = rows;
   if (e.s.expert * e.s.expert_tensor > 1) {
     const TensorId unsorted = routed_tensor(e, "unsorted", count.computed, h);
-    reorder(e, OperatorKind::kPermute, phase, count.computed, "experts.unsort", rows, -1, unsorted);
+    reorder(e,
+            {OperatorKind::kPermute, phase, count.computed, "experts.unsort", rows, -1, unsorted});
     back = move_rows(e, unsorted, phase, false, name);
   }
   if (phase == e.forward) e.kept.set(Keep::kCombined, back);
-  reorder(e, OperatorKind::kUnpermute, phase, count.copies, "experts.unpermute", back, weights,
-          own);
+  reorder(e,
+          {OperatorKind::kUnpermute, phase, count.copies, "experts.unpermute", back, weights, own});
   return own;
 }
 
@@ -231,7 +243,7 @@ TensorId grouped_backward(Emit& e, TensorId dy) {
   const TensorId d_active = linear_data_gradient(e, dy, second);
   linear_weight_gradient(e, dy, e.kept.get(Keep::kExpertActivationOut), second);
   const TensorId d_wide = activate_backward(e, d_active, e.kept.get(Keep::kExpertFc1Out),
-                                            second.rows, second.inner, true);
+                                            {second.rows, second.inner, true});
   const TensorId d_rows = linear_data_gradient(e, d_wide, first);
   linear_weight_gradient(e, d_wide, e.kept.get(Keep::kExpertInput), first);
   return d_rows;
@@ -267,7 +279,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   e.kept.set(Keep::kExpertInput, rows);
   const TensorId wide = linear(e, rows, expert_fc1(s));
   e.kept.set(Keep::kExpertFc1Out, wide);
-  const TensorId active = activate(e, wide, expert_fc2(s).rows, expert_fc2(s).inner, true);
+  const TensorId active = activate(e, wide, {expert_fc2(s).rows, expert_fc2(s).inner, true});
   e.kept.set(Keep::kExpertActivationOut, active);
   const TensorId result = linear(e, active, expert_fc2(s));
   TensorId out = combine(e, result, e.forward, probabilities, "experts.combine");

@@ -64,7 +64,7 @@ void cross_entropy(Emit& e, TensorId logits) {
 }
 
 void head_forward(Emit& e, TensorId x) {
-  const TensorId rows = norm(e, x, e.s.rows, e.s.model->hidden, kFinalNorm);
+  const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, kFinalNorm);
   cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, head_product(e.s)));
 }
 
@@ -73,7 +73,7 @@ TensorId head_backward(Emit& e) {
   e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"), {e.kept.get(Keep::kLogits)},
             {d_logits});
   const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
-  return norm_backward(e, d_rows, e.s.rows, e.s.model->hidden, kFinalNorm);
+  return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, kFinalNorm);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TensorId queries(Emit& e, TensorId normed) {
   }
   e.kept.set(Keep::kAttentionLinearInput, normed);
   const TensorId down = linear(e, normed, query_down(e.s));
-  const TensorId latent = norm(e, down, e.s.rows, sizes(e.s).query_rank, kQueryNorm);
+  const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
   return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
 }
 
@@ -60,7 +60,7 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
     return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
   }
   const TensorId d_latent = column_linear_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
-  const TensorId d_down = norm_backward(e, d_latent, e.s.rows, sizes(e.s).query_rank, kQueryNorm);
+  const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
   const TensorId dx = linear_data_gradient(e, d_down, query_down(e.s));
   linear_weight_gradient(e, d_down, e.kept.get(Keep::kAttentionLinearInput), query_down(e.s));
   return dx;
@@ -69,7 +69,7 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
 TensorId key_values_backward(Emit& e, TensorId d_qkv) {
   const TensorId d_latent =
       column_linear_backward(e, d_qkv, Keep::kKeyValueDownNormed, key_value_up(e.s));
-  const TensorId d_down = norm_backward(e, d_latent, e.s.rows, sizes(e.s).kv_rank, kKeyValueNorm);
+  const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId dx = linear_data_gradient(e, d_down, key_value_down(e.s));
   linear_weight_gradient(e, d_down, e.kept.get(Keep::kKeyValueUp), key_value_down(e.s));
   return dx;
@@ -82,7 +82,7 @@ TensorId latent_projections(Emit& e, TensorId normed) {
   // The input of the key-value projection is the sharded one whatever the queries kept.
   e.kept.set(Keep::kKeyValueUp, normed);
   const TensorId down = linear(e, normed, key_value_down(e.s));
-  const TensorId latent = norm(e, down, e.s.rows, sizes(e.s).kv_rank, kKeyValueNorm);
+  const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
   return assemble(e, q, kv, e.forward,
                   activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s)));

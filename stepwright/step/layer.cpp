@@ -12,11 +12,11 @@ constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatist
 constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp"};
 
 TensorId normed(Emit& e, TensorId x, const NormRole& role) {
-  return norm(e, x, e.s.rows, e.s.model->hidden, role);
+  return norm(e, x, {e.s.rows, e.s.model->hidden}, role);
 }
 
 TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual) {
-  return norm_backward(e, dy, e.s.rows, e.s.model->hidden, role, residual);
+  return norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role, residual);
 }
 
 TensorId leave(Emit& e, TensorId partial, std::string_view name) {

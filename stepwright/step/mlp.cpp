@@ -28,34 +28,34 @@ MlpRole shared_mlp(const Architecture& model) {
           model.experts->shared_ffn};
 }
 
-TensorId activate(Emit& e, TensorId x, std::int64_t rows, std::int64_t columns, bool routed) {
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
-                                   .routed = routed,
-                                   .extents = {rows, columns, 1}});
+                                   .routed = sheet.routed,
+                                   .extents = {sheet.rows, sheet.columns, 1}});
   e.out.add({.kind = OperatorKind::kActivation,
              .phase = e.forward,
              .dtype = e.s.storage,
-             .routed = routed,
+             .routed = sheet.routed,
              .gated = e.s.model->gated,
-             .shape = {.rows = rows, .columns = columns},
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = "activation"},
             {x}, {y});
   return y;
 }
 
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, std::int64_t rows,
-                           std::int64_t columns, bool routed) {
-  const TensorId dx = e.out.tensor({.name = "gradient",
-                                    .dtype = e.s.storage,
-                                    .routed = routed,
-                                    .extents = {rows, columns * (e.s.model->gated ? 2 : 1), 1}});
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet) {
+  const TensorId dx =
+      e.out.tensor({.name = "gradient",
+                    .dtype = e.s.storage,
+                    .routed = sheet.routed,
+                    .extents = {sheet.rows, sheet.columns * (e.s.model->gated ? 2 : 1), 1}});
   e.out.add({.kind = OperatorKind::kActivation,
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
-             .routed = routed,
+             .routed = sheet.routed,
              .gated = e.s.model->gated,
-             .shape = {.rows = rows, .columns = columns},
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = "activation"},
             {dy, x}, {dx});
   return dx;
@@ -64,7 +64,7 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, std::int64_t rows,
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
   const TensorId wide = column_linear(e, normed, role.input, fc1(e.s, role));
   e.kept.set(role.fc1_out, wide);
-  const TensorId active = activate(e, wide, e.s.tokens, role.ffn / e.s.tensor, false);
+  const TensorId active = activate(e, wide, {e.s.tokens, role.ffn / e.s.tensor});
   e.kept.set(role.activation_out, active);
   return linear(e, active, fc2(e.s, role));
 }
@@ -72,8 +72,8 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   const TensorId d_active = linear_data_gradient(e, dy, fc2(e.s, role));
   linear_weight_gradient(e, dy, e.kept.get(role.activation_out), fc2(e.s, role));
-  const TensorId d_wide = activate_backward(e, d_active, e.kept.get(role.fc1_out), e.s.tokens,
-                                            role.ffn / e.s.tensor, false);
+  const TensorId d_wide =
+      activate_backward(e, d_active, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor});
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

@@ -77,22 +77,21 @@ void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spre
 }
 
 void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& spread,
-                                    std::int64_t elements, bool each, bool last,
-                                    Stream stream) const {
+                                    std::int64_t elements, const Reductions& which) const {
   const Spread g = sharding_.gradients;
   const Spread os = sharding_.optimizer;
   const auto reduce = [&](OperatorKind kind, GroupKind group, std::int64_t size,
                           std::int64_t count) {
-    out.message({kind, group, size, count, s_.gradient, Phase::kWeightGradient, stream,
+    out.message({kind, group, size, count, s_.gradient, Phase::kWeightGradient, which.stream,
                  gradient_bucket_, "gradients"});
   };
-  const bool inner =
-      (g == Spread::kInner && each) || (g == Spread::kNone && os == Spread::kInner && last);
-  const bool world =
-      (g == Spread::kGlobal && each) || (g == Spread::kNone && os == Spread::kGlobal && last);
+  const bool inner = (g == Spread::kInner && which.each) ||
+                     (g == Spread::kNone && os == Spread::kInner && which.last);
+  const bool world = (g == Spread::kGlobal && which.each) ||
+                     (g == Spread::kNone && os == Spread::kGlobal && which.last);
   if (inner) reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.inner, elements);
   if (world) reduce(OperatorKind::kReduceScatter, spread.world_group, spread.world, elements);
-  if (!last) return;
+  if (!which.last) return;
   const std::int64_t part = divide_up(elements, spread.inner);
   if (os == Spread::kNone) {
     reduce(OperatorKind::kAllReduce, spread.world_group, spread.world, elements);
@@ -130,8 +129,8 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
   const std::int64_t borrowed = reduces_each_backward() ? sum.borrowed : 0;
-  add_reduction(out, dense_, sum.dense + borrowed, true, last, stream);
-  add_reduction(out, expert_, sum.expert, true, last, stream);
+  add_reduction(out, dense_, sum.dense + borrowed, {true, last, stream});
+  add_reduction(out, expert_, sum.expert, {true, last, stream});
   return std::move(out.builder.piece());
 }
 

@@ -58,8 +58,14 @@ class ShardingBuilder {
   [[nodiscard]] States states(const UnitSize& stage) const;
 
  private:
+  /// Which reductions of a strategy: those of every backward, those of the last one, and where.
+  struct Reductions {
+    bool each = false;
+    bool last = false;
+    Stream stream = Stream::kCompute;
+  };
   void add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
-                     bool each, bool last, Stream stream) const;
+                     const Reductions& which) const;
   void add_after_step(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
                       Stream stream) const;
   void add_each_use(MessageWriter& out, const StateSpread& spread, std::int64_t elements) const;

@@ -66,8 +66,8 @@ void ShardingBuilder::add_optimizer(MessageWriter& out, const Update& what) cons
 Template ShardingBuilder::update(const Update& what) const {
   MessageWriter out("update");
   if (what.reduce_last) {
-    add_reduction(out, dense_, what.stage.dense, false, true, Stream::kCompute);
-    add_reduction(out, expert_, what.stage.expert, false, true, Stream::kCompute);
+    add_reduction(out, dense_, what.stage.dense, {.last = true});
+    add_reduction(out, expert_, what.stage.expert, {.last = true});
   }
   add_small_reductions(out, what);
   add_norm(out, what);

@@ -88,6 +88,8 @@ TEST(WithField, NamesTheNearestKnownField) {
   EXPECT_THAT(refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
   EXPECT_THAT(refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
   EXPECT_THAT(refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));
+  EXPECT_THAT(refused("cluster.nics=2x"),
+              HasSubstr("there is no 'job.cluster.nics' to multiply; did you mean 'nic'?"));
   EXPECT_THAT(refused("stepwright=plan/1"), HasSubstr("unknown field 'stepwright'"));
 }
 
