@@ -31,7 +31,7 @@ Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
 }
 
 /// One whole plan with summaries that exist: the innermost step of a search.
-void PriceOnePlan(benchmark::State& state) {
+void price_one_plan(benchmark::State& state) {
   const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const Plan plan = plan_of(job, 8, 16);
   const CostModel cost(job);
@@ -39,10 +39,10 @@ void PriceOnePlan(benchmark::State& state) {
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
   for (auto _ : state) benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
 }
-BENCHMARK(PriceOnePlan);
+BENCHMARK(price_one_plan);
 
 /// The summaries of one setting and everything after them.
-void PriceOnePlanFromNothing(benchmark::State& state) {
+void price_one_plan_from_nothing(benchmark::State& state) {
   const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const Plan plan = plan_of(job, 8, 16);
   const CostModel cost(job);
@@ -51,17 +51,17 @@ void PriceOnePlanFromNothing(benchmark::State& state) {
     benchmark::DoNotOptimize(pricer.price(plan).seconds);
   }
 }
-BENCHMARK(PriceOnePlanFromNothing)->Unit(benchmark::kMicrosecond);
+BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 
-void PredictLlama70b(benchmark::State& state) {
+void predict_llama_70b(benchmark::State& state) {
   const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
   const PlannedJob planned{job, plan_of(job, 8, 4)};
   for (auto _ : state) benchmark::DoNotOptimize(predict(planned).simulation.step_time_s);
 }
-BENCHMARK(PredictLlama70b)->Unit(benchmark::kMillisecond);
+BENCHMARK(predict_llama_70b)->Unit(benchmark::kMillisecond);
 
 /// 64 stages x 512 micro-batches, two layers a stage.
-void SimulateDeepPipeline(benchmark::State& state) {
+void simulate_deep_pipeline(benchmark::State& state) {
   const Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
   const Plan plan = plan_of(job, 8, 64);
   const CostModel cost(job);
@@ -71,9 +71,9 @@ void SimulateDeepPipeline(benchmark::State& state) {
     benchmark::DoNotOptimize(simulate(program, cost, layouts, plan).step_time_s);
   }
 }
-BENCHMARK(SimulateDeepPipeline)->Unit(benchmark::kMillisecond);
+BENCHMARK(simulate_deep_pipeline)->Unit(benchmark::kMillisecond);
 
-void Tune(benchmark::State& state, const Job& job) {
+void run_tune(benchmark::State& state, const Job& job) {
   TuneResult result;
   for (auto _ : state) result = tune(job, TuneOptions{});
   state.counters["legal"] = static_cast<double>(result.space.legal);
@@ -81,25 +81,25 @@ void Tune(benchmark::State& state, const Job& job) {
   state.counters["simulated"] = static_cast<double>(result.space.simulated);
 }
 
-void TuneLlama405bOn16384H100(benchmark::State& state) {
-  Tune(state, job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192));
+void tune_llama_405b_on_16384_h100(benchmark::State& state) {
+  run_tune(state, job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192));
 }
-BENCHMARK(TuneLlama405bOn16384H100)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(tune_llama_405b_on_16384_h100)->Unit(benchmark::kMillisecond)->Iterations(3);
 
-void TuneGpt1tOn512A100(benchmark::State& state) {
-  Tune(state, job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048));
+void tune_gpt_1t_on_512_a100(benchmark::State& state) {
+  run_tune(state, job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048));
 }
-BENCHMARK(TuneGpt1tOn512A100)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(tune_gpt_1t_on_512_a100)->Unit(benchmark::kMillisecond)->Iterations(3);
 
-void TuneLlama70bOn64H100(benchmark::State& state) {
-  Tune(state, job_of("llama-3-70b", "dgx-h100", 8, 512, 8192));
+void tune_llama_70b_on_64_h100(benchmark::State& state) {
+  run_tune(state, job_of("llama-3-70b", "dgx-h100", 8, 512, 8192));
 }
-BENCHMARK(TuneLlama70bOn64H100)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(tune_llama_70b_on_64_h100)->Unit(benchmark::kMillisecond)->Iterations(3);
 
-void TuneDeepSeekOn2048H800(benchmark::State& state) {
-  Tune(state, job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096));
+void tune_deepseek_on_2048_h800(benchmark::State& state) {
+  run_tune(state, job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096));
 }
-BENCHMARK(TuneDeepSeekOn2048H800)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(tune_deepseek_on_2048_h800)->Unit(benchmark::kMillisecond)->Iterations(3);
 
 }  // namespace
 }  // namespace stepwright

@@ -16,7 +16,7 @@ const Breakdown& critical(const Prediction& prediction) {
 }
 
 std::string memory_line(const MemoryReport& memory) {
-  const std::string line =
+  std::string line =
       fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
   if (memory.fits()) return line;
   return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,

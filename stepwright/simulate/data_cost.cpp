@@ -38,31 +38,44 @@ Spreading expert(const Plan& plan, const StageCost& stage) {
           GroupKind::kExpertData,       static_cast<double>(stage.size.expert)};
 }
 
+/// Elements in a number of equal messages.
+struct Volume {
+  DType type{};
+  double elements = 0;
+  double pieces = 1;
+};
+
 class Messages {
  public:
   Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
-  /// Adds `elements` in `pieces` messages.
-  void add(MessageCost& sum, OperatorKind kind, GroupKind group, DType type, double elements,
-           double pieces) const {
+  /// Adds `volume.elements` in `volume.pieces` messages.
+  void add(MessageCost& sum, OperatorKind kind, GroupKind group, const Volume& volume) const {
     const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
-    if (layout.size <= 1 || elements <= 0) return;
+    if (layout.size <= 1 || volume.elements <= 0) return;
     const auto seconds = [&](double count) {
       const OperatorTime time =
-          cost_.message(kind, bytes_of(type, count), layout, plan_.data_algorithm);
+          cost_.message(kind, bytes_of(volume.type, count), layout, plan_.data_algorithm);
       sum.link = std::max(sum.link, time.link);
       return time.seconds;
     };
-    const double whole = seconds(elements);
+    const double whole = seconds(volume.elements);
+    const double pieces = volume.pieces;
     sum.floor_s += whole;
-    sum.seconds += pieces > 1 ? pieces * seconds(elements / pieces) : whole;
+    sum.seconds += pieces > 1 ? pieces * seconds(volume.elements / pieces) : whole;
   }
 
  private:
   const CostModel& cost_;
   const Plan& plan_;
   const Layouts& layouts_;
+};
+
+/// The blocks of a position and the type in which their parameters are stored.
+struct Blocks {
+  DType storage{};
+  double units = 1;
 };
 
 double pieces_of(double elements, std::int64_t bucket, double units) {
@@ -73,21 +86,21 @@ double pieces_of(double elements, std::int64_t bucket, double units) {
 }
 
 void add_gathers(DataCost& out, const Messages& messages, const Plan& plan, const Spreading& spread,
-                 DType storage, double units) {
+                 const Blocks& blocks) {
   const Spread p = plan.sharding.parameters;
   const Spread os = plan.sharding.optimizer;
   const auto gather = [&](MessageCost& sum, GroupKind group, double elements, double pieces) {
-    messages.add(sum, OperatorKind::kAllGather, group, storage, elements, pieces);
+    messages.add(sum, OperatorKind::kAllGather, group, {blocks.storage, elements, pieces});
   };
-  if (p == Spread::kInner) gather(out.gather, spread.inner_group, spread.elements, units);
-  if (p == Spread::kGlobal) gather(out.gather, spread.world_group, spread.elements, units);
+  if (p == Spread::kInner) gather(out.gather, spread.inner_group, spread.elements, blocks.units);
+  if (p == Spread::kGlobal) gather(out.gather, spread.world_group, spread.elements, blocks.units);
   if (p == os) return;
   const double part =
       p == Spread::kInner ? spread.elements / static_cast<double>(spread.inner) : spread.elements;
   GroupKind group = os == Spread::kInner ? spread.inner_group : spread.world_group;
   if (p == Spread::kInner) group = spread.outer_group;
   const double pieces =
-      plan.overlap.parameters ? units : pieces_of(part, plan.parameter_bucket, 1e18);
+      plan.overlap.parameters ? blocks.units : pieces_of(part, plan.parameter_bucket, 1e18);
   gather(out.refresh, group, part, pieces);
 }
 
@@ -100,7 +113,7 @@ void add_reductions(DataCost& out, const Messages& messages, const Plan& plan,
   const double buckets = pieces_of(whole, plan.gradient_bucket, units);
   out.buckets = std::max(out.buckets, buckets);
   const auto reduce = [&](MessageCost& sum, OperatorKind kind, GroupKind group, double elements) {
-    messages.add(sum, kind, group, plan.accumulate, elements, buckets);
+    messages.add(sum, kind, group, {plan.accumulate, elements, buckets});
   };
   constexpr OperatorKind kScatter = OperatorKind::kReduceScatter;
   if (g == Spread::kGlobal) {
@@ -151,7 +164,7 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   seconds += cost.compute_s(op);
   const auto all_reduce = [&](GroupKind group, DType type, double elements) {
     MessageCost sum;
-    messages.add(sum, OperatorKind::kAllReduce, group, type, elements, 1);
+    messages.add(sum, OperatorKind::kAllReduce, group, {type, elements, 1});
     return sum.seconds;
   };
   const double divisor = d.divisor(plan.sharding.gradients);
@@ -176,7 +189,7 @@ DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, cons
   const DType storage = storage_type(job.precision);
   for (const Spreading& spread : {dense(plan, stage), expert(plan, stage)}) {
     if (spread.elements <= 0) continue;
-    add_gathers(out, messages, plan, spread, storage, units);
+    add_gathers(out, messages, plan, spread, {storage, units});
     add_reductions(out, messages, plan, spread, units);
   }
   out.update_s = update_seconds(cost, job, plan, layouts, stage);

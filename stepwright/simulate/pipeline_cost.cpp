@@ -152,7 +152,8 @@ double PipelinePricer::steady(std::int64_t micro_batches, double hop) const {
   const std::size_t p = forward_.size();
   const auto consider = [&](double work, std::size_t count) {
     const auto n = static_cast<std::int64_t>(count);
-    const auto trips = static_cast<double>((micro_batches - 1 + n - 1) / n);
+    const std::int64_t round_trips = (micro_batches - 1 + n - 1) / n;
+    const auto trips = static_cast<double>(round_trips);
     slowest = std::max(
         slowest, rounds * work / static_cast<double>(n) + 2 * hop * std::max(0.0, rounds - trips));
   };

@@ -40,8 +40,8 @@ double recomputed_flops(const StepProgram& program) {
       total += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
-  return total *
-         static_cast<double>(program.ranks / static_cast<std::int64_t>(program.stages.size()));
+  const std::int64_t ranks_of_stage = program.ranks / std::ssize(program.stages);
+  return total * static_cast<double>(ranks_of_stage);
 }
 
 void add_notes(Prediction& p, const CostModel& cost) {

@@ -13,6 +13,7 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 Census::Census(const Job& job, const Dimensions& space)
     : job_(job), space_(space), total_(space.total()) {
   block_points_ = product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),

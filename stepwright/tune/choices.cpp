@@ -66,6 +66,7 @@ struct Groups {
   std::vector<std::int64_t> inner, expert;
 };
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
                       std::set<DataChoice>& seen) {
   for (const DType accumulate : space.accumulate) {
@@ -99,6 +100,7 @@ Dimensions legal_types(const Job& job, const Dimensions& space, Plan plan) {
 }
 
 /// All groups of one strategy.
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Plan plan,
                   const Groups& groups, std::set<DataChoice>& seen) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
@@ -143,6 +145,7 @@ Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order)
   return plan;
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid) {
   BlockTable table;
   Plan plan = grid;
@@ -169,6 +172,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
   return table;
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal) {
   StageTable table;
   std::set<Plan> seen;

@@ -19,6 +19,7 @@ struct BlockWork {
   Work floors;   ///< Never above what the simulator takes.
 };
 
+// NOLINTNEXTLINE(readability-function-size): names of one sum
 void add(Work& work, const BlockCosts& blocks, std::size_t recompute, std::size_t which,
          double count, double BlockCost::* part) {
   const BlockPairCost& cost = blocks.layers[which].costs[recompute];

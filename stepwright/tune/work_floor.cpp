@@ -117,6 +117,7 @@ const Work& WorkFloor::work(const Plan& plan) {
   return entry->second;
 }
 
+// NOLINTNEXTLINE(readability-function-size): factors of one formula
 StageFloor stage_floor(const Work& work, std::size_t recompute, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches, std::int64_t layers) {
   const auto p = static_cast<double>(pipeline);

@@ -17,18 +17,24 @@
 namespace stepwright {
 namespace {
 
+/// Calls `visit` with every operator that one rank of a stage performs in a step, in order.
+template <class Visit>
+void for_each_operator(const StepProgram& program, const Stage& stage, Visit visit) {
+  for (const Slot& slot : stage.schedule) {
+    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      for (const Operator& op : piece.operators) visit(op);
+    }
+  }
+}
+
 /// Calls of an operation of a scheme by one rank of a stage in a step.
 std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind kind, Scheme scheme,
                    Phase phase) {
   std::int64_t count = 0;
-  const Stage& s = program.stages[stage];
-  for (const Slot& slot : s.schedule) {
-    for (const Item& item : s.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (op.kind == kind && op.scheme == scheme && op.phase == phase) count += op.repeats;
-      }
-    }
-  }
+  for_each_operator(program, program.stages[stage], [&](const Operator& op) {
+    if (op.kind == kind && op.scheme == scheme && op.phase == phase) count += op.repeats;
+  });
   return count;
 }
 
@@ -36,17 +42,30 @@ std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind k
 double product_flops(const StepProgram& program, bool recompute) {
   double sum = 0;
   for (const Stage& stage : program.stages) {
-    for (const Slot& slot : stage.schedule) {
-      for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-        for (const Operator& op :
-             program.templates[static_cast<std::size_t>(item.which)].operators) {
-          const bool product = op.kind == OperatorKind::kLinear;
-          if (product && (op.phase == Phase::kRecompute) == recompute) sum += flops(op);
-        }
-      }
-    }
+    for_each_operator(program, stage, [&](const Operator& op) {
+      if (op.kind != OperatorKind::kLinear) return;
+      if ((op.phase == Phase::kRecompute) == recompute) sum += flops(op);
+    });
   }
   return sum;
+}
+
+void expect_inputs_match(const StepProgram& program, const Sequence& sequence, std::size_t i) {
+  const Item& item = sequence.items[i];
+  const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+  ASSERT_EQ(item.inputs.size(), piece.inputs.size()) << piece.name;
+  for (std::size_t k = 0; k < item.inputs.size(); ++k) {
+    const Source& source = item.inputs[k];
+    ASSERT_GE(source.item, 0) << piece.name;
+    ASSERT_LT(source.item, static_cast<std::int32_t>(i)) << piece.name;
+    const Item& maker = sequence.items[static_cast<std::size_t>(source.item)];
+    const Template& from = program.templates[static_cast<std::size_t>(maker.which)];
+    ASSERT_LT(source.output, static_cast<std::int32_t>(from.outputs.size())) << from.name;
+    const TensorId made = from.outputs[static_cast<std::size_t>(source.output)];
+    EXPECT_EQ(from.tensors[static_cast<std::size_t>(made)].bytes(),
+              piece.tensors[static_cast<std::size_t>(piece.inputs[k])].bytes())
+        << from.name << " -> " << piece.name;
+  }
 }
 
 void expect_well_formed(const StepProgram& program) {
@@ -70,21 +89,7 @@ void expect_well_formed(const StepProgram& program) {
   for (const Stage& stage : program.stages) {
     for (const Sequence& sequence : stage.sequences) {
       for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-        const Item& item = sequence.items[i];
-        const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-        ASSERT_EQ(item.inputs.size(), piece.inputs.size()) << piece.name;
-        for (std::size_t k = 0; k < item.inputs.size(); ++k) {
-          const Source& source = item.inputs[k];
-          ASSERT_GE(source.item, 0) << piece.name;
-          ASSERT_LT(source.item, static_cast<std::int32_t>(i)) << piece.name;
-          const Template& from = program.templates[static_cast<std::size_t>(
-              sequence.items[static_cast<std::size_t>(source.item)].which)];
-          ASSERT_LT(source.output, static_cast<std::int32_t>(from.outputs.size())) << from.name;
-          const TensorId made = from.outputs[static_cast<std::size_t>(source.output)];
-          EXPECT_EQ(from.tensors[static_cast<std::size_t>(made)].bytes(),
-                    piece.tensors[static_cast<std::size_t>(piece.inputs[k])].bytes())
-              << from.name << " -> " << piece.name;
-        }
+        expect_inputs_match(program, sequence, i);
       }
     }
   }
@@ -255,17 +260,10 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
     plan.sharding.group = word.find('I') == std::string_view::npos ? 1 : 8;
     const StepProgram program = build_program(job, plan);
     std::map<GroupKind, double> elements;
-    for (const Slot& slot : program.stages[0].schedule) {
-      const Sequence& sequence =
-          program.stages[0].sequences[static_cast<std::size_t>(slot.sequence)];
-      for (const Item& item : sequence.items) {
-        for (const Operator& op :
-             program.templates[static_cast<std::size_t>(item.which)].operators) {
-          if (op.scheme != Scheme::kData) continue;
-          elements[op.group] += static_cast<double>(op.payload_elements * op.repeats);
-        }
-      }
-    }
+    for_each_operator(program, program.stages[0], [&](const Operator& op) {
+      if (op.scheme != Scheme::kData) return;
+      elements[op.group] += static_cast<double>(op.payload_elements * op.repeats);
+    });
     const double whole = 8'030'261'248.0;
     EXPECT_NEAR(elements[GroupKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
     EXPECT_NEAR(elements[GroupKind::kShardOuter] / (whole / 8), row.outer, 1e-4) << row.name;
@@ -285,7 +283,7 @@ TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
       const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
       ++seen[{sequence.direction, sequence.chunk, slot.micro_batch}];
     }
-    EXPECT_EQ(seen.size(), static_cast<std::size_t>(2 * 5 * program.micro_batches + 1));
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(10 * program.micro_batches + 1));
     for (const auto& [key, count] : seen) EXPECT_EQ(count, 1);
   }
   expect_well_formed(program);

@@ -42,6 +42,7 @@ void each(const Values& values, Plan& plan, Put put, Next next) {
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
   const bool grid =
       plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
@@ -68,6 +69,7 @@ void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& vis
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
@@ -86,6 +88,7 @@ void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& vis
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
   for (const bool sequence_parallel : space.sequence_parallel) {
     for (const TensorInput input : space.tensor_input) {
@@ -102,6 +105,7 @@ void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& vis
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
 Visit visit_all(const Job& job, const Dimensions& space) {
   Visit visit;
   Plan plan;
