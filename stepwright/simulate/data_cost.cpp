@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepwright/step/work.h"
+
 namespace stepwright {
 namespace {
 
@@ -134,11 +136,7 @@ void add_reductions(DataCost& out, const Messages& messages, const Plan& plan,
 }
 
 double state_bytes(const Job& job) {
-  const DType storage = storage_type(job.precision);
-  const bool wide = storage == DType::kFp64;
-  const double master = storage == DType::kFp32 || wide ? 0 : 4;
-  const double moments = job.optimizer == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
-  return master + moments;
+  return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
 }
 
 double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
@@ -150,14 +148,11 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   const Spread os = plan.sharding.optimizer;
   const auto rows =
       static_cast<std::int64_t>(d.elements / d.divisor(os) + e.elements / e.divisor(os));
-  const bool shared = storage == DType::kFp32 || storage == DType::kFp64;
-  const double parameter = bytes_of(storage, 1) * (shared ? 2 : 1);
-  Operator op{.kind = OperatorKind::kOptimizer,
-              .phase = Phase::kOptimizer,
-              .dtype = storage,
-              .shape = {.rows = rows,
-                        .inner = static_cast<std::int64_t>(bytes_of(plan.accumulate, 1) +
-                                                           2 * state_bytes(job) + parameter)}};
+  Operator op{
+      .kind = OperatorKind::kOptimizer,
+      .phase = Phase::kOptimizer,
+      .dtype = storage,
+      .shape = {.rows = rows, .inner = optimizer_bytes(job.optimizer, storage, plan.accumulate)}};
   double seconds = cost.compute_s(op);
   op.kind = OperatorKind::kNormSquare;
   op.dtype = plan.accumulate;

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "stepwright/core/divide_up.h"
+
 namespace stepwright {
-namespace {
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
-}  // namespace
-
 void MessageWriter::message(const GroupMessage& m) {
   if (m.size <= 1 || m.elements <= 0) return;
   const std::int64_t pieces = std::max<std::int64_t>(1, m.bucket > 0 ? m.elements / m.bucket : 1);

@@ -1,11 +1,10 @@
 #include "stepwright/step/setting.h"
 
+#include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
 namespace {
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 LocalParameter localize(const Parameter& whole, const Setting& s) {
   LocalParameter local{.name = whole.name,

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "stepwright/core/divide_up.h"
 #include "stepwright/step/template_builder.h"
+#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 Stream data_stream(bool overlapped, Stream own) { return overlapped ? own : Stream::kCompute; }
 
@@ -139,17 +139,10 @@ std::int64_t ShardingBuilder::shard(Spread spread, const UnitSize& size) const {
          divide_up(size.expert, expert_.divisor(spread));
 }
 
-std::int64_t ShardingBuilder::state_bytes() const {
-  const bool wide = s_.storage == DType::kFp64;
-  const std::int64_t master = s_.storage == DType::kFp32 || wide ? 0 : 4;
-  const std::int64_t moments = optimizer_ == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
-  return master + moments;
-}
-
 States ShardingBuilder::states(const UnitSize& stage) const {
   return {size_bytes(s_.storage, shard(sharding_.parameters, stage)),
           size_bytes(s_.gradient, shard(sharding_.gradients, stage)),
-          state_bytes() * shard(sharding_.optimizer, stage)};
+          optimizer_state_bytes(optimizer_, s_.storage) * shard(sharding_.optimizer, stage)};
 }
 
 }  // namespace stepwright

@@ -72,8 +72,6 @@ class ShardingBuilder {
   void add_small_reductions(MessageWriter& out, const Update& what) const;
   void add_norm(MessageWriter& out, const Update& what) const;
   void add_optimizer(MessageWriter& out, const Update& what) const;
-  /// Bytes of optimizer state per parameter (master copy and moments).
-  [[nodiscard]] std::int64_t state_bytes() const;
   [[nodiscard]] std::int64_t shard(Spread spread, const UnitSize& size) const;
 
   const Setting& s_;

@@ -1,13 +1,9 @@
 // The end of a step: what sharding leaves to it, the small reductions, the norm and the optimizer.
+#include "stepwright/core/divide_up.h"
 #include "stepwright/step/sharding.h"
+#include "stepwright/step/work.h"
 
 namespace stepwright {
-namespace {
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
-}  // namespace
-
 /// Gradients that several ranks hold in part: norm weights under sequence parallelism, tied tables.
 void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& what) const {
   const std::int64_t divisor = dense_.divisor(sharding_.gradients);
@@ -51,15 +47,11 @@ void ShardingBuilder::add_norm(MessageWriter& out, const Update& what) const {
 }
 
 void ShardingBuilder::add_optimizer(MessageWriter& out, const Update& what) const {
-  const bool shared = s_.storage == DType::kFp32 || s_.storage == DType::kFp64;
-  // Reads gradient and states, writes states, and the parameter when it is not its own master copy.
-  const std::int64_t parameter = size_bytes(s_.storage, 1);
   out.compute({.kind = OperatorKind::kOptimizer,
                .phase = Phase::kOptimizer,
                .dtype = s_.storage,
                .shape = {.rows = shard(sharding_.optimizer, what.stage),
-                         .inner = size_bytes(s_.gradient, 1) + 2 * state_bytes() +
-                                  (shared ? 2 : 1) * parameter},
+                         .inner = optimizer_bytes(optimizer_, s_.storage, s_.gradient)},
                .name = "optimizer"});
 }
 

@@ -127,4 +127,11 @@ std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient)
   return size_bytes(gradient, 1) + 2 * kept * master + copy;
 }
 
+std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage) {
+  const bool wide = storage == DType::kFp64;
+  const std::int64_t master = storage == DType::kFp32 || wide ? 0 : 4;
+  const std::int64_t moments = optimizer == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
+  return master + moments;
+}
+
 }  // namespace stepwright

@@ -24,4 +24,8 @@ double memory_bytes(const Operator& op);
 /// is narrower than its master copy. Masters and moments are fp32, or fp64 for fp64.
 std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient);
 
+/// Bytes that an optimizer keeps of one parameter stored as `storage`: its moments, and a master
+/// copy in fp32 of what is stored narrower.
+std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage);
+
 }  // namespace stepwright
