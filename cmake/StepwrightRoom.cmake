@@ -1,6 +1,6 @@
 # The rooms, lowest floor first.
 set(STEPWRIGHT_ROOMS core model cluster plan step collective cost traffic logs memory simulate
-  interleave tune validate export report runtime sample lab cli)
+  interleave tune study validate export report runtime sample lab cli)
 
 # Adds the folder of each room below the current one that has a CMakeLists.txt.
 function(stepwright_add_rooms)

@@ -20,13 +20,14 @@ BELOW = {
     "simulate": "cost memory",
     "interleave": "simulate",
     "tune": "simulate interleave",
+    "study": "tune",
     "validate": "tune",
     "export": "tune",
     "report": "tune",
     "runtime": "step collective memory",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "validate export report logs traffic sample lab",
+    "cli": "study validate export report logs traffic sample lab",
 }
 TORCH_ROOMS = ("runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

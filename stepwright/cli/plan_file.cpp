@@ -43,6 +43,8 @@ PlannedJob load_plan_file(const std::string& path) {
   return read_plan(document, fs::path(path).parent_path());
 }
 
+bool is_plan_file(const std::string& path) { return says(Document::load(path), "plan/1"); }
+
 PlannedJob load_legal_plan(const std::string& path) {
   PlannedJob planned = load_plan_file(path);
   if (const auto refused = illegal(planned.job, planned.plan)) {

@@ -13,6 +13,9 @@ Job load_job_file(const std::string& path);
 /// job.
 PlannedJob load_plan_file(const std::string& path);
 
+/// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
+bool is_plan_file(const std::string& path);
+
 /// Reads a plan and fails with `kInput` when it is not legal, naming the rule.
 PlannedJob load_legal_plan(const std::string& path);
 

@@ -51,12 +51,12 @@ StageMemory stage_memory(const States& states, const KindBytes& tensors, const R
   return result;
 }
 
+}  // namespace
+
 double capacity_bytes(const Job& job) {
   const double limit = job.objective.memory_limit_bytes;
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
-
-}  // namespace
 
 double Reserve::bytes(double dynamic_bytes) const {
   return std::ceil(fixed_bytes + share * dynamic_bytes);

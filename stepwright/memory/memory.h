@@ -38,10 +38,13 @@ struct StageMemory {
   std::array<double, kMemoryKinds> kinds{};  ///< At the peak; their sum is `peak_bytes`.
 };
 
+/// What a plan may fill: the device's memory, or the job's limit.
+double capacity_bytes(const Job& job);
+
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< By pipeline position.
   double peak_bytes = 0;            ///< Of the largest stage.
-  double capacity_bytes = 0;        ///< Device memory, or the job's limit.
+  double capacity_bytes = 0;        ///< Of the job.
   [[nodiscard]] bool fits() const { return peak_bytes <= capacity_bytes; }
 };
 

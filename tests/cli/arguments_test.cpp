@@ -9,7 +9,7 @@ TEST(Arguments, HelpTextsAreThese) {
   const Workplace place;
   std::string text;
   for (const char* arguments : {"--help", "tune --help", "predict --help", "traffic --help",
-                                "memory --help", "list --help", "--version"}) {
+                                "memory --help", "study --help", "list --help", "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);
@@ -25,7 +25,8 @@ TEST(Arguments, WrongOnesAreBadInput) {
         "predict --sett x=1 plan.yaml", "traffic examples/llama-3-70b.plan.yaml --rank 64",
         "traffic examples/llama-3-70b.plan.yaml --rank -1",
         "traffic examples/llama-3-70b.plan.yaml --rank 99999999999999999999", "list cars",
-        "list profiles --config config.json"}) {
+        "study speed examples/llama-3-70b.yaml", "study search examples/llama-3-70b.plan.yaml",
+        "study bandwidth none.yaml", "list profiles --config config.json"}) {
     text += transcript(place, arguments);
   }
   expect_golden("arguments.txt", text);

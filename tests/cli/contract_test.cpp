@@ -51,6 +51,25 @@ TEST(Contract, PredictSumsToTheStepTime) {
   EXPECT_NEAR(answer.at("tokens_per_s_per_device").get<double>() * step * 64, 512 * 8192, 1);
 }
 
+TEST(Contract, StudiesHavePanelsOfCurves) {
+  for (const char* what : {"utilization ", "bandwidth "}) {
+    const Json answer = answer_of(std::string("study ") + what + kPlan);
+    expect_keys(answer, {"variable", "panels", "plan"});
+    for (const Json& panel : answer.at("panels")) {
+      expect_keys(panel, {"key", "title", "x", "y", "curves"});
+      for (const Json& curve : panel.at("curves")) expect_keys(curve, {"name", "points"});
+    }
+  }
+}
+
+TEST(Contract, SearchesAreComparedWithTimesAndCounts) {
+  const Json answer = answer_of("study search examples/long-context.yaml");
+  ASSERT_EQ(answer.at("choices").size(), 3);
+  for (const Json& choice : answer.at("choices")) {
+    expect_keys(choice, {"by", "plan", "step_time_s", "evaluated", "seconds"});
+  }
+}
+
 TEST(Contract, SetGivesBothAndTheDifference) {
   const Json answer = answer_of(std::string("predict ") + kPlan + " --set cluster.nic=0.5x");
   expect_prediction(answer);

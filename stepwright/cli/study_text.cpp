@@ -1,0 +1,63 @@
+#include "stepwright/cli/study_text.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+std::string panel_text(const Panel& panel) {
+  const Chart& chart = panel.chart;
+  Table table{.columns = {{chart.x.title, Align::kRight}}, .rows = {}};
+  std::map<double, std::vector<std::string>> cells;
+  const std::size_t curves = chart.series.size();
+  for (std::size_t i = 0; i < curves; ++i) {
+    table.columns.push_back({chart.series[i].name, Align::kRight});
+    for (const ChartPoint& point : chart.series[i].points) {
+      cells.try_emplace(point.x, curves).first->second[i] = chart.y.label(point.y);
+    }
+  }
+  for (const auto& [x, values] : cells) {
+    std::vector<std::string> row{chart.x.label(x)};
+    row.insert(row.end(), values.begin(), values.end());
+    table.rows.push_back(std::move(row));
+  }
+  const std::string body = curves > 0 ? to_text(table) : "nothing\n";
+  return fmt::format("{} ({})\n\n{}", chart.title, chart.y.title, body);
+}
+
+}  // namespace
+
+std::string study_text(const Study& study) {
+  std::string text = fmt::format("{}\nplan         {}\n", job_line(study.planned.job),
+                                 plan_words(study.planned.plan, study.planned.job));
+  for (const Panel& panel : study.panels) text += '\n' + panel_text(panel);
+  return text;
+}
+
+std::string comparison_text(const SearchComparison& comparison) {
+  Table table{.columns = {{"chosen by"},
+                          {"plan"},
+                          {"step", Align::kRight},
+                          {"of the first", Align::kRight},
+                          {"evaluated", Align::kRight},
+                          {"took", Align::kRight}},
+              .rows = {}};
+  const double first_s = comparison.choices.front().step_time_s;
+  for (const Choice& choice : comparison.choices) {
+    const bool found = choice.plan.has_value();
+    table.rows.push_back(
+        {choice.by, found ? plan_code(*choice.plan) : "none that fits",
+         found ? format_time(choice.step_time_s) : "",
+         found && first_s > 0 ? fmt::format("{:.3f}", choice.step_time_s / first_s) : "",
+         format_count(choice.evaluated), format_time(choice.seconds)});
+  }
+  return fmt::format("{}\n\n{}", job_line(comparison.job), to_text(table));
+}
+
+}  // namespace stepwright

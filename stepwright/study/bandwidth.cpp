@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/named.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/study/study.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kLargeMessage = 256.0 * 1024 * 1024;
+constexpr OperatorKind kOperations[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
+                                        OperatorKind::kReduceScatter, OperatorKind::kAllToAll,
+                                        OperatorKind::kSend};
+
+std::string ratio(double value) { return fmt::format("{:g}x", value); }
+std::string whole(double value) { return format_count(static_cast<std::int64_t>(value)); }
+
+Collective collective_of(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kAllReduce: return Collective::kAllReduce;
+    case OperatorKind::kAllGather: return Collective::kAllGather;
+    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
+    case OperatorKind::kAllToAll: return Collective::kAllToAll;
+    default: return Collective::kPointToPoint;
+  }
+}
+
+/// Bytes that each rank sends over the time: busbw.
+double bus_bandwidth(const CostModel& cost, OperatorKind kind, double bytes,
+                     const GroupLayout& layout) {
+  const double seconds = cost.message(kind, bytes, layout, Algorithm::kRing).seconds;
+  return seconds > 0 ? sent_bytes(collective_of(kind), bytes, layout.size) / seconds : 0;
+}
+
+Panel over_sizes(const std::string& key, const std::string& title, const CostModel& cost,
+                 const GroupLayout& layout) {
+  std::vector<ChartSeries> curves;
+  for (const OperatorKind kind : kOperations) {
+    ChartSeries curve{.name = std::string(name_of(kOperatorNames, kind)), .points = {}};
+    for (double bytes = 1024; bytes <= 16.0 * 1024 * 1024 * 1024; bytes *= 4) {
+      curve.points.push_back({bytes, bus_bandwidth(cost, kind, bytes, layout)});
+    }
+    curves.push_back(std::move(curve));
+  }
+  return {key,
+          {.title = title,
+           .x = {.title = "message", .scale = Scale::kLogarithmic, .label = format_bytes},
+           .y = {.title = "busbw", .label = format_rate},
+           .series = std::move(curves)}};
+}
+
+/// All-reduces of a large message over 2, 4, 8, ... ranks that lie `stride` apart.
+ChartSeries placed(const Cluster& cluster, const CostModel& cost, std::int64_t stride) {
+  ChartSeries curve{.name = stride == 1 ? "neighbours" : fmt::format("{} apart", stride),
+                    .points = {}};
+  for (std::int64_t size = 2; size * stride <= cluster.devices(); size *= 2) {
+    const GroupLayout layout = strided_layout(cluster, size, stride);
+    curve.points.push_back({static_cast<double>(size),
+                            bus_bandwidth(cost, OperatorKind::kAllReduce, kLargeMessage, layout)});
+  }
+  return curve;
+}
+
+Panel over_placement(const Cluster& cluster, const CostModel& cost) {
+  std::vector<ChartSeries> curves;
+  for (std::int64_t stride = 1; stride <= cluster.devices_per_node; stride *= 2) {
+    ChartSeries curve = placed(cluster, cost, stride);
+    if (!curve.points.empty()) curves.push_back(std::move(curve));
+  }
+  return {"placement",
+          {.title = "All-reduce of 256 MiB over ranks and their distance",
+           .x = {.title = "ranks", .scale = Scale::kLogarithmic, .label = whole},
+           .y = {.title = "busbw", .label = format_rate},
+           .series = std::move(curves)}};
+}
+
+/// Groups of one rank a node; as many of them at once as `x` says.
+Panel over_sharing(const Cluster& cluster, const CostModel& cost) {
+  const GroupLayout alone = strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
+  std::vector<ChartSeries> curves;
+  for (const OperatorKind kind : kOperations) {
+    ChartSeries curve{.name = std::string(name_of(kOperatorNames, kind)), .points = {}};
+    for (std::int64_t groups = 1; groups <= cluster.devices_per_node; groups *= 2) {
+      GroupLayout shared = alone;
+      for (int i = levels_in_node(cluster); i <= alone.span; ++i) {
+        shared.sharers[static_cast<std::size_t>(i)] = groups;
+      }
+      curve.points.push_back(
+          {static_cast<double>(groups), bus_bandwidth(cost, kind, kLargeMessage, shared)});
+    }
+    curves.push_back(std::move(curve));
+  }
+  return {"sharing",
+          {.title = "256 MiB between nodes over the groups at the NICs",
+           .x = {.title = "groups of a node at once", .scale = Scale::kLogarithmic, .label = whole},
+           .y = {.title = "busbw", .label = format_rate},
+           .series = std::move(curves)}};
+}
+
+/// The plan with NICs of a quarter to four times the rate.
+std::vector<Variation> nic_rates(const PlannedJob& planned) {
+  std::vector<Variation> variations;
+  for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
+    variations.push_back({factor, with_field(planned, fmt::format("cluster.nic={}x", factor))});
+  }
+  return variations;
+}
+
+}  // namespace
+
+Study study_bandwidth(const PlannedJob& planned) {
+  const Cluster& cluster = planned.job.cluster;
+  const CostModel cost(planned.job);
+  Study study{.variable = "bandwidth", .planned = planned, .panels = {}};
+  if (cluster.devices_per_node > 1) {
+    study.panels.push_back(over_sizes("inside", "Inside a node, over the message size", cost,
+                                      strided_layout(cluster, cluster.devices_per_node, 1)));
+  }
+  if (cluster.nodes > 1) {
+    study.panels.push_back(over_sizes("network", "All ranks of the cluster, over the message size",
+                                      cost, strided_layout(cluster, cluster.devices(), 1)));
+    study.panels.push_back(over_sharing(cluster, cost));
+  }
+  study.panels.push_back(over_placement(cluster, cost));
+  if (cluster.nodes > 1) {
+    const ChartAxis rate{.title = "rate of a NIC", .scale = Scale::kLogarithmic, .label = ratio};
+    study.panels.push_back(exposed_shares("exposed_over_nic", rate, nic_rates(planned)));
+  }
+  return study;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,71 @@
+#include "stepwright/study/compare.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/study/inter_operator.h"
+#include "stepwright/tune/baseline.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The choice that `choose` fills in, and how long it took.
+template <class Choose>
+Choice timed(const char* by, Choose choose) {
+  Choice choice{.by = by, .plan = {}};
+  const auto start = std::chrono::steady_clock::now();
+  choose(choice);
+  choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return choice;
+}
+
+}  // namespace
+
+SearchComparison compare_searches(const Job& job) {
+  const CostModel cost(job);
+  const double capacity = capacity_bytes(job);
+  SearchComparison comparison{.job = job, .choices = {}};
+  comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
+    const TuneResult result = tune(job, {.top = 1});
+    choice.evaluated = result.space.priced;
+    if (!result.plans.front().fits) return;
+    choice.plan = result.plans.front().plan;
+    choice.step_time_s = result.plans.front().step_time_s;
+  }));
+  comparison.choices.push_back(timed("rule of thumb", [&](Choice& choice) {
+    const auto found = rule_of_thumb(job, cost, capacity);
+    if (!found) return;
+    choice.plan = found->plan;
+    choice.step_time_s = found->step_time_s;
+    choice.evaluated = 1;
+  }));
+  comparison.choices.push_back(timed("Alpa-style", [&](Choice& choice) {
+    const auto found = inter_operator_search(job, cost, capacity);
+    if (!found) return;
+    choice.plan = found->plan;
+    choice.step_time_s = found->step_time_s;
+    choice.evaluated = found->stages_profiled + found->plans_priced;
+  }));
+  return comparison;
+}
+
+Json comparison_json(const SearchComparison& comparison) {
+  Json out{{"variable", "search"}, {"choices", Json::array()}};
+  for (const Choice& choice : comparison.choices) {
+    Json entry{{"by", choice.by}, {"evaluated", choice.evaluated}, {"seconds", choice.seconds}};
+    if (choice.plan) {
+      entry["step_time_s"] = choice.step_time_s;
+      entry["plan"] = plan_json({comparison.job, *choice.plan});
+    }
+    out["choices"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace stepwright

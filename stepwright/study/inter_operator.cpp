@@ -1,0 +1,149 @@
+#include "stepwright/study/inter_operator.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/pricer.h"
+#include "stepwright/tune/confirm.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kImpossible = std::numeric_limits<double>::infinity();
+
+std::vector<double> running_sum(const std::vector<double>& seconds) {
+  std::vector<double> before(seconds.size() + 1);
+  for (std::size_t i = 0; i < seconds.size(); ++i) before[i + 1] = before[i] + seconds[i];
+  return before;
+}
+
+class InterOperatorSearch {
+ public:
+  InterOperatorSearch(const Job& job, const CostModel& cost, double capacity_bytes)
+      : job_(job), cost_(cost), capacity_bytes_(capacity_bytes), pricer_(job, cost) {}
+
+  std::optional<InterOperatorResult> run() {
+    for (const std::int64_t stages : legal_pipeline_sizes(job_)) {
+      if (job_.cluster.devices() % stages == 0) try_stages(stages);
+    }
+    if (!found_) return std::nullopt;
+    result_.plan = best_;
+    result_.step_time_s = simulate_plan(job_, cost_, best_, best_price_).step_time_s;
+    return result_;
+  }
+
+ private:
+  void try_stages(std::int64_t stages) {
+    const std::int64_t mesh = job_.cluster.devices() / stages;
+    for (const std::int64_t tensor : legal_tensor_sizes(job_)) {
+      if (tensor > job_.cluster.devices_per_node || mesh % tensor != 0) continue;
+      for (const std::int64_t expert : legal_expert_sizes(job_)) {
+        Plan plan;
+        plan.parallel = {
+            .tensor = tensor, .pipeline = stages, .expert = expert, .data = mesh / tensor};
+        plan.sequence_parallel = tensor > 1;
+        plan.accumulate = default_accumulate(job_.precision);
+        for (const std::int64_t micro_batch : legal_micro_batches(job_, plan.parallel.data)) {
+          plan.micro_batch = micro_batch;
+          try_memory(plan);
+        }
+      }
+    }
+  }
+
+  /// Ways to trade memory for time on the same devices.
+  void try_memory(Plan plan) {
+    for (const RecomputeKind kind :
+         {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+      plan.recompute.kind = kind;
+      if (broken_rule(job_, plan)) continue;
+      try {
+        try_states(plan, pricer_.blocks(plan));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kUnsupported) throw;
+      }
+    }
+  }
+
+  void try_states(Plan plan, const BlockCosts& blocks) {
+    cut(plan, blocks);
+    const PipelineCost pipeline = pricer_.pipeline(blocks, plan);
+    for (const char* states : {"ddp", "zero1", "zero2", "zero3"}) {
+      plan.sharding = *sharding_of(states);
+      const Price price = pricer_.finish(pipeline, plan);
+      ++result_.plans_priced;
+      if (price.memory_bytes > capacity_bytes_) continue;
+      if (found_ && price.seconds >= best_price_.seconds) continue;
+      found_ = true;
+      best_ = canonical(plan, job_);
+      best_price_ = price;
+    }
+  }
+
+  void cut(Plan& plan, const BlockCosts& blocks) {
+    const std::size_t kind = recompute_index(plan.recompute.kind);
+    const auto both = [](const BlockPairCost& pair) {
+      return pair.forward.seconds + pair.backward.seconds;
+    };
+    std::vector<double> seconds;
+    for (std::int64_t i = 0; i < job_.model.layers; ++i) {
+      const LayerClass which = job_.model.layer_class(i);
+      const auto layer = std::ranges::find(blocks.layers, which, &BlockCosts::Layer::which);
+      seconds.push_back(both(layer->costs[kind]));
+    }
+    plan.layers =
+        cut_layers(seconds, plan.parallel.pipeline, both(blocks.embedding), both(blocks.head));
+    result_.stages_profiled += job_.model.layers * (job_.model.layers + 1) / 2;
+  }
+
+  const Job& job_;
+  const CostModel& cost_;
+  double capacity_bytes_;
+  Pricer pricer_;
+  bool found_ = false;
+  Plan best_;
+  Price best_price_;
+  InterOperatorResult result_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::int64_t stages,
+                                     double first_s, double last_s) {
+  const std::size_t layers = seconds.size();
+  const auto count = static_cast<std::size_t>(stages);
+  const std::vector<double> before = running_sum(seconds);
+  const auto stage_s = [&](std::size_t begin, std::size_t end) {
+    return before[end] - before[begin] + (begin == 0 ? first_s : 0) + (end == layers ? last_s : 0);
+  };
+  // slowest[s][k]: of the first k layers in s stages, and where the last of them begins.
+  std::vector slowest(count + 1, std::vector<double>(layers + 1, kImpossible));
+  std::vector begin(count + 1, std::vector<std::size_t>(layers + 1, 0));
+  slowest[0][0] = 0;
+  for (std::size_t s = 1; s <= count; ++s) {
+    for (std::size_t k = s; k <= layers; ++k) {
+      for (std::size_t j = s - 1; j < k; ++j) {
+        const double time_s = std::max(slowest[s - 1][j], stage_s(j, k));
+        if (time_s >= slowest[s][k]) continue;
+        slowest[s][k] = time_s;
+        begin[s][k] = j;
+      }
+    }
+  }
+  std::vector<std::int64_t> runs(count);
+  for (std::size_t s = count, end = layers; s > 0; --s) {
+    runs[s - 1] = static_cast<std::int64_t>(end - begin[s][end]);
+    end = begin[s][end];
+  }
+  return runs;
+}
+
+std::optional<InterOperatorResult> inter_operator_search(const Job& job, const CostModel& cost,
+                                                         double capacity_bytes) {
+  return InterOperatorSearch(job, cost, capacity_bytes).run();
+}
+
+}  // namespace stepwright

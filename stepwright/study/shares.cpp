@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/study/study.h"
+
+namespace stepwright {
+namespace {
+
+struct Kind {
+  const char* name;
+  double Breakdown::* seconds;
+};
+constexpr Kind kKinds[] = {{"tensor", &Breakdown::tensor_s},
+                           {"context", &Breakdown::context_s},
+                           {"expert", &Breakdown::expert_s},
+                           {"pipeline", &Breakdown::pipeline_s},
+                           {"data", &Breakdown::data_s}};
+
+std::optional<Breakdown> breakdown_of(const PlannedJob& planned) {
+  try {
+    const Prediction prediction = predict(planned);
+    const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
+    return prediction.simulation.stages[critical].breakdown;
+  } catch (const Error&) {  // Not legal at this size, or no builder covers it.
+    return std::nullopt;
+  }
+}
+
+bool is_ever_exposed(const ChartSeries& series) {
+  for (const ChartPoint& point : series.points) {
+    if (point.y > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Panel exposed_shares(const std::string& key, const ChartAxis& x,
+                     const std::vector<Variation>& variations) {
+  std::vector<ChartSeries> curves;
+  for (const Kind& kind : kKinds) curves.push_back({.name = kind.name, .points = {}});
+  for (const Variation& variation : variations) {
+    const auto breakdown = breakdown_of(variation.planned);
+    if (!breakdown) continue;
+    for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+      const double share = (*breakdown).*(kKinds[i].seconds) / breakdown->total();
+      curves[i].points.push_back({variation.x, share});
+    }
+  }
+  std::erase_if(curves, [](const ChartSeries& series) { return !is_ever_exposed(series); });
+  Chart chart{.title = fmt::format("Exposed communication over {}", x.title),
+              .x = x,
+              .y = {"share of the step", Scale::kLinear, format_percent},
+              .series = std::move(curves)};
+  return {key, std::move(chart)};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include "stepwright/core/format.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/step/layer.h"
+#include "stepwright/step/work.h"
+#include "stepwright/study/study.h"
+
+namespace stepwright {
+namespace {
+
+std::string whole(double value) { return format_count(static_cast<std::int64_t>(value)); }
+
+/// FLOPs and seconds of some of a layer's operators.
+struct Effort {
+  double flops = 0;
+  double seconds = 0;
+  void add(const Operator& op, double seconds_each) {
+    flops += stepwright::flops(op) * op.repeats;
+    seconds += seconds_each * op.repeats;
+  }
+  [[nodiscard]] double utilization(double peak) const {
+    return seconds > 0 ? flops / (seconds * peak) : 0;
+  }
+};
+
+struct LayerEffort {
+  Effort products, attention, all;
+};
+
+bool is_product(OperatorKind kind) {
+  return kind == OperatorKind::kLinear || kind == OperatorKind::kGroupedLinear;
+}
+
+bool is_attention(OperatorKind kind) {
+  return kind == OperatorKind::kAttention || kind == OperatorKind::kScores ||
+         kind == OperatorKind::kSoftmax || kind == OperatorKind::kAttendValues;
+}
+
+LayerEffort layer_effort(const PlannedJob& planned) {
+  const Job& job = planned.job;
+  const CostModel cost(job);
+  const Setting setting = make_setting(job, planned.plan);
+  const BlockPair layer =
+      build_layer(setting, job.model.layer_class(job.model.layers - 1), RecomputeKind::kNone);
+  LayerEffort effort;
+  for (const Template* piece : {&layer.forward, &layer.backward}) {
+    for (const Operator& op : piece->operators) {
+      if (is_communication(op.kind)) continue;
+      const double seconds = cost.compute_s(op);
+      effort.all.add(op, seconds);
+      if (is_product(op.kind)) effort.products.add(op, seconds);
+      if (is_attention(op.kind)) effort.attention.add(op, seconds);
+    }
+  }
+  return effort;
+}
+
+Panel utilization_panel(const std::string& key, const ChartAxis& x,
+                        const std::vector<Variation>& variations) {
+  ChartSeries products{.name = "matrix products", .points = {}};
+  ChartSeries attention{.name = "attention", .points = {}};
+  ChartSeries all{.name = "whole layer", .points = {}};
+  for (const Variation& variation : variations) {
+    const Job& job = variation.planned.job;
+    const double peak = job.cluster.device.peak_flops.at(job.precision);
+    const LayerEffort effort = layer_effort(variation.planned);
+    products.points.push_back({variation.x, effort.products.utilization(peak)});
+    attention.points.push_back({variation.x, effort.attention.utilization(peak)});
+    all.points.push_back({variation.x, effort.all.utilization(peak)});
+  }
+  Chart chart{.title = fmt::format("Utilisation over {}", x.title),
+              .x = x,
+              .y = {"share of peak FLOP/s", Scale::kLinear, format_percent},
+              .series = {std::move(products), std::move(attention), std::move(all)}};
+  return {key, std::move(chart)};
+}
+
+/// `value` times numerator / denominator, where that is whole and at least 1.
+bool scale(std::int64_t& value, std::int64_t numerator, std::int64_t denominator) {
+  if (value * numerator % denominator != 0) return false;
+  value = value * numerator / denominator;
+  return true;
+}
+
+bool scale_widths(Architecture& model, std::int64_t numerator, std::int64_t denominator) {
+  bool fits = true;
+  for (std::int64_t* width : {&model.hidden, &model.heads, &model.kv_heads, &model.ffn}) {
+    fits = fits && scale(*width, numerator, denominator);
+  }
+  if (model.experts) {
+    fits = fits && scale(model.experts->ffn, numerator, denominator) &&
+           scale(model.experts->shared_ffn, numerator, denominator);
+  }
+  return fits;
+}
+
+std::vector<Variation> hidden_sizes(const PlannedJob& planned) {
+  std::vector<Variation> variations;
+  for (const auto& [numerator, denominator] :
+       {std::pair{1, 8}, {1, 4}, {1, 2}, {1, 1}, {2, 1}, {4, 1}}) {
+    PlannedJob changed = planned;
+    if (!scale_widths(changed.job.model, numerator, denominator)) continue;
+    const auto x = static_cast<double>(changed.job.model.hidden);
+    if (!broken_rule(changed.job, changed.plan)) variations.push_back({x, std::move(changed)});
+  }
+  return variations;
+}
+
+/// Micro-batches in powers of two; the batch grows along, so that their number stays.
+std::vector<Variation> micro_batches_around(const PlannedJob& planned) {
+  std::vector<Variation> variations;
+  for (std::int64_t size = 1; size <= 16; size *= 2) {
+    PlannedJob changed = planned;
+    changed.job.sequences = planned.job.sequences / planned.plan.micro_batch * size;
+    changed.plan.micro_batch = size;
+    variations.push_back({static_cast<double>(size), std::move(changed)});
+  }
+  return variations;
+}
+
+/// Tensor sizes in powers of two up to the node, the data ranks filling the cluster.
+std::vector<Variation> tensor_sizes(const PlannedJob& planned) {
+  std::vector<Variation> variations;
+  const std::int64_t ranks = planned.plan.parallel.tensor * planned.plan.parallel.data;
+  for (const std::int64_t size : legal_tensor_sizes(planned.job)) {
+    if ((size & (size - 1)) != 0 || ranks % size != 0) continue;
+    if (size > std::max<std::int64_t>(8, planned.job.cluster.devices_per_node)) continue;
+    PlannedJob changed = planned;
+    changed.plan.parallel.tensor = size;
+    changed.plan.parallel.data = ranks / size;
+    changed.plan.sequence_parallel = size > 1;
+    changed.plan.sharding.group = 1;
+    if (changed.plan.sharding.uses(Spread::kInner)) {
+      changed.plan.sharding = *sharding_of("zero1");
+    }
+    if (!broken_rule(changed.job, changed.plan)) {
+      variations.push_back({static_cast<double>(size), std::move(changed)});
+    }
+  }
+  return variations;
+}
+
+std::vector<Variation> lengths(const PlannedJob& planned) {
+  std::vector<Variation> variations;
+  for (std::int64_t length = 1024; length <= 131072; length *= 2) {
+    PlannedJob changed = planned;
+    changed.job.length = length;
+    if (!broken_rule(changed.job, changed.plan)) {
+      variations.push_back({static_cast<double>(length), std::move(changed)});
+    }
+  }
+  return variations;
+}
+
+}  // namespace
+
+Study study_utilization(const PlannedJob& planned) {
+  const auto logarithmic = [](const char* title) {
+    return ChartAxis{.title = title, .scale = Scale::kLogarithmic, .label = whole};
+  };
+  struct Axes {
+    const char* key;
+    ChartAxis x;
+    std::vector<Variation> variations;
+  };
+  const Axes axes[] = {{"hidden", logarithmic("hidden size"), hidden_sizes(planned)},
+                       {"micro_batch", logarithmic("micro-batch"), micro_batches_around(planned)},
+                       {"tensor", logarithmic("tensor size"), tensor_sizes(planned)},
+                       {"length", logarithmic("sequence length"), lengths(planned)}};
+  Study study{.variable = "utilization", .planned = planned, .panels = {}};
+  for (const Axes& axis : axes) {
+    study.panels.push_back(utilization_panel(axis.key, axis.x, axis.variations));
+  }
+  for (const Axes& axis : axes) {
+    study.panels.push_back(
+        exposed_shares(fmt::format("exposed_over_{}", axis.key), axis.x, axis.variations));
+  }
+  return study;
+}
+
+}  // namespace stepwright

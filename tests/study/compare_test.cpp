@@ -1,0 +1,41 @@
+#include "stepwright/study/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+class SearchComparisonTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SearchComparisonTest, NobodyChoosesBetterThanTheTuner) {
+  const SearchComparison comparison = compare_searches(load_job(GetParam()));
+  ASSERT_EQ(comparison.choices.size(), 3U);
+  const Choice& ours = comparison.choices.front();
+  ASSERT_TRUE(ours.plan);
+  for (const Choice& choice : comparison.choices) {
+    ASSERT_TRUE(choice.plan) << choice.by;
+    EXPECT_FALSE(illegal(comparison.job, *choice.plan)) << choice.by;
+    EXPECT_LE(ours.step_time_s, 1.001 * choice.step_time_s) << choice.by;
+    EXPECT_GT(choice.evaluated, 0) << choice.by;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, SearchComparisonTest,
+                         testing::Values("examples/mixtral-8x7b.yaml", "examples/long-context.yaml",
+                                         "examples/inline-model.yaml"));
+
+TEST(SearchComparison, SaysSoWhenNothingFits) {
+  Job job = load_job("examples/inline-model.yaml");
+  job.cluster.device.memory_bytes = 1e8;
+  const auto json = comparison_json(compare_searches(job));
+  ASSERT_EQ(json["choices"].size(), 3U);
+  for (const auto& choice : json["choices"]) EXPECT_FALSE(choice.contains("plan"));
+}
+
+}  // namespace
+}  // namespace stepwright

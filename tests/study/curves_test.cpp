@@ -1,0 +1,112 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/study/study.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+
+PlannedJob example() { return load_plan("examples/llama-3-70b.plan.yaml"); }
+
+std::vector<std::string> keys_of(const Study& study) {
+  std::vector<std::string> keys;
+  for (const Panel& panel : study.panels) keys.push_back(panel.key);
+  return keys;
+}
+
+const Panel& panel_of(const Study& study, const std::string& key) {
+  return *std::ranges::find(study.panels, key, &Panel::key);
+}
+
+const ChartSeries& curve_of(const Panel& panel, const std::string& name) {
+  return *std::ranges::find(panel.chart.series, name, &ChartSeries::name);
+}
+
+double at(const ChartSeries& curve, double x) {
+  return std::ranges::find(curve.points, x, &ChartPoint::x)->y;
+}
+
+TEST(UtilizationStudy, HasAPanelPerVariable) {
+  EXPECT_THAT(
+      keys_of(study_utilization(example())),
+      ElementsAre("hidden", "micro_batch", "tensor", "length", "exposed_over_hidden",
+                  "exposed_over_micro_batch", "exposed_over_tensor", "exposed_over_length"));
+}
+
+TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
+  const Study study = study_utilization(example());
+  for (const char* key : {"hidden", "micro_batch"}) {
+    const auto& points = curve_of(panel_of(study, key), "matrix products").points;
+    ASSERT_GE(points.size(), 2U) << key;
+    EXPECT_TRUE(std::ranges::is_sorted(points, {}, &ChartPoint::y)) << key;
+    EXPECT_THAT(points, Each(Field(&ChartPoint::y, testing::Lt(1.0)))) << key;
+  }
+  const auto& tensor = curve_of(panel_of(study, "tensor"), "matrix products");
+  EXPECT_GT(at(tensor, 1), at(tensor, 8));
+}
+
+// The share at the plan's own size is what `predict` says of it.
+TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
+  const PlannedJob planned = example();
+  const Prediction prediction = predict(planned);
+  const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
+  const Breakdown& breakdown = prediction.simulation.stages[critical].breakdown;
+  const Study study = study_utilization(planned);
+  const auto& curve = curve_of(panel_of(study, "exposed_over_length"), "tensor");
+  EXPECT_NEAR(at(curve, static_cast<double>(planned.job.length)),
+              breakdown.tensor_s / prediction.step_time_s(), 1e-9);
+}
+
+// busbw by hand: 7/4 of 256 MiB sent by each of 8 ranks, over the time of the message.
+TEST(BandwidthStudy, IsSentBytesOverTime) {
+  const PlannedJob planned = example();
+  const Study study = study_bandwidth(planned);
+  const double bytes = 256.0 * 1024 * 1024;
+  const CostModel cost(planned.job);
+  const double seconds = cost.message(OperatorKind::kAllReduce, bytes,
+                                      strided_layout(planned.job.cluster, 8, 1), Algorithm::kRing)
+                             .seconds;
+  EXPECT_DOUBLE_EQ(at(curve_of(panel_of(study, "inside"), "all_reduce"), bytes),
+                   1.75 * bytes / seconds);
+}
+
+TEST(BandwidthStudy, SharedNicsAreSlower) {
+  PlannedJob planned = example();
+  planned.job.cluster.nics_per_node = 1;
+  planned.job.cluster.nic_of_device.assign(8, 0);
+  for (Level& level : planned.job.cluster.levels) {
+    if (level.network) level.uplink_bytes_per_s /= 8;
+  }
+  const Study study = study_bandwidth(planned);
+  const auto& curve = curve_of(panel_of(study, "sharing"), "all_reduce");
+  EXPECT_GT(at(curve, 1), 5 * at(curve, 8));
+}
+
+TEST(BandwidthStudy, OfOneNodeHasNoNetwork) {
+  PlannedJob planned = with_field(example(), "cluster.nodes=1");
+  EXPECT_THAT(keys_of(study_bandwidth(planned)), ElementsAre("inside", "placement"));
+}
+
+TEST(StudyJson, HoldsEveryPoint) {
+  const Study study = study_bandwidth(example());
+  const auto json = study_json(study);
+  EXPECT_EQ(json["variable"], "bandwidth");
+  ASSERT_EQ(json["panels"].size(), study.panels.size());
+  const auto& point = json["panels"][0]["curves"][0]["points"][0];
+  EXPECT_EQ(point[0].get<double>(), 1024.0);
+  EXPECT_EQ(point[1].get<double>(), study.panels[0].chart.series[0].points[0].y);
+  EXPECT_TRUE(json.contains("plan"));
+}
+
+}  // namespace
+}  // namespace stepwright
