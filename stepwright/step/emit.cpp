@@ -6,7 +6,7 @@ namespace {
 Operator product_operator(const Emit& e, Phase phase, const Product& p) {
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
-          .dtype = e.s.matrix,
+          .dtype = p.wide ? e.s.storage : e.s.matrix,
           .routed = p.groups > 0,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
           .name = p.name,

@@ -25,6 +25,9 @@ struct Product {
   std::int64_t columns = 0;
   std::string_view name;    ///< Of the parameter, and of the operator.
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
+  /// In the type of storage whatever the precision of products: head and router, which fp8 recipes
+  /// leave alone (Transformer Engine, Megatron-LM).
+  bool wide = false;
 };
 
 /// Sizes of a matrix of activations.

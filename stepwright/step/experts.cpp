@@ -16,7 +16,11 @@ RoutedRows routed_rows(const Setting& s) {
 }
 
 Product router(const Setting& s) {
-  return {s.rows, s.model->hidden, s.model->experts->count, "router.weight"};
+  return {.rows = s.rows,
+          .inner = s.model->hidden,
+          .columns = s.model->experts->count,
+          .name = "router.weight",
+          .wide = true};
 }
 
 Product expert_fc1(const Setting& s) {

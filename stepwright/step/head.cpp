@@ -8,7 +8,11 @@ namespace {
 constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final"};
 
 Product head_product(const Setting& s) {
-  return {s.tokens, s.model->hidden, s.vocabulary, "head.weight"};
+  return {.rows = s.tokens,
+          .inner = s.model->hidden,
+          .columns = s.vocabulary,
+          .name = "head.weight",
+          .wide = true};
 }
 
 TensorId logits_tensor(Emit& e, std::string_view name, DType dtype) {

@@ -33,8 +33,7 @@ enum class OperatorKind : std::uint8_t {
   kLossLocal,      ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
   kAccumulate,     ///< rows x columns added to a gradient or a running sum
   kNormSquare,     ///< rows: sum of squares of the gradients of a stage
-  kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each, `inner`
-                   ///< bytes moved for each
+  kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each
                    ///< (`optimizer_bytes`)
   // Communication.
   kAllReduce,

@@ -35,7 +35,7 @@ Json link_json(const LinkLoad& load) {
 }  // namespace
 
 std::string_view traffic_phase(Phase phase) {
-  const bool backward = phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
+  const bool backward = is_backward(phase);
   return backward ? "backward" : name_of(kPhaseNames, phase);
 }
 

@@ -197,6 +197,19 @@ TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
   }
 }
 
+TEST(StepProgram, HeadAndRouterStayOutOfNarrowProducts) {
+  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  job.precision = DType::kFp8;
+  const StepProgram program = build_program(job, plan_of(job, 1, 1));
+  std::set<std::string_view> wide, narrow;
+  for_each_operator(program, program.stages[0], [&](const Operator& op) {
+    if (op.kind != OperatorKind::kLinear && op.kind != OperatorKind::kGroupedLinear) return;
+    (op.dtype == DType::kFp8 ? narrow : wide).insert(op.name);
+  });
+  EXPECT_EQ(wide, (std::set<std::string_view>{"head.weight", "router.weight"}));
+  EXPECT_EQ(narrow.size(), 4U);  // Of attention and of the experts, in and out.
+}
+
 TEST(StepProgram, StagesHoldEveryParameterOnce) {
   for (const char* name : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gpt-neox-20b"}) {
     Job job = job_of(name, 2, 32, 2048);
