@@ -28,11 +28,9 @@ Alone AloneRunner::play(const Contention& contention) {
                  .schedule = kOnce,
                  .arrivals = {},
                  .contention = contention});
-  notices_.clear();
-  player.settle(0, notices_);
   while (player.next_s() != kNever) {
     notices_.clear();
-    player.settle(player.next_s(), notices_);
+    player.settle(notices_);
   }
   const Account& account = player.account();
   return {.duration_s = player.end_s(),

@@ -9,15 +9,16 @@
 #include "stepwright/core/error.h"
 #include "stepwright/simulate/breakdown.h"
 #include "stepwright/simulate/compile.h"
-#include "stepwright/simulate/earliest.h"
 #include "stepwright/simulate/match.h"
 #include "stepwright/simulate/player.h"
 
 namespace stepwright {
 namespace {
 
-/// Plays all stages side by side: always the one where something ends next, then those that it
-/// woke.
+/// Plays every stage as far ahead as nothing that it waits for is unknown. Stages act on each other
+/// only by what a head waits for, so the order in which they are played does not show. When all wait
+/// for something unknown, the one where something happens next goes on: no other can act on it
+/// before.
 class Engine {
  public:
   Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
@@ -30,15 +31,18 @@ class Engine {
   struct Meeting {
     std::vector<std::pair<std::int32_t, std::int32_t>>
         members;  ///< Stage and stream, as they come.
+    double reached_s = 0;  ///< By the last of them so far.
     std::size_t done = 0;
+    double done_s = 0;
   };
 
-  void wake(std::int32_t stage);
-  void settle_woken();
+  void run_ahead();
   void settle(std::int32_t stage);
+  void look(std::int32_t stage);
   void hear(std::int32_t stage, const Notice& notice);
   void join_meeting(std::int32_t stage, const Notice& notice);
   void leave_meeting(std::int32_t stage, const Notice& notice);
+  void call(const Meeting& meeting, double time_s);
   [[nodiscard]] std::size_t attendance(GroupKind group) const;
   [[noreturn]] void fail_stuck(std::int32_t stage) const;
   void collect_events(std::int32_t stage, std::vector<Event>& events) const;
@@ -48,14 +52,12 @@ class Engine {
   Matching matching_;
   std::vector<std::vector<Arrival>> arrivals_;
   std::vector<Player> players_;
-  Earliest next_;
+  std::vector<double> next_s_;      ///< Per stage.
+  std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
   std::vector<Notice> notices_;
-  std::vector<std::int32_t> woken_;
-  std::vector<char> is_woken_;
   std::array<std::vector<Meeting>, kGroupKinds> meetings_;
   std::vector<std::array<std::int32_t, kGroupKinds>> met_;  ///< Per stage: meetings reached.
   std::vector<std::vector<Player::Played>> played_;
-  double now_s_ = 0;
 };
 
 Engine::Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
@@ -63,8 +65,7 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
     : program_(program),
       score_(compile(program, prices, !record)),
       matching_(match(program, score_)),
-      next_(static_cast<std::int32_t>(std::max<std::size_t>(program.stages.size(), 1))),
-      is_woken_(program.stages.size()),
+      next_s_(program.stages.size()),
       met_(program.stages.size()),
       played_(record ? program.stages.size() : 0) {
   const std::size_t stages = program.stages.size();
@@ -85,12 +86,13 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
 
 Simulation Engine::run() {
   const auto stages = static_cast<std::int32_t>(players_.size());
-  for (std::int32_t s = stages - 1; s >= 0; --s) wake(s);
-  settle_woken();
-  while (next_.time() != kNever) {
-    now_s_ = next_.time();
-    settle(next_.index());
-    settle_woken();
+  for (std::int32_t s = stages - 1; s >= 0; --s) free_.push_back(s);
+  while (true) {
+    run_ahead();
+    const auto next = std::min_element(next_s_.begin(), next_s_.end());
+    if (next == next_s_.end() || *next == kNever) break;
+    free_.push_back(static_cast<std::int32_t>(next - next_s_.begin()));
+    settle(free_.back());
   }
   std::vector<Account> accounts;
   std::vector<double> ends_s;
@@ -106,40 +108,47 @@ Simulation Engine::run() {
   return result;
 }
 
-void Engine::wake(std::int32_t stage) {
-  if (is_woken_[stage] != 0) return;
-  is_woken_[stage] = 1;
-  woken_.push_back(stage);
-}
-
-void Engine::settle_woken() {
-  while (!woken_.empty()) {
-    const std::int32_t stage = woken_.back();
-    woken_.pop_back();
-    is_woken_[stage] = 0;
-    settle(stage);
+/// Plays every stage that can until it waits for something unknown.
+void Engine::run_ahead() {
+  while (!free_.empty()) {
+    const std::int32_t stage = free_.back();
+    const Player& player = players_[stage];
+    if (player.blocked() || player.next_s() == kNever) {
+      free_.pop_back();
+    } else {
+      settle(stage);
+    }
   }
 }
 
 void Engine::settle(std::int32_t stage) {
+  Player& player = players_[stage];
   notices_.clear();
-  players_[stage].settle(now_s_, notices_);
-  next_.set(stage, players_[stage].next_s());
+  player.settle(notices_);
+  next_s_[stage] = player.next_s();
   for (const Notice& notice : notices_) hear(stage, notice);
+}
+
+/// Lets a stage that waited for something unknown take note of what it has been told.
+void Engine::look(std::int32_t stage) {
+  Player& player = players_[stage];
+  if (!player.blocked()) return;
+  player.look();
+  next_s_[stage] = player.next_s();
+  if (!player.blocked()) free_.push_back(stage);
 }
 
 void Engine::hear(std::int32_t stage, const Notice& notice) {
   switch (notice.what) {
     case Notice::What::kSendBegan: {
       const Target target = matching_.targets[stage][notice.send];
-      arrivals_[target.stage][target.receive].sent_s = now_s_;
+      arrivals_[target.stage][target.receive].sent_s = players_[stage].now_s();
       return;
     }
     case Notice::What::kSendEnded: {
       const Target target = matching_.targets[stage][notice.send];
-      arrivals_[target.stage][target.receive].arrived_s = now_s_;
-      if (players_[target.stage].awaits(target.receive)) wake(target.stage);
-      return;
+      arrivals_[target.stage][target.receive].arrived_s = players_[stage].now_s();
+      return look(target.stage);
     }
     case Notice::What::kReachedMeeting: return join_meeting(stage, notice);
     case Notice::What::kDoneInMeeting: return leave_meeting(stage, notice);
@@ -154,11 +163,8 @@ void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
   if (meetings.size() <= number) meetings.resize(number + 1);
   Meeting& meeting = meetings[number];
   meeting.members.emplace_back(stage, notice.stream);
-  if (meeting.members.size() < attendance(notice.group)) return;
-  for (const auto& [member, stream] : meeting.members) {
-    players_[member].begin_meeting(stream);
-    wake(member);
-  }
+  meeting.reached_s = std::max(meeting.reached_s, players_[stage].now_s());
+  if (meeting.members.size() == attendance(notice.group)) call(meeting, meeting.reached_s);
 }
 
 /// The last to be done ends it for all. Streams run in order, so a stage is in the latest meeting
@@ -169,10 +175,14 @@ void Engine::leave_meeting(std::int32_t stage, const Notice& notice) {
   const auto meeting = std::find_if(meetings.rbegin(), meetings.rend(), [&](const Meeting& one) {
     return std::find(one.members.begin(), one.members.end(), self) != one.members.end();
   });
-  if (++meeting->done < meeting->members.size()) return;
-  for (const auto& [member, stream] : meeting->members) {
-    players_[member].end_meeting(stream);
-    wake(member);
+  meeting->done_s = std::max(meeting->done_s, players_[stage].now_s());
+  if (++meeting->done == meeting->members.size()) call(*meeting, meeting->done_s);
+}
+
+void Engine::call(const Meeting& meeting, double time_s) {
+  for (const auto& [member, stream] : meeting.members) {
+    players_[member].call(stream, time_s);
+    look(member);
   }
 }
 
@@ -183,6 +193,8 @@ std::size_t Engine::attendance(GroupKind group) const {
 
 void Engine::fail_stuck(std::int32_t stage) const {
   const Player::Head head = players_[stage].stuck();
+  double now_s = 0;
+  for (const Player& player : players_) now_s = std::max(now_s, player.now_s());
   const Stage& part = program_.stages[stage];
   const Slot& slot = part.schedule[head.slot];
   const Sequence& sequence = part.sequences[slot.sequence];
@@ -197,7 +209,7 @@ void Engine::fail_stuck(std::int32_t stage) const {
       ErrorKind::kRuntime,
       fmt::format("deadlock after {:.6g} s: stage {}, slot {} ({}, micro-batch {}), operator "
                   "\"{}\" of template \"{}\" waits for {}",
-                  now_s_, stage, head.slot, name_of(kDirectionNames, sequence.direction),
+                  now_s, stage, head.slot, name_of(kDirectionNames, sequence.direction),
                   slot.micro_batch, piece.operators[head.task->operation].name, piece.name,
                   reason));
 }

@@ -45,22 +45,18 @@ void Player::next_slot(int s) {
     if (track.count[s] == 0) continue;
     lane.task = track.first[s];
     lane.end = lane.task + track.count[s];
-    lane.wait = head(s).first_wait;
-    waiting_ |= bit(s);
+    new_head(s);
     return;
   }
   unfinished_ &= ~bit(s);
   if (s == kComputeLane) compute_end_s_ = now_s_;
 }
 
-bool Player::awaits(std::int32_t receive) const {
-  for (unsigned m = waiting_; m != 0; m = rest(m)) {
-    const Lane& lane = lanes_[first(m)];
-    if (lane.wait == head(first(m)).last_wait) continue;
-    const Wait& wait = score_.waits[lane.wait];
-    if (wait.lane == kArrivals && lane.receives + wait.count == receive) return true;
-  }
-  return false;
+/// Puts the head that a queue has come to among those that wait.
+void Player::new_head(int s) {
+  lanes_[s].wait = head(s).first_wait;
+  waiting_ |= bit(s);
+  check_ |= bit(s);
 }
 
 /// Whether all that a head waits for has happened; remembers how far it got.
@@ -69,46 +65,44 @@ bool Player::ready(int s) {
   for (const std::int32_t last = head(s).last_wait; lane.wait < last; ++lane.wait) {
     const Wait& wait = score_.waits[lane.wait];
     const bool met = wait.lane == kArrivals
-                         ? arrivals_[lane.receives + wait.count].arrived_s != kNever
+                         ? arrivals_[lane.receives + wait.count].arrived_s <= now_s_
                          : ended_[wait.lane] >= lane.base[wait.lane] + wait.count;
-    if (!met) return false;
+    if (!met) {
+      watch_[wait.lane] |= bit(s);
+      return false;
+    }
   }
   return true;
 }
 
-/// Starts a ready head, or takes it to its meeting. True if that ended a task at once.
-bool Player::start(int s, std::vector<Notice>& notices) {
+/// Starts a ready head, or takes it to its meeting.
+void Player::start(int s, std::vector<Notice>& notices) {
   waiting_ &= ~bit(s);
   const Task& task = head(s);
   if (task.role != Role::kMeeting) return begin(s, notices);
   meeting_ |= bit(s);
+  lanes_[s].called_s = kNever;
   notices.push_back({.what = Notice::What::kReachedMeeting,
                      .stream = static_cast<std::int8_t>(s),
                      .group = task.group});
-  return false;
 }
 
-bool Player::begin(int s, std::vector<Notice>& notices) {
+void Player::begin(int s, std::vector<Notice>& notices) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
   lane.start_s = now_s_;
   if (task.role == Role::kSend) {
     notices.push_back({.what = Notice::What::kSendBegan, .send = lane.sends + task.send});
   }
-  if (task.seconds == 0 && task.role != Role::kMeeting) {
-    finish(s, notices);
-    return true;
-  }
-  lane.remaining_s = task.seconds;
-  lane.since_s = now_s_;
-  lane.stretch = 0;
+  if (task.seconds == 0 && task.role != Role::kMeeting) return finish(s, notices);
+  lane.pace = {.remaining_s = task.seconds, .since_s = now_s_};
+  lane.before.stretch = 0;
   running_ |= bit(s);
   if (task.role == Role::kComputation) {
     computing_ |= bit(s);
   } else {
     ++on_link_[static_cast<int>(task.link)];
   }
-  return false;
 }
 
 /// Takes a task that is done off its link.
@@ -126,6 +120,8 @@ void Player::finish(int s, std::vector<Notice>& notices) {
   Lane& lane = lanes_[s];
   const Task& task = head(s);
   ++ended_[s];
+  check_ |= watch_[s];
+  watch_[s] = 0;
   end_s_ = now_s_;
   if (task.role == Role::kComputation) {
     account_.compute_busy_s += task.seconds;
@@ -141,8 +137,7 @@ void Player::finish(int s, std::vector<Notice>& notices) {
   }
   if (played_ != nullptr) played_->push_back({lane.slot, &task, lane.start_s, now_s_});
   if (++lane.task < lane.end) {
-    lane.wait = head(s).first_wait;
-    waiting_ |= bit(s);
+    new_head(s);
   } else {
     next_slot(s);
   }
@@ -151,10 +146,11 @@ void Player::finish(int s, std::vector<Notice>& notices) {
 void Player::end_due(std::vector<Notice>& notices) {
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
-    if (lanes_[s].finish_s > now_s_) continue;
+    if (lanes_[s].pace.finish_s > now_s_) continue;
     leave(s);
     if (head(s).role == Role::kMeeting) {
       held_ |= bit(s);
+      lanes_[s].called_s = kNever;
       notices.push_back({.what = Notice::What::kDoneInMeeting,
                          .stream = static_cast<std::int8_t>(s),
                          .group = head(s).group});
@@ -162,21 +158,25 @@ void Player::end_due(std::vector<Notice>& notices) {
       finish(s, notices);
     }
   }
-  for (unsigned m = released_; m != 0; m = rest(m)) finish(first(m), notices);
-  held_ &= ~released_;
-  released_ = 0;
+  for (unsigned m = held_; m != 0; m = rest(m)) {
+    if (lanes_[first(m)].called_s > now_s_) continue;
+    held_ &= ~bit(first(m));
+    finish(first(m), notices);
+  }
 }
 
 void Player::start_ready(std::vector<Notice>& notices) {
-  for (unsigned m = granted_; m != 0; m = rest(m)) begin(first(m), notices);
-  meeting_ &= ~granted_;
-  granted_ = 0;
-  bool again = true;
-  while (again) {
-    again = false;
-    for (unsigned m = waiting_; m != 0; m = rest(m)) {
-      if (ready(first(m))) again |= start(first(m), notices);
-    }
+  for (unsigned m = meeting_; m != 0; m = rest(m)) {
+    if (lanes_[first(m)].called_s > now_s_) continue;
+    meeting_ &= ~bit(first(m));
+    begin(first(m), notices);
+  }
+  check_ |= watch_[kArrivals];
+  watch_[kArrivals] = 0;
+  while (check_ != 0) {
+    const int s = first(check_);
+    check_ = rest(check_);
+    if (ready(s)) start(s, notices);
   }
 }
 
@@ -186,7 +186,7 @@ void Player::refresh() {
   for (int c = 1; c < kLinkClasses; ++c) {
     if (on_link_[c] > 0) slow_ = std::max(slow_, beside_[c]);
   }
-  next_s_ = kNever;
+  own_next_s_ = kNever;
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
     Lane& lane = lanes_[s];
@@ -195,25 +195,49 @@ void Player::refresh() {
       const LinkClass link = head(s).link;
       stretch = link == LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
     }
-    if (stretch != lane.stretch) {
-      if (lane.stretch > 0) {
-        const double played = (now_s_ - lane.since_s) / lane.stretch;
-        lane.remaining_s = std::max(0.0, lane.remaining_s - played);
-      }
-      lane.since_s = now_s_;
-      lane.stretch = stretch;
-      lane.finish_s = now_s_ + lane.remaining_s * stretch;
-    }
-    next_s_ = std::min(next_s_, lane.finish_s);
+    if (stretch != lane.pace.stretch) set_pace(lane, stretch);
+    own_next_s_ = std::min(own_next_s_, lane.pace.finish_s);
   }
 }
 
-void Player::settle(double now_s, std::vector<Notice>& notices) {
-  spend_until(now_s);
-  now_s_ = now_s;
+/// Several settlings of one instant leave what a single one would have left.
+void Player::set_pace(Lane& lane, double stretch) const {
+  Pace& pace = lane.pace;
+  if (pace.since_s < now_s_) {
+    lane.before = pace;
+  } else if (stretch == lane.before.stretch) {
+    pace = lane.before;
+    return;
+  }
+  if (pace.stretch > 0) {
+    pace.remaining_s = std::max(0.0, pace.remaining_s - (now_s_ - pace.since_s) / pace.stretch);
+  }
+  pace.since_s = now_s_;
+  pace.stretch = stretch;
+  pace.finish_s = now_s_ + pace.remaining_s * stretch;
+}
+
+void Player::look() {
+  next_s_ = own_next_s_;
+  blocked_ = false;
+  const auto expect = [&](double time_s) {
+    next_s_ = std::min(next_s_, std::max(time_s, now_s_));
+    blocked_ |= time_s == kNever;
+  };
+  for (unsigned m = watch_[kArrivals]; m != 0; m = rest(m)) {
+    const Lane& lane = lanes_[first(m)];
+    expect(arrivals_[lane.receives + score_.waits[lane.wait].count].arrived_s);
+  }
+  for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
+}
+
+void Player::settle(std::vector<Notice>& notices) {
+  spend_until(next_s_);
+  now_s_ = next_s_;
   end_due(notices);
   start_ready(notices);
   refresh();
+  look();
 }
 
 Player::Head Player::stuck() const {

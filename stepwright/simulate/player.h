@@ -13,7 +13,8 @@ namespace stepwright {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// When a message from another stage was on its way.
+/// When a message from another stage is on its way, as far as its sender knows; a sender may be
+/// ahead of the receiver.
 struct Arrival {
   double sent_s = kNever;
   double arrived_s = kNever;
@@ -63,16 +64,20 @@ class Player {
  public:
   explicit Player(const Part& part);
 
-  /// Plays everything that happens at `now_s`: what was due ends, what can start starts.
-  void settle(double now_s, std::vector<Notice>& notices);
-  /// When something ends next if no other stage interferes; `kNever` if nothing runs.
+  /// Plays all that happens at `next_s`: what is due ends, what can start starts.
+  void settle(std::vector<Notice>& notices);
+  /// The next instant at which something happens here, as far as is known; `kNever`: nothing.
   [[nodiscard]] double next_s() const { return next_s_; }
-  /// True if a head waits for this receive right now.
-  [[nodiscard]] bool awaits(std::int32_t receive) const;
-  /// All stages have reached the meeting at the head of the stream: the next settling starts it.
-  void begin_meeting(int stream) { granted_ |= 1U << stream; }
-  /// All stages are done with it: the next settling ends it.
-  void end_meeting(int stream) { released_ |= 1U << stream; }
+  /// True if a head waits for another stage that has not said until when: that stage may still act
+  /// on this one before `next_s`.
+  [[nodiscard]] bool blocked() const { return blocked_; }
+  /// The last instant that was played.
+  [[nodiscard]] double now_s() const { return now_s_; }
+  /// When the meeting that a head has reached begins, or the one that it is done with ends: when
+  /// the last stage has reached it, or is done.
+  void call(int stream, double time_s) { lanes_[stream].called_s = time_s; }
+  /// Looks again at what it waits for: to be called when other stages have said more.
+  void look();
 
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
   [[nodiscard]] double end_s() const { return end_s_; }
@@ -98,14 +103,20 @@ class Player {
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:
-  /// A queue: where it stands and what runs at its head.
-  struct Lane {
+  /// How fast the head of a queue runs.
+  struct Pace {
     double finish_s = 0;
     double remaining_s = 0;  ///< Priced seconds left at `since_s`.
     double since_s = 0;
     double stretch = 0;  ///< Seconds per priced second since then; 0: just started.
+  };
+  /// A queue: where it stands and what runs at its head.
+  struct Lane {
+    Pace pace;
+    Pace before;  ///< Until `pace.since_s`; `stretch` is 0 for a head that started then.
     double start_s = 0;
-    std::int32_t task = 0;  ///< Into Score::tasks.
+    double called_s = kNever;  ///< When the meeting in hand begins, then when it ends.
+    std::int32_t task = 0;     ///< Into Score::tasks.
     std::int32_t end = 0;
     std::int32_t wait = 0;  ///< The first that the head has not seen met.
     std::int32_t slot = -1;
@@ -116,14 +127,16 @@ class Player {
 
   [[nodiscard]] const Task& head(int s) const { return score_.tasks[lanes_[s].task]; }
   void next_slot(int s);
+  void new_head(int s);
   [[nodiscard]] bool ready(int s);
-  bool start(int s, std::vector<Notice>& notices);
-  bool begin(int s, std::vector<Notice>& notices);
+  void start(int s, std::vector<Notice>& notices);
+  void begin(int s, std::vector<Notice>& notices);
   void leave(int s);
   void finish(int s, std::vector<Notice>& notices);
   void end_due(std::vector<Notice>& notices);
   void start_ready(std::vector<Notice>& notices);
   void refresh();
+  void set_pace(Lane& lane, double stretch) const;
 
   void spend_until(double now_s);
   void spend_idle(double from_s, double now_s);
@@ -142,15 +155,17 @@ class Player {
   // Sets of streams.
   unsigned unfinished_ = 0;
   unsigned waiting_ = 0;  ///< The head waits for its `waits`.
+  unsigned check_ = 0;    ///< Of those: what it waits for may have happened.
+  std::array<unsigned, kStreams + 1> watch_{};  ///< Of those: wait for this lane now.
   unsigned running_ = 0;
   unsigned computing_ = 0;  ///< Runs a computation.
   unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.
-  unsigned granted_ = 0;
-  unsigned held_ = 0;  ///< Done in a meeting that has not ended.
-  unsigned released_ = 0;
+  unsigned held_ = 0;       ///< Done in a meeting that has not ended.
 
   double now_s_ = 0;
-  double next_s_ = kNever;
+  double own_next_s_ = kNever;  ///< When the first of what runs ends.
+  double next_s_ = 0;
+  bool blocked_ = false;
   double slow_ = 1;  ///< Seconds per priced second of computation.
   double end_s_ = 0;
   double compute_end_s_ = 0;
