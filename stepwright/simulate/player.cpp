@@ -43,7 +43,7 @@ void Player::next_slot(int s) {
     if (++lane.slot >= slots) break;
     const Track& track = tracks_[schedule_[lane.slot].sequence];
     if (track.count[s] == 0) continue;
-    lane.task = track.first[s];
+    lane.task = &score_.tasks[track.first[s]];
     lane.end = lane.task + track.count[s];
     new_head(s);
     return;
@@ -54,23 +54,29 @@ void Player::next_slot(int s) {
 
 /// Puts the head that a queue has come to among those that wait.
 void Player::new_head(int s) {
-  lanes_[s].wait = head(s).first_wait;
+  lanes_[s].wait = score_.waits.data() + head(s).first_wait;
   waiting_ |= bit(s);
   check_ |= bit(s);
+}
+
+void Player::check_watchers(int lane) {
+  check_ |= watches_[lane].streams;
+  watches_[lane] = {};
 }
 
 /// Whether all that a head waits for has happened; remembers how far it got.
 bool Player::ready(int s) {
   Lane& lane = lanes_[s];
-  for (const std::int32_t last = head(s).last_wait; lane.wait < last; ++lane.wait) {
-    const Wait& wait = score_.waits[lane.wait];
-    const bool met = wait.lane == kArrivals
-                         ? arrivals_[lane.receives + wait.count].arrived_s <= now_s_
-                         : ended_[wait.lane] >= lane.base[wait.lane] + wait.count;
-    if (!met) {
-      watch_[wait.lane] |= bit(s);
-      return false;
-    }
+  const Wait* const last = score_.waits.data() + lane.task->last_wait;
+  for (; lane.wait < last; ++lane.wait) {
+    const Wait& wait = *lane.wait;
+    const bool arrives = wait.lane == kArrivals;
+    const std::int32_t count = wait.count + (arrives ? lane.receives : lane.base[wait.lane]);
+    if (arrives ? arrivals_[count].arrived_s <= now_s_ : ended_[wait.lane] >= count) continue;
+    Watch& watch = watches_[wait.lane];
+    watch.streams |= bit(s);
+    watch.count = std::min(watch.count, count);
+    return false;
   }
   return true;
 }
@@ -119,9 +125,7 @@ void Player::leave(int s) {
 void Player::finish(int s, std::vector<Notice>& notices) {
   Lane& lane = lanes_[s];
   const Task& task = head(s);
-  ++ended_[s];
-  check_ |= watch_[s];
-  watch_[s] = 0;
+  if (++ended_[s] >= watches_[s].count) check_watchers(s);
   end_s_ = now_s_;
   if (task.role == Role::kComputation) {
     account_.compute_busy_s += task.seconds;
@@ -171,8 +175,7 @@ void Player::start_ready(std::vector<Notice>& notices) {
     meeting_ &= ~bit(first(m));
     begin(first(m), notices);
   }
-  check_ |= watch_[kArrivals];
-  watch_[kArrivals] = 0;
+  check_watchers(kArrivals);
   while (check_ != 0) {
     const int s = first(check_);
     check_ = rest(check_);
@@ -224,9 +227,9 @@ void Player::look() {
     next_s_ = std::min(next_s_, std::max(time_s, now_s_));
     blocked_ |= time_s == kNever;
   };
-  for (unsigned m = watch_[kArrivals]; m != 0; m = rest(m)) {
+  for (unsigned m = watches_[kArrivals].streams; m != 0; m = rest(m)) {
     const Lane& lane = lanes_[first(m)];
-    expect(arrivals_[lane.receives + score_.waits[lane.wait].count].arrived_s);
+    expect(arrivals_[lane.receives + lane.wait->count].arrived_s);
   }
   for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
 }
@@ -244,8 +247,7 @@ Player::Head Player::stuck() const {
   const unsigned candidates = unfinished_ & ~running_;
   if (candidates == 0) return {};
   const int s = first(candidates);
-  const bool waits = (waiting_ & bit(s)) != 0 && lanes_[s].wait < head(s).last_wait;
-  return {lanes_[s].slot, &head(s), waits ? &score_.waits[lanes_[s].wait] : nullptr};
+  return {lanes_[s].slot, &head(s), (waiting_ & bit(s)) != 0 ? lanes_[s].wait : nullptr};
 }
 
 }  // namespace stepwright

@@ -115,19 +115,20 @@ class Player {
     Pace pace;
     Pace before;  ///< Until `pace.since_s`; `stretch` is 0 for a head that started then.
     double start_s = 0;
-    double called_s = kNever;  ///< When the meeting in hand begins, then when it ends.
-    std::int32_t task = 0;     ///< Into Score::tasks.
-    std::int32_t end = 0;
-    std::int32_t wait = 0;  ///< The first that the head has not seen met.
+    double called_s = kNever;    ///< When the meeting in hand begins, then when it ends.
+    const Task* task = nullptr;  ///< The head.
+    const Task* end = nullptr;   ///< Of its slot.
+    const Wait* wait = nullptr;  ///< The first that the head has not seen met.
     std::int32_t slot = -1;
     std::int32_t receives = 0;  ///< Of the stage before the slot.
     std::int32_t sends = 0;
     std::array<std::int32_t, kStreams> base{};  ///< Tasks of each stream before the slot.
   };
 
-  [[nodiscard]] const Task& head(int s) const { return score_.tasks[lanes_[s].task]; }
+  [[nodiscard]] const Task& head(int s) const { return *lanes_[s].task; }
   void next_slot(int s);
   void new_head(int s);
+  void check_watchers(int lane);
   [[nodiscard]] bool ready(int s);
   void start(int s, std::vector<Notice>& notices);
   void begin(int s, std::vector<Notice>& notices);
@@ -156,7 +157,11 @@ class Player {
   unsigned unfinished_ = 0;
   unsigned waiting_ = 0;  ///< The head waits for its `waits`.
   unsigned check_ = 0;    ///< Of those: what it waits for may have happened.
-  std::array<unsigned, kStreams + 1> watch_{};  ///< Of those: wait for this lane now.
+  struct Watch {
+    unsigned streams = 0;  ///< Of those that wait: for this lane.
+    std::int32_t count = std::numeric_limits<std::int32_t>::max();  ///< The least they need.
+  };
+  std::array<Watch, kStreams + 1> watches_;  ///< Per lane that is waited for.
   unsigned running_ = 0;
   unsigned computing_ = 0;  ///< Runs a computation.
   unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.

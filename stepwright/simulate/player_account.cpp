@@ -38,7 +38,7 @@ void Player::spend_idle(double from_s, double now_s) {
     if (((running_ | held_) & self) != 0) return spend_on(head(s), elapsed_s);
     if ((waiting_ & self) == 0) break;
     const Lane& lane = lanes_[s];
-    const Wait& wait = score_.waits[lane.wait];
+    const Wait& wait = *lane.wait;
     if (wait.lane == kArrivals) {
       // The part of the wait in which the message was on its way.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
