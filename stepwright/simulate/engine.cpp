@@ -16,8 +16,8 @@ namespace stepwright {
 namespace {
 
 /// Plays every stage as far ahead as nothing that it waits for is unknown. Stages act on each other
-/// only by what a head waits for, so the order in which they are played does not show. When all wait
-/// for something unknown, the one where something happens next goes on: no other can act on it
+/// only by what a head waits for, so the order in which they are played does not show. When all
+/// wait for something unknown, the one where something happens next goes on: no other can act on it
 /// before.
 class Engine {
  public:
@@ -30,7 +30,7 @@ class Engine {
   /// A collective over several stages.
   struct Meeting {
     std::vector<std::pair<std::int32_t, std::int32_t>>
-        members;  ///< Stage and stream, as they come.
+        members;           ///< Stage and stream, as they come.
     double reached_s = 0;  ///< By the last of them so far.
     std::size_t done = 0;
     double done_s = 0;

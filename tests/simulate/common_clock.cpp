@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace stepwright {
 namespace {

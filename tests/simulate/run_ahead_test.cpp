@@ -1,6 +1,9 @@
 // Stages are played one after the other as far as each can go; nothing of that may show.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "stepwright/simulate/compile.h"
 #include "stepwright/simulate/engine.h"
 #include "stepwright/simulate/player.h"
