@@ -17,6 +17,8 @@ namespace stepwright {
 struct Console {
   std::ostream& out;    ///< The answer.
   spdlog::logger& log;  ///< Everything else.
+  /// Where to show progress; null when standard error is no terminal.
+  std::ostream* terminal = nullptr;
 };
 
 /// A subcommand: its options, and what it does with them.

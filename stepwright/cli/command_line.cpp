@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -101,7 +102,8 @@ int run_command_line(int argc, char** argv) {
   try {
     check_command(program, {argv + std::min(argc, 1), argv + argc});
     program.parse(argc, argv);
-    run_chosen(commands, {.out = std::cout, .log = log});
+    std::ostream* terminal = ::isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr;
+    run_chosen(commands, {.out = std::cout, .log = log, .terminal = terminal});
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);

@@ -1,5 +1,6 @@
 #include "stepwright/tune/tune.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,9 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/progress_line.h"
 #include "stepwright/cli/tune_text.h"
+#include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/tune/tune_json.h"
 
@@ -50,7 +53,7 @@ class Tune : public Command {
     const Job job = load_job_file(job_);
     if (!plan_.empty()) check_not_input(plan_, job_);
     options_.top = static_cast<std::size_t>(top_);
-    const TuneResult result = tune(job, options_);
+    const TuneResult result = search(job, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     if (!plan_.empty()) write_plan(result, console);
     if (json()) {
@@ -62,6 +65,18 @@ class Tune : public Command {
   }
 
  private:
+  /// A search that finds fault with the job names its file.
+  TuneResult search(const Job& job, const Console& console) {
+    ProgressLine line(console.terminal);
+    options_.progress = [&line](const TuneProgress& state) { line.show(progress_text(state)); };
+    try {
+      return tune(job, options_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+      fail_input(fmt::format("{}: {}", job_, error.what()));
+    }
+  }
+
   void write_plan(const TuneResult& result, const Console& console) {
     const std::string text = plan_yaml({result.job, result.plans.front().plan});
     write_file(plan_, [&](std::ostream& out) { out << text; });

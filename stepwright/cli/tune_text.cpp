@@ -70,9 +70,12 @@ std::string counts_text(const TuneResult& result) {
 
 std::string refusals_text(const std::vector<Refusal>& refusals) {
   if (refusals.empty()) return "";
-  Table table{.columns = {{"points", Align::kRight}, {"refused because"}}, .rows = {}};
+  Table table{.columns = {{"points", Align::kRight}, {"refused by the rule that"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
-    table.rows.push_back({format_count(refusals[i].count), refusals[i].reason});
+    const Refusal& refusal = refusals[i];
+    table.rows.push_back({format_count(refusal.count),
+                          refusal.rule == kUnsupportedRule ? "(unsupported) " + refusal.reason
+                                                           : refusal.reason});
   }
   std::string text = "\n" + to_text(table);
   if (refusals.size() > kMostReasons) {
@@ -110,6 +113,14 @@ std::vector<std::string> all_notes(const TuneResult& result, const Prediction& b
 }
 
 }  // namespace
+
+std::string progress_text(const TuneProgress& progress) {
+  if (progress.simulating) {
+    return fmt::format("simulating: {} of at most {} plans", progress.done, progress.most);
+  }
+  return fmt::format("searching: {} of at most {} parts of the space, {} plans priced",
+                     progress.done, progress.most, format_count(progress.priced));
+}
 
 std::string tune_text(const TuneResult& result, const Prediction& best,
                       const std::vector<TunedPlan>& shortlisted) {

@@ -14,4 +14,7 @@ namespace stepwright {
 std::string tune_text(const TuneResult& result, const Prediction& best,
                       const std::vector<TunedPlan>& shortlisted);
 
+/// One line that says how far a search is.
+std::string progress_text(const TuneProgress& progress);
+
 }  // namespace stepwright

@@ -8,6 +8,48 @@
 namespace stepwright {
 namespace {
 
+constexpr Named<Rule> kRuleSentences[] = {
+    {Rule::kPositive, "every size is at least 1"},
+    {Rule::kWorldSize, "tensor x context x data x pipeline are exactly the devices"},
+    {Rule::kRankOrder,
+     "the rank order names each axis once and gives the pipeline one stride on the dense and on "
+     "the expert side"},
+    {Rule::kTensorDividesHeads, "tensor divides the heads and the key-value heads"},
+    {Rule::kTensorDividesFfn, "tensor divides the width of the dense and of the shared MLPs"},
+    {Rule::kSequenceParallelNeedsTensor, "sequence parallelism needs tensor above 1"},
+    {Rule::kContextDividesLength,
+     "2 x context divides the length, so that every rank gets an equal share of the causal half"},
+    {Rule::kUlyssesDividesHeads, "with Ulysses context divides the key-value heads of a tensor rank"},
+    {Rule::kLengthDividesTensor,
+     "with sequence parallelism tensor divides the tokens that a context rank has of a sequence"},
+    {Rule::kLengthWithinPositions, "the length is within the model's table of positions"},
+    {Rule::kExpertNeedsExperts, "expert or expert_tensor above 1 needs a model with experts"},
+    {Rule::kExpertDividesExperts, "expert divides the number of experts"},
+    {Rule::kExpertTensorDividesFfn, "expert_tensor divides the width of an expert"},
+    {Rule::kExpertGridDivides, "expert x expert_tensor divides tensor x context x data"},
+    {Rule::kExpertNeedsSequenceParallel,
+     "expert or expert_tensor above 1 together with tensor above 1 needs sequence parallelism"},
+    {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
+    {Rule::kLayerSplit,
+     "a list of layers has one entry per chunk, each at least 1, that sum to the layers"},
+    {Rule::kChunksNeedInterleaving, "more than one chunk needs the interleaved schedule"},
+    {Rule::kInterleavingNeedsChunks, "the interleaved schedule needs at least 2 chunks"},
+    {Rule::kInterleavingNeedsPipeline, "the interleaved schedule needs pipeline above 1"},
+    {Rule::kBatchDivides, "data x micro_batch divides the sequences of the batch"},
+    {Rule::kInterleavingNeedsGroups,
+     "in the interleaved schedule pipeline divides the number of micro-batches"},
+    {Rule::kShardingStrategy, "the sharding is one of the fourteen strategies"},
+    {Rule::kShardingGroup,
+     "the sharding group cuts the data x context group into equal runs; it is 1 unless a state is "
+     "spread inside it"},
+    {Rule::kExpertShardingGroup,
+     "the expert sharding group cuts the experts' data group into equal runs; it is 1 unless a "
+     "state is spread inside it"},
+    {Rule::kRecomputeEvery, "recomputing every n-th layer needs n of at least 1"},
+    {Rule::kPrecision, "the device has a peak rate for the precision"},
+    {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
+static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
+
 /// The first broken law; null pointer when there is none.
 const Law* broken_law(const Job& job, const Plan& plan) {
   for (const auto laws : {grid_laws(), cut_laws(), expert_laws(), schedule_laws(), state_laws()}) {
@@ -21,6 +63,8 @@ const Law* broken_law(const Job& job, const Plan& plan) {
 }  // namespace
 
 std::string_view rule_name(Rule rule) { return name_of(kRuleNames, rule); }
+
+std::string_view rule_sentence(Rule rule) { return name_of(kRuleSentences, rule); }
 
 std::optional<Rule> broken_rule(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);

@@ -76,6 +76,9 @@ inline constexpr Named<Rule> kRuleNames[] = {
 /// "heads-per-tensor".
 std::string_view rule_name(Rule rule);
 
+/// What the rule demands, as one sentence without a full stop.
+std::string_view rule_sentence(Rule rule);
+
 /// Why a plan is not legal.
 struct Rejected {
   Rule rule{};

@@ -26,9 +26,15 @@ std::vector<LayerClass> distinct_classes(const Architecture& model) {
   return classes;
 }
 
-/// When the compute stream ends if every operator starts as soon as order and dependences let it
-/// and nothing slows anything down.
-double floor_seconds(const Template& piece, std::span<const OperatorTime> times,
+double sum(const KindBytes& bytes) {
+  double total = 0;
+  for (const double value : bytes) total += value;
+  return total;
+}
+
+}  // namespace
+
+double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
                      std::vector<double>& ends) {
   std::array<double, kStreams> free{};
   ends.assign(piece.operators.size(), 0.0);
@@ -43,14 +49,6 @@ double floor_seconds(const Template& piece, std::span<const OperatorTime> times,
   }
   return free[static_cast<std::size_t>(Stream::kCompute)];
 }
-
-double sum(const KindBytes& bytes) {
-  double total = 0;
-  for (const double value : bytes) total += value;
-  return total;
-}
-
-}  // namespace
 
 void BlockCost::add(const BlockCost& other, double count) {
   seconds += count * other.seconds;
@@ -77,7 +75,7 @@ BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
-  cost.floor_s = floor_seconds(piece, times_, ends_);
+  cost.floor_s = chain_seconds(piece, times_, ends_);
   const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
   cost.retained_bytes = sum(memory.retained);
   cost.peak_bytes = memory.peak_bytes;

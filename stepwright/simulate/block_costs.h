@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "stepwright/simulate/alone.h"
 #include "stepwright/simulate/pricer.h"
 #include "stepwright/step/layer.h"
@@ -9,6 +12,11 @@ namespace stepwright {
 
 /// Group layouts of a plan, by kind.
 using Layouts = std::array<GroupLayout, kGroupKinds>;
+
+/// When the compute stream of a template ends if every operator starts as soon as order and
+/// dependences let it and nothing slows anything down. `times` by operator; `ends` is scratch.
+double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
+                     std::vector<double>& ends);
 
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {

@@ -176,8 +176,8 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
 
 }  // namespace
 
-DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
-                   const StageCost& stage) {
+DataCost message_cost(const CostModel& cost, const Job& job, const Plan& plan,
+                      const Layouts& layouts, const StageCost& stage) {
   DataCost out;
   const Messages messages(cost, plan, layouts);
   const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
@@ -187,6 +187,12 @@ DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, cons
     add_gathers(out, messages, plan, spread, {storage, units});
     add_reductions(out, messages, plan, spread, units);
   }
+  return out;
+}
+
+DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage) {
+  DataCost out = message_cost(cost, job, plan, layouts, stage);
   out.update_s = update_seconds(cost, job, plan, layouts, stage);
   return out;
 }

@@ -25,6 +25,10 @@ struct DataCost {
 /// and their mean size stand for the exact buckets.
 DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
                    const StageCost& stage);
+/// The same without the update. Seconds are the sums of those of the dense parameters alone and of
+/// the routed ones alone.
+DataCost message_cost(const CostModel& cost, const Job& job, const Plan& plan,
+                      const Layouts& layouts, const StageCost& stage);
 
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {

@@ -17,9 +17,10 @@ class DataCostCache {
     DataMemory memory;
   };
 
-  /// `layouts` must stand at the same address whenever they are the same.
+  /// `layouts` must stand at the same address whenever they are the same, until the next `clear`.
   const Entry& get(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
                    const StageCost& stage);
+  void clear() { places_.clear(); }
 
  private:
   struct Key {

@@ -1,37 +1,20 @@
 #include "stepwright/simulate/pricer.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/flops.h"
+#include "stepwright/simulate/block_store.h"
 #include "stepwright/simulate/data_cost_cache.h"
 #include "stepwright/simulate/pipeline_cost.h"
 
 namespace stepwright {
 namespace {
 
-/// Everything that block costs depend on.
-struct BlockKey {
-  std::int64_t tensor, context, expert, expert_tensor, micro_batch;
-  std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
-  bool sequence_parallel, overlap_tensor, overlap_context, overlap_expert;
-  TensorInput tensor_input;
-  ContextKind context_kind;
-  RankOrder order;
-  auto operator<=>(const BlockKey&) const = default;
-};
-
-BlockKey block_key(const Plan& plan) {
-  const Parallel& size = plan.parallel;
-  const bool usual = plan.rank_order == RankOrder{};
-  return {size.tensor,           size.context,           size.expert,
-          size.expert_tensor,    plan.micro_batch,       usual ? 0 : size.pipeline,
-          usual ? 0 : size.data, plan.sequence_parallel, plan.overlap.tensor,
-          plan.overlap.context,  plan.overlap.expert,    plan.tensor_input,
-          plan.context_kind,     plan.rank_order};
-}
+/// Layouts that are kept (about 2 kB each); a search meets each of them in a row.
+constexpr std::size_t kMostLayouts = 8192;
 
 /// Everything that group layouts depend on.
 struct LayoutKey {
@@ -127,11 +110,12 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 }  // namespace
 
 struct Pricer::Store {
-  Store(const Job& job, const CostModel& cost) : pricer(job, cost), pipelines(job) {}
+  Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
+      : pricer(job, cost), pipelines(job), blocks(std::move(shared)) {}
 
   BlockPricer pricer;
   PipelinePricer pipelines;
-  std::map<BlockKey, BlockCosts> blocks;
+  std::shared_ptr<BlockStore> blocks;
   std::unordered_map<LayoutKey, Layouts, LayoutHash> layouts;
   DataCostCache data;
   double flops_per_token = 0;
@@ -140,7 +124,10 @@ struct Pricer::Store {
 };
 
 Pricer::Pricer(const Job& job, const CostModel& cost)
-    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost)) {
+    : Pricer(job, cost, std::make_shared<BlockStore>()) {}
+
+Pricer::Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks)
+    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, std::move(blocks))) {
   store_->flops_per_token = training_flops_per_token(job.model, 1);
   const auto peak = job.cluster.device.peak_flops.find(job.precision);
   store_->best_flops = peak == job.cluster.device.peak_flops.end() ? 1e30 : peak->second;
@@ -149,34 +136,24 @@ Pricer::Pricer(const Job& job, const CostModel& cost)
 
 Pricer::~Pricer() = default;
 
-std::size_t Pricer::summaries() const { return store_->blocks.size(); }
+std::size_t Pricer::summaries() const { return store_->blocks->size(); }
 
 const std::array<GroupLayout, kGroupKinds>& Pricer::layouts(const Plan& plan) {
   const LayoutKey key{plan.parallel, plan.sharding.group, plan.sharding.expert_group,
                       plan.sharding.optimizer, plan.rank_order};
   auto found = store_->layouts.find(key);
   if (found == store_->layouts.end()) {
+    if (store_->layouts.size() >= kMostLayouts) {
+      store_->layouts.clear();
+      store_->data.clear();
+    }
     found = store_->layouts.emplace(key, group_layouts(job_.cluster, Grid(plan))).first;
   }
   return found->second;
 }
 
 const BlockCosts& Pricer::blocks(const Plan& plan) {
-  auto [entry, fresh] = store_->blocks.try_emplace(block_key(plan));
-  BlockCosts& blocks = entry->second;
-  if (fresh) blocks = store_->pricer.start(plan, layouts(plan));
-  const auto need = [&](RecomputeKind kind) {
-    if (!blocks.layers.front().known[recompute_index(kind)]) {
-      store_->pricer.add(blocks, kind, plan, layouts(plan));
-    }
-  };
-  if (plan.recompute.kind == RecomputeKind::kEvery) {
-    need(RecomputeKind::kNone);
-    need(RecomputeKind::kFull);
-  } else {
-    need(plan.recompute.kind);
-  }
-  return blocks;
+  return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
 PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {

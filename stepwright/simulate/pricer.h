@@ -87,13 +87,15 @@ struct Price {
 };
 
 struct DataCost;
+class BlockStore;
 
 /// Prices plans of one job. Keeps the summaries that it made; not shared between threads (make one
-/// per thread from the same job and cost model). Three steps, so that a search can share the outer
+/// per thread from the same job and cost model; they may share their blocks). Three steps, so that a search can share the outer
 /// ones and bound with them; `price` does all three.
 class Pricer {
  public:
   Pricer(const Job& job, const CostModel& cost);
+  Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks);
   ~Pricer();
   Pricer(const Pricer&) = delete;
   Pricer& operator=(const Pricer&) = delete;

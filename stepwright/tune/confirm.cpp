@@ -106,12 +106,14 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
           .upper_bound_s = price.upper_bound_s,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
+          .over_by_bytes = std::max(0.0, memory.peak_bytes - memory.capacity_bytes),
+          .largest_kind = largest_kind(memory),
           .breakdown = simulation.stages[critical].breakdown,
           .operators = count_operators(program)};
 }
 
 Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
-                  std::size_t most, int threads) {
+                  std::size_t most, const Running& running) {
   const std::vector<const Candidate*> order = simulation_order(candidates);
   const std::size_t last = std::min(most, order.size());
   Confirmed out;
@@ -122,13 +124,14 @@ Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candi
     if (order[next]->price.lower_bound_s >= best_time(out.plans)) break;
     const std::size_t count = std::min(round, last - next);
     std::vector<Outcome> outcomes(count);
-    parallel_for(threads, count,
+    parallel_for(running.threads, count,
                  [&](std::size_t i) { outcomes[i] = try_plan(job, cost, *order[next + i]); });
     for (Outcome& outcome : outcomes) {
       if (outcome.plan) operators += outcome.plan->operators;
       take(out, std::move(outcome));
     }
     next += count;
+    running.tell({.simulating = true, .done = next, .most = last});
     round = std::min(2 * round, kLargestRound);
   }
   out.open_bound_s = next < order.size() ? order[next]->price.lower_bound_s

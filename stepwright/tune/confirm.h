@@ -27,6 +27,6 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
 /// next bound reaches the best time, `most` were run, or eight million operators were. Rounds do
 /// not depend on the threads.
 Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
-                  std::size_t most, int threads);
+                  std::size_t most, const Running& running);
 
 }  // namespace stepwright

@@ -77,10 +77,9 @@ void fail_empty(const Job& job, const Census& census) {
                                     format_count(census.total()), advice(job));
   const auto example = census.examples().find(rule);
   if (example != census.examples().end()) {
-    message += fmt::format("; {} were refused by {}", format_count(*most), rule_name(rule));
-    if (const auto refused = illegal(job, example->second)) {
-      message += fmt::format(", for example {}", refused->message);
-    }
+    const auto refused = illegal(job, example->second);
+    message += fmt::format("; {} are refused by {}", format_count(*most),
+                           refused ? refused->message : std::string(rule_name(rule)));
   }
   fail_input(message);
 }

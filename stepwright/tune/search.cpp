@@ -2,36 +2,41 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "stepwright/core/parallel.h"
-#include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/block_store.h"
 
 namespace stepwright {
 namespace {
 
-/// Units of a round: few while the threshold still falls fast.
+/// Units searched in a round: few while the threshold still falls fast.
 constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
+/// Units refined in a round.
+constexpr std::size_t kRefinements = 32;
 
 /// Floors of a unit over all its pipelines, before any block is built.
 void set_floors(SearchUnit& unit, const Job& job) {
-  unit.floor_s = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
+  unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
   for (const GridChoice* grid : unit.grids) {
     const std::int64_t rounds = job.sequences / (grid->parallel.data * unit.micro_batch);
     for (const StageChoice& choice : grid->stages->by_micro_batch.at(unit.micro_batch)) {
       const StageFloor floor =
           stage_floor(unit.work, recompute_index(choice.recompute.kind), choice,
                       grid->parallel.pipeline, rounds, job.model.layers);
-      unit.floor_s = std::min(unit.floor_s, floor.price_s);
+      unit.floor = std::min(unit.floor, floor.price_s);
       unit.simulated_floor_s = std::min(unit.simulated_floor_s, floor.simulated_s);
     }
   }
 }
 
-/// Units by floor; ties by their degrees.
-std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const Census& census) {
+/// Units in the order of their degrees.
+std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const Census& census,
+                                   const Goal& goal) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
   for (const GridChoice& grid : census.grids()) {
     const Parallel& size = grid.parallel;
@@ -46,11 +51,11 @@ std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const 
   std::vector<SearchUnit> units;
   for (auto& [key, unit] : by_key) {
     Plan plan = unit_plan(job, unit, *unit.grids.front());
-    unit.work = floor.work(plan);
+    unit.work = floor.rough(plan);
     set_floors(unit, job);
+    if (goal.least_memory) unit.floor = 0;
     units.push_back(std::move(unit));
   }
-  std::ranges::stable_sort(units, {}, &SearchUnit::floor_s);
   return units;
 }
 
@@ -58,20 +63,21 @@ std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const 
 class Workers {
  public:
   Workers(const Job& job, const CostModel& cost, const Goal& goal)
-      : job_(job), cost_(cost), goal_(goal) {}
+      : job_(job), cost_(cost), goal_(goal), blocks_(std::make_shared<BlockStore>()) {}
 
-  Findings search(const SearchUnit& unit, double threshold) {
+  /// Lends a search to `work`.
+  template <class Work>
+  void lend(Work&& work) {
     std::unique_ptr<UnitSearch> worker = take();
-    Findings found = worker->search(unit, threshold);
+    work(*worker);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(worker));
-    return found;
   }
 
  private:
   std::unique_ptr<UnitSearch> take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, goal_);
+    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, goal_, blocks_);
     std::unique_ptr<UnitSearch> worker = std::move(idle_.back());
     idle_.pop_back();
     return worker;
@@ -80,36 +86,102 @@ class Workers {
   const Job& job_;
   const CostModel& cost_;
   Goal goal_;
+  std::shared_ptr<BlockStore> blocks_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<UnitSearch>> idle_;
+};
+
+/// The queue of units and what was found in those that left it.
+class Search {
+ public:
+  Search(const Job& job, const CostModel& cost, const Goal& goal, const Running& running)
+      : goal_(goal), running_(running), workers_(job, cost, goal), all_(goal.keep) {}
+
+  Findings run(std::vector<SearchUnit> units) {
+    const bool bounds = !goal_.exhaustive;
+    for (SearchUnit& unit : units) {
+      unit.refined = !bounds;
+      add(std::move(unit));
+    }
+    while (!queue_.empty()) {
+      if (bounds && beaten(queue_.begin()->second)) break;
+      const std::vector<SearchUnit> round = next();
+      if (round.front().refined) {
+        search(round);
+      } else {
+        refine(round);
+      }
+      running_.tell({.done = done_, .most = done_ + queue_.size(), .priced = all_.priced});
+    }
+    for (const auto& [key, unit] : queue_) pass(unit);
+    return std::move(all_);
+  }
+
+ private:
+  [[nodiscard]] bool beaten(const SearchUnit& unit) const {
+    return unit.floor * (1 - 1e-9) > all_.kept.threshold();
+  }
+  void pass(const SearchUnit& unit) {
+    all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
+  }
+  void add(SearchUnit&& unit) {
+    const std::pair key(unit.floor, added_++);
+    queue_.emplace(key, std::move(unit));
+  }
+
+  /// Takes the units with the least floors that are all refined or all rough.
+  std::vector<SearchUnit> next() {
+    std::vector<SearchUnit> round;
+    const bool refined = queue_.begin()->second.refined;
+    const std::size_t most = refined ? searches_ : kRefinements;
+    while (!queue_.empty() && round.size() < most && queue_.begin()->second.refined == refined) {
+      round.push_back(std::move(queue_.extract(queue_.begin()).mapped()));
+    }
+    return round;
+  }
+
+  void refine(const std::vector<SearchUnit>& round) {
+    std::vector<std::vector<SearchUnit>> parts(round.size());
+    parallel_for(running_.threads, round.size(), [&](std::size_t i) {
+      workers_.lend([&](UnitSearch& worker) { parts[i] = worker.refine(round[i]); });
+    });
+    for (std::vector<SearchUnit>& list : parts) {
+      for (SearchUnit& part : list) {
+        if (beaten(part)) {
+          pass(part);
+        } else {
+          add(std::move(part));
+        }
+      }
+    }
+  }
+
+  void search(const std::vector<SearchUnit>& round) {
+    const double threshold = all_.kept.threshold();
+    std::vector<Findings> found(round.size(), Findings(goal_.keep));
+    parallel_for(running_.threads, round.size(), [&](std::size_t i) {
+      workers_.lend([&](UnitSearch& worker) { found[i] = worker.search(round[i], threshold); });
+    });
+    for (Findings& findings : found) all_.merge(std::move(findings));
+    done_ += round.size();
+    searches_ = std::min(2 * searches_, kLargestRound);
+  }
+
+  Goal goal_;
+  const Running& running_;
+  Workers workers_;
+  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
+  std::size_t added_ = 0;
+  std::size_t done_ = 0;
+  std::size_t searches_ = kFirstRound;
+  Findings all_;
 };
 
 }  // namespace
 
 Findings search_plans(const Job& job, const CostModel& cost, const Census& census, const Goal& goal,
-                      int threads) {
-  const std::vector<SearchUnit> units = make_units(job, cost, census);
-  Workers workers(job, cost, goal);
-  Findings all(goal.keep);
-  std::size_t round = kFirstRound;
-  for (std::size_t first = 0; first < units.size();) {
-    const double threshold = all.kept.threshold();
-    const bool bounds = !goal.exhaustive && !goal.least_memory;
-    if (bounds && units[first].floor_s * (1 - 1e-9) > threshold) {
-      for (std::size_t i = first; i < units.size(); ++i) {
-        all.passed_bound_s = std::min(all.passed_bound_s, units[i].simulated_floor_s);
-      }
-      break;
-    }
-    const std::size_t count = std::min(round, units.size() - first);
-    std::vector<Findings> found(count, Findings(goal.keep));
-    parallel_for(threads, count,
-                 [&](std::size_t i) { found[i] = workers.search(units[first + i], threshold); });
-    for (Findings& findings : found) all.merge(std::move(findings));
-    first += count;
-    round = std::min(2 * round, kLargestRound);
-  }
-  return all;
+                      const Running& running) {
+  return Search(job, cost, goal, running).run(make_units(job, cost, census, goal));
 }
 
 }  // namespace stepwright

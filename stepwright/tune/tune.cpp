@@ -50,7 +50,7 @@ class Tuning {
         cost_(job),
         space_(dimensions(job)),
         census_(job, space_),
-        threads_(thread_count(options)),
+        running_{.threads = thread_count(options), .progress = options.progress},
         goal_{.capacity_bytes = device_capacity(job),
               .keep = std::max(options.top, kKeep),
               .exhaustive = options.exhaustive} {
@@ -75,10 +75,10 @@ class Tuning {
  private:
   Answer attempt() {
     Answer answer(goal_.keep);
-    answer.found = search_plans(job_, cost_, census_, goal_, threads_);
+    answer.found = search_plans(job_, cost_, census_, goal_, running_);
     answer.confirmed =
         confirm(job_, cost_, answer.found.kept.list(),
-                goal_.least_memory ? 1 : std::max<std::size_t>(1, options_.simulations), threads_);
+                goal_.least_memory ? 1 : std::max<std::size_t>(1, options_.simulations), running_);
     return answer;
   }
 
@@ -143,14 +143,16 @@ class Tuning {
     std::int64_t unsupported = 0;
     for (const auto* reasons : {&answer.found.unsupported, &answer.confirmed.unsupported}) {
       for (const auto& [reason, count] : *reasons) {
-        result.rejected.push_back({"unsupported: " + reason, count});
+        result.rejected.push_back({std::string(kUnsupportedRule), reason, count});
       }
     }
     for (const auto& [reason, count] : answer.found.unsupported) unsupported += count;
     for (std::size_t i = 0; i < kRules; ++i) {
       const std::int64_t count = census_.refused()[i];
+      const auto rule = static_cast<Rule>(i);
       if (count > 0) {
-        result.rejected.push_back({std::string(rule_name(static_cast<Rule>(i))), count});
+        result.rejected.push_back(
+            {std::string(rule_name(rule)), std::string(rule_sentence(rule)), count});
       }
     }
     std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &Refusal::count);
@@ -195,7 +197,7 @@ class Tuning {
   CostModel cost_;
   Dimensions space_;
   Census census_;
-  int threads_;
+  Running running_;
   Goal goal_;
 };
 

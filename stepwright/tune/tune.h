@@ -2,14 +2,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/simulation.h"
 
 namespace stepwright {
+
+/// How far a search is.
+struct TuneProgress {
+  bool simulating = false;  ///< Else it prices.
+  std::size_t done = 0;     ///< Subtrees of the space; when simulating, plans.
+  std::size_t most = 0;     ///< There can be no more; most searches end earlier.
+  std::int64_t priced = 0;  ///< Plans, so far.
+};
+
+/// Called between rounds, by the thread that called `tune`.
+using TellProgress = std::function<void(const TuneProgress&)>;
+
+/// How a search runs, which changes nothing in its answer.
+struct Running {
+  int threads = 1;
+  TellProgress progress;  ///< May be empty.
+
+  void tell(const TuneProgress& state) const {
+    if (progress) progress(state);
+  }
+};
 
 /// How to search. The answer does not depend on `threads`.
 struct TuneOptions {
@@ -17,6 +41,7 @@ struct TuneOptions {
   std::size_t top = 10;           ///< Plans to return, best first.
   bool exhaustive = false;        ///< Prices every legal plan: same winners, no bounds.
   std::size_t simulations = 100;  ///< Most plans to simulate.
+  TellProgress progress;          ///< May be empty.
 };
 
 /// A plan that was simulated.
@@ -28,6 +53,8 @@ struct TunedPlan {
   double upper_bound_s = 0;
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
+  double over_by_bytes = 0;                              ///< 0 when it fits.
+  MemoryKind largest_kind = MemoryKind::kParameters;  ///< At the peak.
   bool tied = false;           ///< Within the cost model's stated error of the best.
   Breakdown breakdown;         ///< Of the critical stage.
   std::string lost;            ///< Why the winner is faster, in words; empty for the winner.
@@ -46,9 +73,13 @@ struct SpaceCounts {
   std::int64_t simulated = 0;
 };
 
+/// In place of a rule: plans that no builder covers yet.
+inline constexpr std::string_view kUnsupportedRule = "unsupported";
+
 /// Plans refused for one reason.
 struct Refusal {
-  std::string reason;  ///< Rule and what it says, or what no builder covers yet.
+  std::string rule;    ///< `rule_name`, or `kUnsupportedRule`.
+  std::string reason;  ///< What the rule demands, or what no builder covers yet.
   std::int64_t count = 0;
 };
 

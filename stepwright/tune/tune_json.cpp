@@ -29,7 +29,8 @@ Json baseline_json(const TuneResult& result) {
 Json rejected_json(const TuneResult& result) {
   Json list = Json::array();
   for (const Refusal& refusal : result.rejected) {
-    list.push_back({{"reason", refusal.reason}, {"count", refusal.count}});
+    list.push_back(
+        {{"rule", refusal.rule}, {"reason", refusal.reason}, {"count", refusal.count}});
   }
   return list;
 }
@@ -47,16 +48,21 @@ Json pareto_json(const TuneResult& result) {
 }  // namespace
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
-  return {{"plan", plan_json({result.job, tuned.plan})},
-          {"step_time_s", tuned.step_time_s},
-          {"price_s", tuned.price_s},
-          {"lower_bound_s", tuned.lower_bound_s},
-          {"upper_bound_s", tuned.upper_bound_s},
-          {"peak_memory_bytes", whole(tuned.peak_memory_bytes)},
-          {"fits", tuned.fits},
-          {"tied", tuned.tied},
-          {"breakdown", breakdown_json(tuned.breakdown)},
-          {"lost", tuned.lost}};
+  Json out = {{"plan", plan_json({result.job, tuned.plan})},
+              {"step_time_s", tuned.step_time_s},
+              {"price_s", tuned.price_s},
+              {"lower_bound_s", tuned.lower_bound_s},
+              {"upper_bound_s", tuned.upper_bound_s},
+              {"peak_memory_bytes", whole(tuned.peak_memory_bytes)},
+              {"fits", tuned.fits},
+              {"tied", tuned.tied},
+              {"breakdown", breakdown_json(tuned.breakdown)},
+              {"lost", tuned.lost}};
+  if (!tuned.fits) {
+    out["largest_kind"] = name_of(kMemoryKindNames, tuned.largest_kind);
+    out["over_by_bytes"] = whole(tuned.over_by_bytes);
+  }
+  return out;
 }
 
 Json tune_json(const TuneResult& result) {

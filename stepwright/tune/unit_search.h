@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "stepwright/simulate/pricer.h"
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/census.h"
+#include "stepwright/tune/sharding_floor.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {
@@ -23,11 +25,13 @@ struct Goal {
 };
 
 /// All plans with the same tensor, context, expert and expert-tensor degree and micro-batch: they
-/// share their blocks.
+/// share their blocks. A refined one holds those of one pipeline degree, and its floors are from
+/// its own blocks.
 struct SearchUnit {
   std::int64_t micro_batch = 1;
-  double floor_s = 0;            ///< Of the price of any plan in it.
+  double floor = 0;              ///< Of the key of any plan in it: price, or memory.
   double simulated_floor_s = 0;  ///< Of the simulated time.
+  bool refined = false;
   std::vector<const GridChoice*> grids;
   Work work;
 };
@@ -49,8 +53,13 @@ struct Findings {
 /// Searches units with one pricer; one for each thread.
 class UnitSearch {
  public:
-  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal);
+  /// `blocks` may be shared with other searches of the job.
+  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
+             std::shared_ptr<BlockStore> blocks);
 
+  /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
+  /// have to fit. Leaves out where they cannot.
+  std::vector<SearchUnit> refine(const SearchUnit& unit);
   /// `threshold`: plans with a higher key are not wanted.
   Findings search(const SearchUnit& unit, double threshold);
 
@@ -61,33 +70,48 @@ class UnitSearch {
     const GridChoice* grid;
     const BlockChoice* block;
     const StageChoice* choice;
-    const BlockCosts* costs;
+    const BlockCosts* costs;  ///< Null where they were not needed, or no builder makes them.
+    const std::string* unsupported;
   };
   [[nodiscard]] bool beaten(double floor_s) const;
-  void list_stages(const SearchUnit& unit, const GridChoice& grid, const BlockChoice& block);
-  const BlockCosts* blocks(const GridChoice& grid, const BlockChoice& block,
-                           const StageChoice& choice, std::int64_t passed);
+  template <class Visit>
+  void each_stages(const SearchUnit& unit, Visit&& visit);
+  template <class Visit>
+  void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
+  const BlockCosts* blocks(const Stages& stages, std::int64_t micro_batch);
+  void list(const Stages& stages);
   void price_stages(const Stages& stages, Plan& plan);
-  /// Bytes of states per parameter, for each of the grid's ways to shard.
-  struct StateBytes {
-    double dense = 0;
-    double expert = 0;
-  };
-  const std::vector<StateBytes>& state_bytes(const GridChoice& grid);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
-  void price(const PipelineCost& pipeline, const GridChoice& grid, const BlockChoice& block,
-             Plan& plan);
+  /// Times of one pipeline's positions, one after the other.
+  using Positions = std::vector<ShardingFloor::Times>;
+  [[nodiscard]] StageFloor choice_floor(const PipelineCost& pipeline, const Overlap& overlap,
+                                        const Positions& positions,
+                                        const ShardingTable::Choice& choice) const;
+  void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
+  [[nodiscard]] double activations_floor(const GridChoice& grid, const SearchUnit& unit,
+                                         const StageChoice& choice) const;
+  /// Floors of a grid's ways to shard.
+  struct StatesFloor {
+    double memory_bytes = 0;     ///< The least that any needs.
+    double price_s = 0;          ///< Messages of a micro-batch, where they fit; else infinite.
+    double simulated_s = 0;
+  };
+  StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
+  void refine_grid(const GridChoice& grid, SearchUnit& part);
+  void offer(const Plan& plan, const Price& price);
   void pass(double simulated_floor_s);
 
   const Job& job_;
   Goal goal_;
   Pricer pricer_;
+  ShardingFloor sharding_;
+  WorkFloor work_;
   Reserve reserve_;
   std::vector<double> layers_of_class_;  ///< In the order of `BlockCosts::layers`.
   Findings* found_ = nullptr;
   double threshold_ = 0;
   std::vector<Stages> stages_;
-  std::map<const GridChoice*, std::vector<StateBytes>> state_bytes_;  ///< Of the unit at hand.
+  std::string unsupported_;  ///< Why the blocks asked for last cannot be built.
 };
 
 /// The plan of a grid without its choices.

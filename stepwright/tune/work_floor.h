@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <vector>
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
@@ -20,34 +20,46 @@ struct Work {
   std::array<double, 3> layers_s{};  ///< By recomputation (`recompute_index`), all layers.
   std::array<double, 3> least_layer_s{};
   double head_s = 0;
+  double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
+  UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.
 };
 
-/// A bound before any block is built: the matrix products of a layer depend on the tensor degree
-/// and on the tokens of a rank alone, so a few templates serve a whole space; routed products and
-/// attention, which depend on more, count at the peak rate. Not shared between threads while it
-/// learns. Norms, activations and blocking tensor messages count as the cheaper of with and without
-/// sequence parallelism has them.
+/// Bounds before any block is priced. Matrix products, norms, activations and tensor messages of a
+/// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
+/// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
+/// pairs; messages of context parallelism do not count. The cheaper of with and without sequence
+/// parallelism. Not shared between threads.
 class WorkFloor {
  public:
   WorkFloor(const Job& job, const CostModel& cost)
       : job_(job),
         cost_(cost),
         one_order_(job.space.rank_order.empty()),
-        overlaps_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)) {}
+        overlaps_tensor_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)),
+        overlaps_expert_(std::ranges::any_of(job.space.overlap, &Overlap::expert)) {}
 
-  /// Of plans with these degrees and micro-batch. `plan` is legal as far as blocks go.
+  /// Of plans with this tensor degree, micro-batch and context degree, whatever their expert
+  /// degrees. `plan` is legal as far as blocks go.
+  const Work& rough(const Plan& plan);
+  /// Of plans with these expert degrees too.
   const Work& work(const Plan& plan);
 
  private:
-  [[nodiscard]] Work build(const Plan& plan) const;
-  [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts) const;
+  /// Tensor degree, tokens of a rank, expert degrees (0: any).
+  using Key = std::array<std::int64_t, 4>;
+  const Work& remembered(const Key& key, const Plan& plan);
+  [[nodiscard]] Work build(const Plan& plan, bool any_expert);
+  [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert);
+  [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert) const;
 
   const Job& job_;
   const CostModel& cost_;
-  bool one_order_;  ///< Tensor groups lie alike in all plans of one degree.
-  bool overlaps_;   ///< Some plan hides its tensor messages.
-  /// By tensor degree and tokens of a rank.
-  std::map<std::pair<std::int64_t, std::int64_t>, Work> known_;
+  bool one_order_;  ///< Groups inside a pipeline position lie alike in all plans of their degrees.
+  bool overlaps_tensor_;  ///< Some plan hides its tensor messages.
+  bool overlaps_expert_;
+  std::map<Key, Work> known_;
+  std::vector<OperatorTime> times_;  ///< Scratch.
+  std::vector<double> ends_;
 };
 
 /// Bounds of a pipeline from the work of one micro-batch through it: of its closed-form price and

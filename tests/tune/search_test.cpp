@@ -16,7 +16,7 @@ struct Prepared {
   [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const Goal goal{
         .capacity_bytes = job.cluster.device.memory_bytes, .keep = keep, .exhaustive = exhaustive};
-    return search_plans(job, cost, census, goal, threads);
+    return search_plans(job, cost, census, goal, {.threads = threads, .progress = {}});
   }
   Job job;
   CostModel cost;

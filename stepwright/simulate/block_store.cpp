@@ -1,0 +1,39 @@
+#include "stepwright/simulate/block_store.h"
+
+namespace stepwright {
+
+BlockStore::Key BlockStore::key_of(const Plan& plan) {
+  const Parallel& size = plan.parallel;
+  const bool usual = plan.rank_order == RankOrder{};
+  return {size.tensor,           size.context,           size.expert,
+          size.expert_tensor,    plan.micro_batch,       usual ? 0 : size.pipeline,
+          usual ? 0 : size.data, plan.sequence_parallel, plan.overlap.tensor,
+          plan.overlap.context,  plan.overlap.expert,    plan.tensor_input,
+          plan.context_kind,     plan.rank_order};
+}
+
+BlockStore::Entry& BlockStore::entry(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  return entries_[key];
+}
+
+std::size_t BlockStore::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, BlockPricer& pricer) {
+  Entry& entry = this->entry(key_of(plan));
+  const std::lock_guard lock(entry.mutex);
+  BlockCosts& costs = entry.costs;
+  if (costs.layers.empty()) costs = pricer.start(plan, layouts);
+  if (plan.recompute.kind == RecomputeKind::kEvery) {
+    pricer.add(costs, RecomputeKind::kNone, plan, layouts);
+    pricer.add(costs, RecomputeKind::kFull, plan, layouts);
+  } else {
+    pricer.add(costs, plan.recompute.kind, plan, layouts);
+  }
+  return costs;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,99 @@
+#include "stepwright/tune/sharding_floor.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// Lists of times that are kept, of some kilobytes each.
+constexpr std::size_t kMostTimes = 4096;
+
+/// Finds a kind in a list, adding it where it is new.
+std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
+  const auto found = std::find(kinds.begin(), kinds.end(), kind);
+  if (found != kinds.end()) return static_cast<std::uint32_t>(found - kinds.begin());
+  kinds.push_back(kind);
+  return static_cast<std::uint32_t>(kinds.size() - 1);
+}
+
+StageCost position_of(std::int64_t dense, std::int64_t expert, std::int64_t units) {
+  StageCost position;
+  position.size.dense = dense;
+  position.size.expert = expert;
+  position.units = units;
+  return position;
+}
+
+}  // namespace
+
+const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
+  const auto [entry, fresh] = tables_.try_emplace(grid.data);
+  ShardingTable& table = entry->second;
+  if (!fresh) return table;
+  const StageCost dense = position_of(1, 0, 1);
+  const StageCost expert = position_of(0, 1, 1);
+  ShardingKinds dense_kinds;
+  ShardingKinds expert_kinds;
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  for (const DataChoice& data : grid.data->choices) {
+    apply(data, plan);
+    ShardingTable::Choice& choice = table.choices.emplace_back();
+    choice.states = {data_memory(job_, plan, dense).states_bytes,
+                     data_memory(job_, plan, expert).states_bytes};
+    choice.gathers = data.gathers();
+    DataChoice kind = data;
+    kind.sharding.expert_group = 1;
+    choice.dense = index_in(dense_kinds, kind);
+    kind.sharding.expert_group = data.sharding.expert_group;
+    kind.sharding.group = 1;
+    choice.expert = index_in(expert_kinds, kind);
+  }
+  table.dense = interned(std::move(dense_kinds));
+  table.expert = interned(std::move(expert_kinds));
+  return table;
+}
+
+const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const Plan& grid,
+                                                       const StageCost& stage) {
+  const auto [entry, fresh] = times_.try_emplace(side);
+  std::vector<ShardingTimes>& list = entry->second;
+  if (!fresh) return list;
+  list.resize(side.kinds->size());
+  if (side.elements == 0) return list;
+  std::map<std::pair<std::int64_t, std::int64_t>, Layouts> layouts;
+  Plan plan = grid;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    apply((*side.kinds)[i], plan);
+    const auto [known, first] =
+        layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
+    if (first) known->second = group_layouts(job_.cluster, Grid(plan));
+    const DataCost cost = message_cost(cost_, job_, plan, known->second, stage);
+    list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds,
+               cost.reduce.floor_s};
+  }
+  return list;
+}
+
+void ShardingFloor::trim() {
+  if (times_.size() > kMostTimes) times_.clear();
+}
+
+ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const StageCost& stage) {
+  const ShardingTable& table = this->table(grid);
+  const Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  const Parallel& size = grid.parallel;
+  const Side dense{grid.order,
+                   {size.tensor, size.context, size.data, size.pipeline},
+                   stage.size.dense,
+                   stage.units,
+                   table.dense};
+  const Side expert{grid.order,
+                    {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
+                    stage.size.expert,
+                    stage.units,
+                    table.expert};
+  return {&times(dense, plan, position_of(stage.size.dense, 0, stage.units)),
+          &times(expert, plan, position_of(0, stage.size.expert, stage.units))};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/simulate/data_cost.h"
+#include "stepwright/tune/census.h"
+
+namespace stepwright {
+
+/// Bytes of states for each parameter that a rank holds before sharding.
+struct StateBytes {
+  double dense = 0;
+  double expert = 0;
+
+  [[nodiscard]] double of(const UnitSize& size) const {
+    return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert);
+  }
+};
+
+/// One way to shard as one kind of parameters sees it: the other kind's group is 1.
+using ShardingKinds = std::vector<DataChoice>;
+
+/// A grid's ways to shard, prepared for bounds: dense and routed parameters have groups of their
+/// own, and what each adds does not depend on the other's, so two short lists stand for their
+/// product.
+struct ShardingTable {
+  struct Choice {
+    StateBytes states;
+    std::uint32_t dense = 0;  ///< Index into the kinds.
+    std::uint32_t expert = 0;
+    bool gathers = false;
+  };
+  std::vector<Choice> choices;  ///< In the order of `DataTable::choices`.
+  const ShardingKinds* dense = nullptr;
+  const ShardingKinds* expert = nullptr;
+};
+
+/// Seconds of messages that a way to shard adds to one position.
+struct ShardingTimes {
+  double gather_s = 0;        ///< To each forward and to each backward.
+  double gather_floor_s = 0;  ///< The same in one message.
+  double reduce_s = 0;        ///< To each backward.
+  double reduce_floor_s = 0;
+
+  ShardingTimes operator+(const ShardingTimes& other) const {
+    return {gather_s + other.gather_s, gather_floor_s + other.gather_floor_s,
+            reduce_s + other.reduce_s, reduce_floor_s + other.reduce_floor_s};
+  }
+};
+
+/// Bounds over ways to shard before any of them is priced. Remembers what it made; not shared
+/// between threads.
+class ShardingFloor {
+ public:
+  ShardingFloor(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
+
+  /// What the kinds of a table add to a position.
+  struct Times {
+    const std::vector<ShardingTimes>* dense;
+    const std::vector<ShardingTimes>* expert;
+
+    [[nodiscard]] ShardingTimes of(const ShardingTable::Choice& choice) const {
+      return (*dense)[choice.dense] + (*expert)[choice.expert];
+    }
+  };
+
+  const ShardingTable& table(const GridChoice& grid);
+  /// For a position of this size with that many blocks.
+  Times times(const GridChoice& grid, const StageCost& stage);
+  /// Forgets what can be made again, once it is large. Ends all `Times`.
+  void trim();
+
+ private:
+  /// One side of a grid: its axes in order, parameters and blocks of a position, kinds.
+  struct Side {
+    RankOrder order;
+    std::array<std::int64_t, 4> sizes;
+    std::int64_t elements;
+    std::int64_t units;
+    const ShardingKinds* kinds;
+    auto operator<=>(const Side&) const = default;
+  };
+  const ShardingKinds* interned(ShardingKinds kinds) { return &*kinds_.insert(kinds).first; }
+  const std::vector<ShardingTimes>& times(const Side& side, const Plan& grid,
+                                          const StageCost& stage);
+
+  const Job& job_;
+  const CostModel& cost_;
+  std::set<ShardingKinds> kinds_;
+  std::map<const DataTable*, ShardingTable> tables_;
+  std::map<Side, std::vector<ShardingTimes>> times_;
+};
+
+}  // namespace stepwright
