@@ -279,9 +279,11 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     if (stage.position == 0) start = pass.start_s;
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
-    price.lower_bound_s = std::max(
-        price.lower_bound_s, stage.fill_s + m * (pass.forward_floor_s + pass.backward_floor_s) +
-                                 std::max(stage.drain_s, pass.end_floor_s) + pass.update_floor_s);
+    const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
+                         std::max(stage.drain_s, pass.end_floor_s);
+    price.lower_bound_s =
+        std::max(price.lower_bound_s, stage.fill_s + std::max(chain, m * data.reduce.floor_s) +
+                                          pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;

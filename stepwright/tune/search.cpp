@@ -20,14 +20,13 @@ constexpr std::size_t kLargestRound = 32;
 constexpr std::size_t kRefinements = 32;
 
 /// Floors of a unit over all its pipelines, before any block is built.
-void set_floors(SearchUnit& unit, const Job& job) {
+void set_floors(SearchUnit& unit, const Job& job, const LayerCounts& layers) {
   unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
   for (const GridChoice* grid : unit.grids) {
     const std::int64_t rounds = job.sequences / (grid->parallel.data * unit.micro_batch);
     for (const StageChoice& choice : grid->stages->by_micro_batch.at(unit.micro_batch)) {
       const StageFloor floor =
-          stage_floor(unit.work, recompute_index(choice.recompute.kind), choice,
-                      grid->parallel.pipeline, rounds, job.model.layers);
+          stage_floor(*unit.work, layers, choice, grid->parallel.pipeline, rounds);
       unit.floor = std::min(unit.floor, floor.price_s);
       unit.simulated_floor_s = std::min(unit.simulated_floor_s, floor.simulated_s);
     }
@@ -35,8 +34,8 @@ void set_floors(SearchUnit& unit, const Job& job) {
 }
 
 /// Units in the order of their degrees.
-std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const Census& census,
-                                   const Goal& goal) {
+std::vector<SearchUnit> make_units(const Job& job, const Census& census, const Goal& goal,
+                                   WorkFloor& floor) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
   for (const GridChoice& grid : census.grids()) {
     const Parallel& size = grid.parallel;
@@ -47,12 +46,11 @@ std::vector<SearchUnit> make_units(const Job& job, const CostModel& cost, const 
       unit.grids.push_back(&grid);
     }
   }
-  WorkFloor floor(job, cost);
   std::vector<SearchUnit> units;
   for (auto& [key, unit] : by_key) {
     Plan plan = unit_plan(job, unit, *unit.grids.front());
-    unit.work = floor.rough(plan);
-    set_floors(unit, job);
+    unit.work = &floor.rough(plan);
+    set_floors(unit, job, floor.layers());
     if (goal.least_memory) unit.floor = 0;
     units.push_back(std::move(unit));
   }
@@ -181,7 +179,8 @@ class Search {
 
 Findings search_plans(const Job& job, const CostModel& cost, const Census& census, const Goal& goal,
                       const Running& running) {
-  return Search(job, cost, goal, running).run(make_units(job, cost, census, goal));
+  WorkFloor floor(job, cost);
+  return Search(job, cost, goal, running).run(make_units(job, census, goal, floor));
 }
 
 }  // namespace stepwright

@@ -21,42 +21,21 @@ struct BlockWork {
   Work floors;   ///< Never above what the simulator takes.
 };
 
-// NOLINTNEXTLINE(readability-function-size): names of one sum
-void add(Work& work, const BlockCosts& blocks, std::size_t recompute, std::size_t which,
-         double count, double BlockCost::* part) {
-  const BlockPairCost& cost = blocks.layers[which].costs[recompute];
-  const double one = cost.forward.*part + cost.backward.*part;
-  work.layers_s[recompute] += count * one;
-  double& least = work.least_layer_s[recompute];
-  least = least == 0 ? one : std::min(least, one);
+Work work_of(const BlockCosts& blocks, std::size_t recompute, double BlockCost::* part) {
+  const auto both = [&](const BlockPairCost& cost) {
+    return cost.forward.*part + cost.backward.*part;
+  };
+  Work work;
+  for (const BlockCosts::Layer& layer : blocks.layers) {
+    work.layer_s[recompute].push_back(both(layer.costs[recompute]));
+  }
+  work.head_s = both(blocks.head);
+  return work;
 }
 
-BlockWork block_work(const BlockCosts& blocks, std::size_t recompute,
-                     const std::vector<double>& layers_of_class) {
-  BlockWork out;
-  for (std::size_t i = 0; i < blocks.layers.size(); ++i) {
-    add(out.seconds, blocks, recompute, i, layers_of_class[i], &BlockCost::seconds);
-    add(out.floors, blocks, recompute, i, layers_of_class[i], &BlockCost::floor_s);
-  }
-  out.seconds.head_s = blocks.head.forward.seconds + blocks.head.backward.seconds;
-  out.floors.head_s = blocks.head.forward.floor_s + blocks.head.backward.floor_s;
-  return out;
-}
-
-std::vector<double> count_classes(const Architecture& model) {
-  std::vector<LayerClass> classes;
-  std::vector<double> counts;
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    const LayerClass which = model.layer_class(i);
-    const auto found = std::find(classes.begin(), classes.end(), which);
-    if (found == classes.end()) {
-      classes.push_back(which);
-      counts.push_back(1);
-    } else {
-      ++counts[static_cast<std::size_t>(found - classes.begin())];
-    }
-  }
-  return counts;
+BlockWork block_work(const BlockCosts& blocks, std::size_t recompute) {
+  return {work_of(blocks, recompute, &BlockCost::seconds),
+          work_of(blocks, recompute, &BlockCost::floor_s)};
 }
 
 }  // namespace
@@ -68,8 +47,7 @@ UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
       pricer_(job, cost, std::move(blocks)),
       sharding_(job, cost),
       work_(job, cost),
-      reserve_(framework_reserve(job)),
-      layers_of_class_(count_classes(job.model)) {}
+      reserve_(framework_reserve(job)) {}
 
 void Findings::merge(Findings&& other) {
   kept.merge(std::move(other.kept));
@@ -114,8 +92,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const GridChoice& grid = *common.grid;
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const auto floor_of = [&](const Work& work, const StageChoice& choice) {
-    return stage_floor(work, recompute_index(choice.recompute.kind), choice,
-                       grid.parallel.pipeline, rounds, job_.model.layers);
+    return stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
   };
   const BlockCosts* costs = nullptr;
   std::array<std::optional<BlockWork>, 3> works;
@@ -123,14 +100,14 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
     stages.choice = &choice;
-    stages.floor = floor_of(unit.work, choice);
+    stages.floor = floor_of(*unit.work, choice);
     if (beaten(stages.floor.price_s)) {
       visit(stages);
       continue;
     }
     if (choice.recompute.kind == RecomputeKind::kEvery || !works[recompute]) {
       costs = blocks(stages, unit.micro_batch);
-      if (costs != nullptr) works[recompute] = block_work(*costs, recompute, layers_of_class_);
+      if (costs != nullptr) works[recompute] = block_work(*costs, recompute);
     }
     stages.costs = costs;
     if (costs == nullptr) {
@@ -169,7 +146,7 @@ double UnitSearch::activations_floor(const GridChoice& grid, const SearchUnit& u
   const auto layers = static_cast<double>(job_.model.layers / (p * chunks) * chunks);
   const auto few = static_cast<double>(std::min(m, p));
   const double waiting = few - few * (few - 1) / 2 / static_cast<double>(p);
-  return waiting * layers * unit.work.least_retained_bytes;
+  return waiting * layers * unit.work->least_retained_bytes;
 }
 
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
@@ -181,15 +158,14 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   mean.units = 1;
   const ShardingFloor::Times times = sharding_.times(grid, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
-  StatesFloor floor{kUnbounded, kUnbounded, kUnbounded};
+  StatesFloor floor{kUnbounded, kUnbounded};
   for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {
     const double bytes = choice.states.of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
     const ShardingTimes added = times.of(choice);
-    const double gathers = 2 * added.gather_floor_s;
-    floor.simulated_s = std::min(floor.simulated_s, gathers);
-    floor.price_s = std::min(floor.price_s, std::max(gathers, added.reduce_floor_s));
+    floor.messages_s = std::min(floor.messages_s,
+                                std::max(2 * added.gather_floor_s, added.reduce_floor_s));
   }
   return floor;
 }
@@ -201,19 +177,18 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   for (const StageChoice& choice : choices) {
     activations = std::min(activations, activations_floor(grid, part, choice));
   }
-  const StatesFloor states = states_floor(grid, part.work, activations);
+  const StatesFloor states = states_floor(grid, *part.work, activations);
   if (goal_.least_memory) {
     part.floor = std::min(part.floor, states.memory_bytes);
     return;
   }
-  const auto m = static_cast<double>(rounds);
+  const double messages_s = static_cast<double>(rounds) * states.messages_s;
   for (const StageChoice& choice : choices) {
     const StageFloor floor =
-        stage_floor(part.work, recompute_index(choice.recompute.kind), choice,
-                    grid.parallel.pipeline, rounds, job_.model.layers);
-    part.floor = std::min(part.floor, std::max(floor.price_s, m * states.price_s));
+        stage_floor(*part.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+    part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
     part.simulated_floor_s =
-        std::min(part.simulated_floor_s, std::max(floor.simulated_s, m * states.simulated_s));
+        std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));
   }
 }
 
@@ -231,7 +206,7 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
               .simulated_floor_s = kUnbounded,
               .refined = true,
               .grids = {},
-              .work = work};
+              .work = &work};
     }
     part.grids.push_back(grid);
     refine_grid(*grid, part);
@@ -288,7 +263,8 @@ StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap&
                                           : forward + backward + times.reduce_s;
     slowest = std::max(slowest, both);
     base = std::max(base, stage.forward.seconds + stage.backward.seconds);
-    floor.simulated_s = std::max(floor.simulated_s, stage.fill_s + m * least + stage.drain_s);
+    floor.simulated_s = std::max({floor.simulated_s, stage.fill_s + m * least + stage.drain_s,
+                                  stage.fill_s + m * times.reduce_floor_s});
   }
   floor.price_s = pipeline.seconds + m * (slowest - base);
   return floor;

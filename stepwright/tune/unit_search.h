@@ -33,7 +33,7 @@ struct SearchUnit {
   double simulated_floor_s = 0;  ///< Of the simulated time.
   bool refined = false;
   std::vector<const GridChoice*> grids;
-  Work work;
+  const Work* work = nullptr;  ///< Lives as long as the search.
 };
 
 /// What searching one or more units found.
@@ -92,9 +92,8 @@ class UnitSearch {
                                          const StageChoice& choice) const;
   /// Floors of a grid's ways to shard.
   struct StatesFloor {
-    double memory_bytes = 0;     ///< The least that any needs.
-    double price_s = 0;          ///< Messages of a micro-batch, where they fit; else infinite.
-    double simulated_s = 0;
+    double memory_bytes = 0;  ///< The least that any needs.
+    double messages_s = 0;    ///< Of a micro-batch, of what fits; infinite when nothing does.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
@@ -107,7 +106,6 @@ class UnitSearch {
   ShardingFloor sharding_;
   WorkFloor work_;
   Reserve reserve_;
-  std::vector<double> layers_of_class_;  ///< In the order of `BlockCosts::layers`.
   Findings* found_ = nullptr;
   double threshold_ = 0;
   std::vector<Stages> stages_;

@@ -45,16 +45,15 @@ double attention_s(const CostModel& cost, Operator op) {
   return std::max(0.0, whole - cost.compute_s(op));
 }
 
-Work least(const Work& a, const Work& b) {
-  Work out;
-  for (std::size_t i = 0; i < a.layers_s.size(); ++i) {
-    out.layers_s[i] = std::min(a.layers_s[i], b.layers_s[i]);
-    out.least_layer_s[i] = std::min(a.least_layer_s[i], b.least_layer_s[i]);
+Work least(Work a, const Work& b) {
+  for (std::size_t i = 0; i < a.layer_s.size(); ++i) {
+    for (std::size_t k = 0; k < a.layer_s[i].size(); ++k) {
+      a.layer_s[i][k] = std::min(a.layer_s[i][k], b.layer_s[i][k]);
+    }
   }
-  out.head_s = std::min(a.head_s, b.head_s);
-  out.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
-  out.size = a.size;
-  return out;
+  a.head_s = std::min(a.head_s, b.head_s);
+  a.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
+  return a;
 }
 
 double saved_bytes(const Template& piece) {
@@ -99,38 +98,32 @@ double WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts, bool an
   return sum;
 }
 
+void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
+                          const Layouts& layouts, bool any_expert) {
+  const BlockPair full = build_layer(setting, which, RecomputeKind::kFull);
+  const BlockPair none = build_layer(setting, which, RecomputeKind::kNone);
+  const double none_s = seconds(none, layouts, any_expert);
+  work.layer_s[recompute_index(RecomputeKind::kNone)].push_back(none_s);
+  work.layer_s[recompute_index(RecomputeKind::kSelective)].push_back(none_s);
+  work.layer_s[recompute_index(RecomputeKind::kFull)].push_back(
+      std::max(none_s, seconds(full, layouts, any_expert)));
+  work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
+}
+
 Work WorkFloor::build(const Plan& plan, bool any_expert) {
   const Setting setting = make_setting(job_, plan);
   const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
-  std::map<std::size_t, std::array<double, 3>> of_class;
-  std::vector<LayerClass> classes;
-  std::vector<UnitSize> sizes;
   Work work;
-  work.least_layer_s.fill(std::numeric_limits<double>::infinity());
   work.least_retained_bytes = std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i < job_.model.layers; ++i) {
-    const LayerClass which = job_.model.layer_class(i);
-    const auto found = std::find(classes.begin(), classes.end(), which);
-    const auto index = static_cast<std::size_t>(found - classes.begin());
-    if (found == classes.end()) {
-      classes.push_back(which);
-      sizes.push_back(unit_size(local_layer_parameters(setting, which)));
-      const BlockPair full = build_layer(setting, which, RecomputeKind::kFull);
-      const double none_s =
-          seconds(build_layer(setting, which, RecomputeKind::kNone), layouts, any_expert);
-      const double full_s = seconds(full, layouts, any_expert);
-      of_class[index] = {none_s, none_s, std::max(none_s, full_s)};
-      work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
-    }
-    work.size += sizes[index];
-    for (std::size_t kind = 0; kind < 3; ++kind) {
-      work.layers_s[kind] += of_class[index][kind];
-      work.least_layer_s[kind] = std::min(work.least_layer_s[kind], of_class[index][kind]);
-    }
+  for (const LayerClass which : layers_.classes()) {
+    add_class(work, setting, which, layouts, any_expert);
   }
-  work.head_s = seconds(build_head(setting, false), layouts, any_expert);
+  for (std::int64_t i = 0; i < job_.model.layers; ++i) {
+    work.size += unit_size(local_layer_parameters(setting, job_.model.layer_class(i)));
+  }
   work.size += unit_size(local_embedding_parameters(setting));
   work.size += unit_size(local_head_parameters(setting, false));
+  work.head_s = seconds(build_head(setting, false), layouts, any_expert);
   return work;
 }
 
@@ -169,26 +162,77 @@ const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {
   return entry->second;
 }
 
-// NOLINTNEXTLINE(readability-function-size): factors of one formula
-StageFloor stage_floor(const Work& work, std::size_t recompute, const StageChoice& choice,
-                       std::int64_t pipeline, std::int64_t micro_batches, std::int64_t layers) {
-  const auto p = static_cast<double>(pipeline);
-  const auto m = static_cast<double>(micro_batches);
-  const auto chunks = static_cast<double>(choice.schedule.chunks);
-  const double all = work.layers_s[recompute] + work.head_s;
-  double slowest = all / p;
-  double last = 0;
-  if (choice.layers.empty()) {
-    // The position with the head has at least the smaller share of the layers.
-    const auto share = static_cast<double>(layers / (pipeline * choice.schedule.chunks));
-    const double chunk = share * work.least_layer_s[recompute];
-    slowest = std::max(slowest, work.head_s + chunks * chunk);
-    // It starts when a micro-batch has come through a chunk of each other position, and its last
-    // backward has as far to go.
-    last = m * (work.head_s + chunks * chunk) + (p - 1) * chunk;
+LayerCounts::LayerCounts(const Architecture& model) {
+  std::vector<std::size_t> class_of;
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    const LayerClass which = model.layer_class(i);
+    const auto found = std::find(classes_.begin(), classes_.end(), which);
+    class_of.push_back(static_cast<std::size_t>(found - classes_.begin()));
+    if (found == classes_.end()) classes_.push_back(which);
   }
-  return {.price_s = slowest * (m - 1 / chunks) + all / chunks,
-          .simulated_s = std::max(m * slowest, last)};
+  before_.assign(classes_.size(), {0.0});
+  for (std::size_t k = 0; k < classes_.size(); ++k) {
+    for (const std::size_t which : class_of) {
+      before_[k].push_back(before_[k].back() + (which == k ? 1 : 0));
+    }
+  }
+}
+
+double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
+                        std::int64_t last) const {
+  double sum = 0;
+  for (std::size_t k = 0; k < before_.size(); ++k) {
+    const std::vector<double>& before = before_[k];
+    sum += each[k] *
+           (before[static_cast<std::size_t>(last)] - before[static_cast<std::size_t>(first)]);
+  }
+  return sum;
+}
+
+namespace {
+
+/// The even split of layers into the chunks of a pipeline (`even_share`).
+struct EvenSplit {
+  std::int64_t share = 0;
+  std::int64_t surplus = 0;
+  std::int64_t first = 0;  ///< The chunk that gets the first surplus layer.
+
+  EvenSplit(std::int64_t layers, std::int64_t chunks)
+      : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
+  /// The first layer of a chunk.
+  [[nodiscard]] std::int64_t start(std::int64_t chunk) const {
+    return chunk * share + std::clamp<std::int64_t>(chunk - first, 0, surplus);
+  }
+};
+
+}  // namespace
+
+StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                       std::int64_t pipeline, std::int64_t micro_batches) {
+  const std::vector<double>& each = work.layer_s[recompute_index(choice.recompute.kind)];
+  const std::int64_t chunks = choice.schedule.chunks;
+  const auto m = static_cast<double>(micro_batches);
+  const auto v = static_cast<double>(chunks);
+  const double all = layers.sum(each, 0, layers.layers()) + work.head_s;
+  double slowest = all / static_cast<double>(pipeline);
+  StageFloor floor{.price_s = 0, .simulated_s = m * slowest};
+  if (choice.layers.empty()) {
+    const EvenSplit split(layers.layers(), pipeline * chunks);
+    const std::int64_t fullest = (split.first + std::max<std::int64_t>(split.surplus, 1) - 1);
+    for (const std::int64_t position : {pipeline - 1, fullest % pipeline}) {
+      double own = position + 1 == pipeline ? work.head_s : 0;
+      for (std::int64_t k = position; k < pipeline * chunks; k += pipeline) {
+        own += layers.sum(each, split.start(k), split.start(k + 1));
+      }
+      slowest = std::max(slowest, own);
+      // It starts when a micro-batch has come through a chunk of each position before it, and its
+      // last backward has as far to go.
+      floor.simulated_s =
+          std::max(floor.simulated_s, m * own + layers.sum(each, 0, split.start(position)));
+    }
+  }
+  floor.price_s = slowest * (m - 1 / v) + all / v;
+  return floor;
 }
 
 }  // namespace stepwright

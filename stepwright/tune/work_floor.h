@@ -14,11 +14,27 @@
 
 namespace stepwright {
 
-/// Seconds of one micro-batch through the whole model, forward and backward, that no choice of
-/// sequence parallelism, context exchange or sharding can save, on one rank of every stage.
+/// How many layers of each class stand before a layer.
+class LayerCounts {
+ public:
+  explicit LayerCounts(const Architecture& model);
+
+  /// In the order in which the model meets them, as `BlockCosts::layers`.
+  [[nodiscard]] const std::vector<LayerClass>& classes() const { return classes_; }
+  [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
+  /// The sum of `each` (by class) over the layers from `first` to before `last`.
+  [[nodiscard]] double sum(const std::vector<double>& each, std::int64_t first,
+                           std::int64_t last) const;
+
+ private:
+  std::vector<LayerClass> classes_;
+  std::vector<std::vector<double>> before_;  ///< By class, then layer.
+};
+
+/// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
 struct Work {
-  std::array<double, 3> layers_s{};  ///< By recomputation (`recompute_index`), all layers.
-  std::array<double, 3> least_layer_s{};
+  /// By recomputation (`recompute_index`), then class: of one layer.
+  std::array<std::vector<double>, 3> layer_s;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.
@@ -28,18 +44,21 @@ struct Work {
 /// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
 /// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
 /// pairs; messages of context parallelism do not count. The cheaper of with and without sequence
-/// parallelism. Not shared between threads.
+/// parallelism. What no choice of context exchange or sharding can save. Not shared between threads.
 class WorkFloor {
  public:
   WorkFloor(const Job& job, const CostModel& cost)
       : job_(job),
         cost_(cost),
+        layers_(job.model),
         one_order_(job.space.rank_order.empty()),
         overlaps_tensor_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)),
         overlaps_expert_(std::ranges::any_of(job.space.overlap, &Overlap::expert)) {}
 
+  [[nodiscard]] const LayerCounts& layers() const { return layers_; }
+
   /// Of plans with this tensor degree, micro-batch and context degree, whatever their expert
-  /// degrees. `plan` is legal as far as blocks go.
+  /// degrees. `plan` is legal as far as blocks go. References stay valid.
   const Work& rough(const Plan& plan);
   /// Of plans with these expert degrees too.
   const Work& work(const Plan& plan);
@@ -49,11 +68,14 @@ class WorkFloor {
   using Key = std::array<std::int64_t, 4>;
   const Work& remembered(const Key& key, const Plan& plan);
   [[nodiscard]] Work build(const Plan& plan, bool any_expert);
+  void add_class(Work& work, const Setting& setting, LayerClass which, const Layouts& layouts,
+                 bool any_expert);
   [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert);
   [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert) const;
 
   const Job& job_;
   const CostModel& cost_;
+  LayerCounts layers_;
   bool one_order_;  ///< Groups inside a pipeline position lie alike in all plans of their degrees.
   bool overlaps_tensor_;  ///< Some plan hides its tensor messages.
   bool overlaps_expert_;
@@ -68,7 +90,7 @@ struct StageFloor {
   double price_s = 0;
   double simulated_s = 0;
 };
-StageFloor stage_floor(const Work& work, std::size_t recompute, const StageChoice& choice,
-                       std::int64_t pipeline, std::int64_t micro_batches, std::int64_t layers);
+StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                       std::int64_t pipeline, std::int64_t micro_batches);
 
 }  // namespace stepwright
