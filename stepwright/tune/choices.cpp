@@ -55,6 +55,26 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
   }
 }
 
+/// Choices of one schedule stand side by side, with any recomputation.
+void set_least_work(StageTable& table) {
+  const auto alike = [](const StageChoice& a, const StageChoice& b) {
+    return a.schedule == b.schedule && a.layers == b.layers;
+  };
+  const auto repeats = [](const StageChoice& choice) {
+    return choice.recompute.kind == RecomputeKind::kFull;
+  };
+  for (const auto& [micro_batch, choices] : table.by_micro_batch) {
+    std::vector<StageChoice>& least = table.least_work[micro_batch];
+    for (const StageChoice& choice : choices) {
+      if (least.empty() || !alike(least.back(), choice)) {
+        least.push_back(choice);
+      } else if (repeats(least.back())) {
+        least.back() = choice;
+      }
+    }
+  }
+}
+
 /// The sizes of groups that a plan of this grid may have, `node` resolved.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
   std::vector<std::int64_t> sizes = groups;
@@ -198,6 +218,7 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
       }
     }
   }
+  set_least_work(table);
   return table;
 }
 

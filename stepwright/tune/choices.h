@@ -59,6 +59,8 @@ struct BlockTable {
 
 struct StageTable {
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
+  /// Of each schedule and split into layers the choice that recomputes least.
+  std::map<std::int64_t, std::vector<StageChoice>> least_work;
   std::int64_t choices = 0;  ///< Over all micro-batches.
   std::int64_t points = 0;
   RuleCounts refused{};

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "stepwright/core/parallel.h"
@@ -19,23 +20,46 @@ constexpr std::size_t kLargestRound = 32;
 /// Units refined in a round.
 constexpr std::size_t kRefinements = 32;
 
-/// Floors of a unit over all its pipelines, before any block is built.
-void set_floors(SearchUnit& unit, const Job& job, const LayerCounts& layers) {
-  unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
-  for (const GridChoice* grid : unit.grids) {
-    const std::int64_t rounds = job.sequences / (grid->parallel.data * unit.micro_batch);
-    for (const StageChoice& choice : grid->stages->by_micro_batch.at(unit.micro_batch)) {
-      const StageFloor floor =
-          stage_floor(*unit.work, layers, choice, grid->parallel.pipeline, rounds);
+/// Floors of the pipelines of a grid before any block is built. They do not depend on the expert
+/// degrees, so most grids share them with others.
+class RoughFloors {
+ public:
+  RoughFloors(const Job& job, WorkFloor& work) : job_(job), work_(work) {}
+
+  void set(SearchUnit& unit) {
+    unit.work = &work_.rough(unit_plan(job_, unit, *unit.grids.front()));
+    unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
+    for (const GridChoice* grid : unit.grids) {
+      const StageFloor& floor = of_grid(unit, *grid);
       unit.floor = std::min(unit.floor, floor.price_s);
       unit.simulated_floor_s = std::min(unit.simulated_floor_s, floor.simulated_s);
     }
   }
-}
+
+ private:
+  const StageFloor& of_grid(const SearchUnit& unit, const GridChoice& grid) {
+    const auto [entry, fresh] = known_.try_emplace({unit.work, grid.stages, unit.micro_batch});
+    StageFloor& least = entry->second;
+    if (!fresh) return least;
+    least.price_s = least.simulated_s = std::numeric_limits<double>::infinity();
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+    for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
+      const StageFloor floor =
+          stage_floor(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+      least.price_s = std::min(least.price_s, floor.price_s);
+      least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
+    }
+    return least;
+  }
+
+  const Job& job_;
+  WorkFloor& work_;
+  std::map<std::tuple<const Work*, const StageTable*, std::int64_t>, StageFloor> known_;
+};
 
 /// Units in the order of their degrees.
 std::vector<SearchUnit> make_units(const Job& job, const Census& census, const Goal& goal,
-                                   WorkFloor& floor) {
+                                   WorkFloor& work) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
   for (const GridChoice& grid : census.grids()) {
     const Parallel& size = grid.parallel;
@@ -46,11 +70,10 @@ std::vector<SearchUnit> make_units(const Job& job, const Census& census, const G
       unit.grids.push_back(&grid);
     }
   }
+  RoughFloors floors(job, work);
   std::vector<SearchUnit> units;
   for (auto& [key, unit] : by_key) {
-    Plan plan = unit_plan(job, unit, *unit.grids.front());
-    unit.work = &floor.rough(plan);
-    set_floors(unit, job, floor.layers());
+    floors.set(unit);
     if (goal.least_memory) unit.floor = 0;
     units.push_back(std::move(unit));
   }
@@ -179,8 +202,8 @@ class Search {
 
 Findings search_plans(const Job& job, const CostModel& cost, const Census& census, const Goal& goal,
                       const Running& running) {
-  WorkFloor floor(job, cost);
-  return Search(job, cost, goal, running).run(make_units(job, census, goal, floor));
+  WorkFloor work(job, cost);
+  return Search(job, cost, goal, running).run(make_units(job, census, goal, work));
 }
 
 }  // namespace stepwright

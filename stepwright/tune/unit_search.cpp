@@ -172,7 +172,7 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
 
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  const std::vector<StageChoice>& choices = grid.stages->by_micro_batch.at(part.micro_batch);
+  const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
   double activations = std::numeric_limits<double>::infinity();
   for (const StageChoice& choice : choices) {
     activations = std::min(activations, activations_floor(grid, part, choice));

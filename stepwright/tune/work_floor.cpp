@@ -218,8 +218,9 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
   StageFloor floor{.price_s = 0, .simulated_s = m * slowest};
   if (choice.layers.empty()) {
     const EvenSplit split(layers.layers(), pipeline * chunks);
-    const std::int64_t fullest = (split.first + std::max<std::int64_t>(split.surplus, 1) - 1);
-    for (const std::int64_t position : {pipeline - 1, fullest % pipeline}) {
+    const std::int64_t last = pipeline - 1;
+    const std::int64_t fullest = (split.first + split.surplus - 1) % pipeline;
+    for (const std::int64_t position : {last, split.surplus > 0 ? fullest : last}) {
       double own = position + 1 == pipeline ? work.head_s : 0;
       for (std::int64_t k = position; k < pipeline * chunks; k += pipeline) {
         own += layers.sum(each, split.start(k), split.start(k + 1));
