@@ -63,8 +63,10 @@ Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid) {
   return plan;
 }
 
+bool UnitSearch::filters() const { return !goal_.exhaustive && !goal_.least_memory; }
+
 bool UnitSearch::beaten(double floor_s) const {
-  if (goal_.exhaustive || goal_.least_memory) return false;
+  if (!filters()) return false;
   return floor_s * (1 - kRounding) > std::min(threshold_, found_->kept.threshold());
 }
 
@@ -84,6 +86,26 @@ const BlockCosts* UnitSearch::blocks(const Stages& stages, std::int64_t micro_ba
     unsupported_ = error.what();
     return nullptr;
   }
+}
+
+/// Whether a pipeline with the least states that its grid allows cannot fit, by its mean position.
+bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
+  if (!filters() || stages.costs == nullptr) return false;
+  if (states_of_ != stages.grid) {
+    states_of_ = stages.grid;
+    states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
+  }
+  const std::size_t recompute = stages.choice->recompute.kind == RecomputeKind::kEvery
+                                    ? recompute_index(RecomputeKind::kFull)
+                                    : recompute_index(stages.choice->recompute.kind);
+  double retained = std::numeric_limits<double>::infinity();
+  for (const BlockCosts::Layer& layer : stages.costs->layers) {
+    retained = std::min(retained, layer.costs[recompute].forward.retained_bytes);
+  }
+  const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
+  const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
+  const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
+  return bytes * (1 - kRounding) > goal_.capacity_bytes;
 }
 
 /// Visits all pipelines of a grid and a block choice, with the tightest floor at hand.
@@ -137,16 +159,15 @@ void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
 
 /// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many micro-batches
 /// as positions follow, in the other schedules no fewer.
-double UnitSearch::activations_floor(const GridChoice& grid, const SearchUnit& unit,
-                                     const StageChoice& choice) const {
+double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
+                                     std::int64_t m, double retained_bytes) const {
   if (!choice.layers.empty()) return 0;
   const std::int64_t p = grid.parallel.pipeline;
-  const std::int64_t m = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const std::int64_t chunks = choice.schedule.chunks;
   const auto layers = static_cast<double>(job_.model.layers / (p * chunks) * chunks);
   const auto few = static_cast<double>(std::min(m, p));
   const double waiting = few - few * (few - 1) / 2 / static_cast<double>(p);
-  return waiting * layers * unit.work->least_retained_bytes;
+  return waiting * layers * retained_bytes;
 }
 
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
@@ -175,7 +196,8 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
   double activations = std::numeric_limits<double>::infinity();
   for (const StageChoice& choice : choices) {
-    activations = std::min(activations, activations_floor(grid, part, choice));
+    activations = std::min(activations, activations_floor(grid, choice, rounds,
+                                                          part.work->least_retained_bytes));
   }
   const StatesFloor states = states_floor(grid, *part.work, activations);
   if (goal_.least_memory) {
@@ -218,12 +240,12 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
   return out;
 }
 
-void UnitSearch::list(const Stages& stages) {
+void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
   if (stages.unsupported != nullptr) {
     found_->unsupported[*stages.unsupported] += stages.grid->sharded(*stages.block);
   } else if (beaten(stages.floor.price_s)) {
     pass(stages.floor.simulated_s);
-  } else {
+  } else if (!too_large(stages, unit)) {
     stages_.push_back(stages);
   }
 }
@@ -284,7 +306,6 @@ void UnitSearch::offer(const Plan& plan, const Price& price) {
 }
 
 void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan) {
-  const bool filter = !goal_.exhaustive && !goal_.least_memory;
   const GridChoice& grid = *stages.grid;
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
@@ -296,7 +317,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     apply(grid.data->choices[i], plan);
     plan.overlap.parameters =
         choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
-    if (filter) {
+    if (filters()) {
       if (too_large(pipeline, choice.states)) continue;
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
       if (beaten(floor.price_s)) {
@@ -330,7 +351,8 @@ Findings UnitSearch::search(const SearchUnit& unit, double threshold) {
   threshold_ = threshold;
   stages_.clear();
   sharding_.trim();
-  each_stages(unit, [this](const Stages& stages) { list(stages); });
+  states_of_ = nullptr;
+  each_stages(unit, [&](const Stages& stages) { list(stages, unit); });
   std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
   Plan plan = grid_plan(job_, unit.grids.front()->parallel, RankOrder{});
   plan.micro_batch = unit.micro_batch;

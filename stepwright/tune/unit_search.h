@@ -73,13 +73,16 @@ class UnitSearch {
     const BlockCosts* costs;  ///< Null where they were not needed, or no builder makes them.
     const std::string* unsupported;
   };
+  /// Whether plans that are too slow or too large may be left out.
+  [[nodiscard]] bool filters() const;
   [[nodiscard]] bool beaten(double floor_s) const;
   template <class Visit>
   void each_stages(const SearchUnit& unit, Visit&& visit);
   template <class Visit>
   void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
   const BlockCosts* blocks(const Stages& stages, std::int64_t micro_batch);
-  void list(const Stages& stages);
+  void list(const Stages& stages, const SearchUnit& unit);
+  bool too_large(const Stages& stages, const SearchUnit& unit);
   void price_stages(const Stages& stages, Plan& plan);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   /// Times of one pipeline's positions, one after the other.
@@ -88,8 +91,8 @@ class UnitSearch {
                                         const Positions& positions,
                                         const ShardingTable::Choice& choice) const;
   void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
-  [[nodiscard]] double activations_floor(const GridChoice& grid, const SearchUnit& unit,
-                                         const StageChoice& choice) const;
+  [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
+                                         std::int64_t m, double retained_bytes) const;
   /// Floors of a grid's ways to shard.
   struct StatesFloor {
     double memory_bytes = 0;  ///< The least that any needs.
@@ -109,6 +112,8 @@ class UnitSearch {
   Findings* found_ = nullptr;
   double threshold_ = 0;
   std::vector<Stages> stages_;
+  const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
+  double states_bytes_ = 0;
   std::string unsupported_;  ///< Why the blocks asked for last cannot be built.
 };
 

@@ -154,12 +154,42 @@ TEST(Contract, TuneCountsItsSpace) {
   const auto number = [&](const char* key) { return space.at(key).get<std::int64_t>(); };
   std::int64_t rejected = 0;
   for (const Json& refusal : answer.at("rejected")) {
-    expect_keys(refusal, {"reason", "count"});
+    expect_keys(refusal, {"rule", "reason", "count"});
     rejected += refusal.at("count").get<std::int64_t>();
   }
   EXPECT_EQ(number("legal"), number("priced") + number("bounded"));
   EXPECT_EQ(number("total"), number("legal") + number("duplicates") + rejected);
   expect_keys(answer.at("baseline"), {"plan", "step_time_s"});
+}
+
+TEST(Contract, TuneExhaustivelyFindsTheSame) {
+  const std::string command = "tune examples/inline-model.yaml --top 4";
+  Json bounded = answer_of(command);
+  Json exhaustive = answer_of(command + " --exhaustive");
+  EXPECT_EQ(exhaustive.at("space").at("bounded"), 0);
+  EXPECT_GT(bounded.at("space").at("bounded"), 0);
+  EXPECT_EQ(exhaustive.at("plans"), bounded.at("plans"));
+}
+
+TEST(Contract, APlanThatDoesNotFitSaysByHowMuch) {
+  const Workplace place;
+  place.write("plan.yaml",
+              "stepwright: plan/1\njob:\n  model: llama-3-8b\n"
+              "  cluster: {profile: dgx-h100, nodes: 1}\n"
+              "  batch: {sequences: 64, length: 4096}\nparallel: {data: 8}\n");
+  const Outcome outcome = place.run("predict plan.yaml --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  EXPECT_EQ(answer.at("fits"), false);
+  EXPECT_EQ(answer.at("over_by_bytes").get<std::int64_t>(),
+            answer.at("peak_memory_bytes").get<std::int64_t>() -
+                answer.at("capacity_bytes").get<std::int64_t>());
+  EXPECT_EQ(answer.at("largest_kind"), "optimizer");
+}
+
+TEST(Contract, TuneIsSilentWhereNobodyWatches) {
+  const Workplace place;
+  EXPECT_EQ(place.run("tune examples/inline-model.yaml --json").err, "");
 }
 
 TEST(Contract, PlansOfTuneCanBePredicted) {

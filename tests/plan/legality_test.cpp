@@ -42,6 +42,14 @@ TEST(Legality, EveryRuleIsBrokenOnce) {
   for (const auto& [rule, name] : kRuleNames) EXPECT_TRUE(broken.contains(rule)) << name;
 }
 
+TEST(Legality, EveryRuleSaysWhatItDemands) {
+  std::set<std::string_view> sentences;
+  for (const auto& [rule, name] : kRuleNames) {
+    EXPECT_THAT(std::string(rule_sentence(rule)), HasSubstr(" ")) << name;
+    EXPECT_TRUE(sentences.insert(rule_sentence(rule)).second) << name;
+  }
+}
+
 TEST(Legality, TheAdviceForTheJobIsLegal) {
   Job job = small_job();
   job.model.position = Position::kLearned;

@@ -4,6 +4,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
+#include "stepwright/tune/confirm.h"
 
 namespace stepwright {
 namespace {
@@ -79,6 +80,54 @@ TEST(Search, KeepsLegalCanonicalPlansThatFit) {
       EXPECT_EQ(candidate.text, plan_text(candidate.plan));
     }
   }
+}
+
+TEST(Search, PassesOverNothingFasterThanItsBound) {
+  constexpr std::size_t kKept = 5;
+  std::size_t checked = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(small_random_job(seed));
+    const Findings bounded = prepared.search(false, kKept);
+    const double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
+    const std::vector<Candidate> all = prepared.search(true, 40).kept.list();
+    for (std::size_t i = kKept; i < all.size(); i += 5, ++checked) {
+      const TunedPlan plan =
+          simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
+      EXPECT_LE(bound, plan.step_time_s * (1 + 1e-9)) << all[i].text;
+    }
+  }
+  EXPECT_GT(checked, 100);
+}
+
+TEST(Search, FindsThePlanThatNeedsLeastMemory) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Prepared prepared(small_random_job(seed));
+    const Goal least{.keep = 1, .least_memory = true};
+    Goal visit_all = least;
+    visit_all.exhaustive = true;
+    const auto search = [&](const Goal& goal) {
+      return search_plans(prepared.job, prepared.cost, prepared.census, goal, {});
+    };
+    const Findings bounded = search(least);
+    const Findings all = search(visit_all);
+    expect_same(bounded.kept.list(), all.kept.list());
+    EXPECT_LE(bounded.priced, all.priced);
+  }
+}
+
+TEST(Search, TellsHowFarItIs) {
+  const Prepared prepared(small_tune_job());
+  std::vector<TuneProgress> told;
+  const Running running{.threads = 1,
+                        .progress = [&](const TuneProgress& state) { told.push_back(state); }};
+  const Goal goal{.capacity_bytes = prepared.job.cluster.device.memory_bytes};
+  const Findings found =
+      search_plans(prepared.job, prepared.cost, prepared.census, goal, running);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back().priced, found.priced);
+  for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);
 }
 
 TEST(Search, PricesAsThePricerDoes) {

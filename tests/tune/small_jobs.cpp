@@ -88,8 +88,13 @@ Job small_random_job(std::uint64_t seed) {
   job.sequences = dice.pick<std::int64_t>({4, 6, 8, 12});
   job.length = dice.pick<std::int64_t>({512, 2048});
   job.cluster.device.memory_bytes = dice.pick({4e9, 8e9, 16e9, 64e9});
-  if (seed % 3 == 0) {
+  if (seed % 3 != 1) {
     job.model.experts = Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
+    if (dice.chance(2)) job.model.experts->shared_ffn = job.model.hidden;
+    if (dice.chance(2)) {
+      job.model.experts->is_dense.assign(static_cast<std::size_t>(job.model.layers), 0);
+      job.model.experts->is_dense.front() = 1;
+    }
   }
   job.model.tied = dice.chance(3);
   list_dimensions(dice, job.space);
@@ -101,7 +106,15 @@ Job small_random_job(std::uint64_t seed) {
   if (job.model.experts) {
     job.space.context_kind = {ContextKind::kRing};
     job.space.expert_tensor = {1, 2};
-    job.space.sharding = {*sharding_of("NNG"), *sharding_of("IIG"), *sharding_of("GGG")};
+    // Spaces where both kinds of parameters have several groups to choose from.
+    job.space.sharding =
+        dice.chance(2)
+            ? std::vector<Sharding>{*sharding_of("NNG"), *sharding_of("IIG"), *sharding_of("GGG")}
+            : std::vector<Sharding>{*sharding_of("NNI"), *sharding_of("NII"), *sharding_of("III"),
+                                    *sharding_of("IGG")};
+    job.space.expert = dice.chance(2) ? std::vector<std::int64_t>{1, 2}
+                                      : std::vector<std::int64_t>{1, 4};
+    if (dice.chance(4)) job.space.expert_group = {kNodeGroup, 1, 2};
   }
   return job;
 }

@@ -102,6 +102,20 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   ASSERT_EQ(result.plans.size(), 1U);
   EXPECT_FALSE(result.plans.front().fits);
   EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("no plan of the space fits")));
+  const TunedPlan& smallest = result.plans.front();
+  EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - 0.2e9);
+  const nlohmann::ordered_json json = tuned_plan_json(result, smallest);
+  EXPECT_EQ(json["over_by_bytes"], static_cast<std::int64_t>(smallest.over_by_bytes));
+  EXPECT_EQ(json["largest_kind"], "framework_reserve");
+}
+
+TEST(Tune, SaysWhatARefusingRuleDemands) {
+  const nlohmann::ordered_json json = tune_json(tune(small_tune_job(), quick()));
+  ASSERT_FALSE(json["rejected"].empty());
+  for (const nlohmann::ordered_json& refusal : json["rejected"]) {
+    EXPECT_NE(refusal["rule"], refusal["reason"]);
+    EXPECT_NE(refusal["reason"], "");
+  }
 }
 
 TEST(Tune, KeepsAMemoryLimit) {
@@ -116,7 +130,7 @@ TEST(Tune, KeepsAMemoryLimit) {
 TEST(Tune, SaysWhichListEmptiesTheSpace) {
   Job job = small_tune_job();
   job.space.tensor = {3};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("tensor"), HasSubstr("world-size")));
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("tensor"), HasSubstr("refused by world-size: ")));
   job.space.tensor = {0};
   EXPECT_THAT(failure(job), HasSubstr("search.tensor lists 0"));
 }
