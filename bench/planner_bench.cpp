@@ -2,9 +2,15 @@
 // bench/README.md records the figures.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/census.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -30,6 +36,33 @@ Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
   return plan;
 }
 
+/// Prices every plan of a grid; adds the seconds of one plan and how many there are for each
+/// pipeline, the building of its blocks included where it is the first to need them.
+void price_grid(const Job& job, const CostModel& cost, const GridChoice& grid,
+                std::vector<std::pair<double, std::int64_t>>& groups) {
+  using Clock = std::chrono::steady_clock;
+  Pricer pricer(job, cost);
+  Plan plan = grid_plan(job, grid.parallel, grid.order);
+  for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
+    for (const BlockChoice& block : grid.blocks) {
+      for (const StageChoice& choice : choices) {
+        const auto start = Clock::now();
+        plan.micro_batch = micro_batch;
+        apply(block, plan);
+        apply(choice, plan);
+        const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+        for (const DataChoice& data : grid.data->choices) {
+          apply(data, plan);
+          benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
+        }
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        const auto count = static_cast<std::int64_t>(grid.data->choices.size());
+        groups.emplace_back(seconds / static_cast<double>(count), count);
+      }
+    }
+  }
+}
+
 /// One whole plan with summaries that exist: the innermost step of a search.
 void price_one_plan(benchmark::State& state) {
   const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
@@ -52,6 +85,38 @@ void price_one_plan_from_nothing(benchmark::State& state) {
   }
 }
 BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
+
+/// Every plan of a sample of grids in the order of a search: blocks and pipelines are priced once,
+/// their time is shared by the plans below them. The median is over plans.
+void price_a_space(benchmark::State& state) {
+  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const CostModel cost(job);
+  const Dimensions space = dimensions(job);
+  const Census census(job, space);
+  double median_s = 0;
+  double mean_s = 0;
+  for (auto _ : state) {
+    std::vector<std::pair<double, std::int64_t>> groups;  // seconds of a plan, plans
+    for (std::size_t i = 0; i < census.grids().size(); i += 16) {
+      price_grid(job, cost, census.grids()[i], groups);
+    }
+    std::ranges::sort(groups);
+    double seconds = 0;
+    std::int64_t plans = 0;
+    for (const auto& [each_s, count] : groups) {
+      seconds += each_s * static_cast<double>(count);
+      plans += count;
+    }
+    mean_s = seconds / static_cast<double>(plans);
+    auto group = groups.begin();
+    for (std::int64_t left = plans / 2; left >= group->second; ++group) left -= group->second;
+    median_s = group->first;
+    state.counters["plans"] = static_cast<double>(plans);
+  }
+  state.counters["median_us"] = 1e6 * median_s;
+  state.counters["mean_us"] = 1e6 * mean_s;
+}
+BENCHMARK(price_a_space)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void predict_llama_70b(benchmark::State& state) {
   const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
@@ -78,6 +143,7 @@ void run_tune(benchmark::State& state, const Job& job) {
   for (auto _ : state) result = tune(job, TuneOptions{});
   state.counters["legal"] = static_cast<double>(result.space.legal);
   state.counters["priced"] = static_cast<double>(result.space.priced);
+  state.counters["gap"] = result.optimality_gap;
   state.counters["simulated"] = static_cast<double>(result.space.simulated);
 }
 
@@ -95,6 +161,11 @@ void tune_llama_70b_on_64_h100(benchmark::State& state) {
   run_tune(state, job_of("llama-3-70b", "dgx-h100", 8, 512, 8192));
 }
 BENCHMARK(tune_llama_70b_on_64_h100)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+void tune_deepseek_on_2048_h100(benchmark::State& state) {
+  run_tune(state, job_of("deepseek-v3", "dgx-h100", 256, 8192, 4096));
+}
+BENCHMARK(tune_deepseek_on_2048_h100)->Unit(benchmark::kMillisecond)->Iterations(3);
 
 /// The degrees of its technical report; the rest is searched.
 void tune_deepseek_on_2048_h800(benchmark::State& state) {

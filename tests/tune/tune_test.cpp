@@ -106,7 +106,7 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - 0.2e9);
   const nlohmann::ordered_json json = tuned_plan_json(result, smallest);
   EXPECT_EQ(json["over_by_bytes"], static_cast<std::int64_t>(smallest.over_by_bytes));
-  EXPECT_EQ(json["largest_kind"], "framework_reserve");
+  EXPECT_EQ(json["largest_kind"], "optimizer");
 }
 
 TEST(Tune, SaysWhatARefusingRuleDemands) {
