@@ -73,8 +73,8 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
   Table table{.columns = {{"points", Align::kRight}, {"refused by the rule that"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
     const Refusal& refusal = refusals[i];
-    table.rows.push_back({format_count(refusal.count),
-                          refusal.rule == kUnsupportedRule ? "(unsupported) " + refusal.reason
+    table.rows.push_back({format_count(refusal.count), refusal.rule == kUnsupportedRule
+                                                           ? "(unsupported) " + refusal.reason
                                                            : refusal.reason});
   }
   std::string text = "\n" + to_text(table);

@@ -146,8 +146,7 @@ Json prediction_json(const Prediction& p) {
            {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)}};
   if (!p.memory.fits()) {
     out["largest_kind"] = name_of(kMemoryKindNames, largest_kind(p.memory));
-    out["over_by_bytes"] =
-        static_cast<std::int64_t>(p.memory.peak_bytes - p.memory.capacity_bytes);
+    out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.peak_bytes - p.memory.capacity_bytes);
   }
   out["stages"] = Json::array();
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {

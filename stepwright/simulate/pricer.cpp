@@ -282,8 +282,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
                          std::max(stage.drain_s, pass.end_floor_s);
     price.lower_bound_s =
-        std::max(price.lower_bound_s, stage.fill_s + std::max(chain, m * data.reduce.floor_s) +
-                                          pass.update_floor_s);
+        std::max(price.lower_bound_s,
+                 stage.fill_s + std::max(chain, m * data.reduce.floor_s) + pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;

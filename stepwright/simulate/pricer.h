@@ -90,8 +90,8 @@ struct DataCost;
 class BlockStore;
 
 /// Prices plans of one job. Keeps the summaries that it made; not shared between threads (make one
-/// per thread from the same job and cost model; they may share their blocks). Three steps, so that a search can share the outer
-/// ones and bound with them; `price` does all three.
+/// per thread from the same job and cost model; they may share their blocks). Three steps, so that
+/// a search can share the outer ones and bound with them; `price` does all three.
 class Pricer {
  public:
   Pricer(const Job& job, const CostModel& cost);

@@ -140,7 +140,7 @@ class Search {
 
  private:
   [[nodiscard]] bool beaten(const SearchUnit& unit) const {
-    return unit.floor * (1 - 1e-9) > all_.kept.threshold();
+    return unit.floor * (1 - kPriceRounding) > all_.kept.threshold();
   }
   void pass(const SearchUnit& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);

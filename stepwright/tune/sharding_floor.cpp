@@ -48,8 +48,8 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     kind.sharding.group = 1;
     choice.expert = index_in(expert_kinds, kind);
   }
-  table.dense = interned(std::move(dense_kinds));
-  table.expert = interned(std::move(expert_kinds));
+  table.dense = interned(dense_kinds);
+  table.expert = interned(expert_kinds);
   return table;
 }
 
@@ -68,8 +68,7 @@ const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const P
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = group_layouts(job_.cluster, Grid(plan));
     const DataCost cost = message_cost(cost_, job_, plan, known->second, stage);
-    list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds,
-               cost.reduce.floor_s};
+    list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds, cost.reduce.floor_s};
   }
   return list;
 }

@@ -53,7 +53,7 @@ struct TunedPlan {
   double upper_bound_s = 0;
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
-  double over_by_bytes = 0;                              ///< 0 when it fits.
+  double over_by_bytes = 0;                           ///< 0 when it fits.
   MemoryKind largest_kind = MemoryKind::kParameters;  ///< At the peak.
   bool tied = false;           ///< Within the cost model's stated error of the best.
   Breakdown breakdown;         ///< Of the critical stage.

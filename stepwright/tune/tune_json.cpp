@@ -29,8 +29,7 @@ Json baseline_json(const TuneResult& result) {
 Json rejected_json(const TuneResult& result) {
   Json list = Json::array();
   for (const Refusal& refusal : result.rejected) {
-    list.push_back(
-        {{"rule", refusal.rule}, {"reason", refusal.reason}, {"count", refusal.count}});
+    list.push_back({{"rule", refusal.rule}, {"reason", refusal.reason}, {"count", refusal.count}});
   }
   return list;
 }

@@ -12,9 +12,6 @@
 namespace stepwright {
 namespace {
 
-/// Bounds and prices add the same terms in different orders.
-constexpr double kRounding = 1e-9;
-
 /// The work that blocks were priced at.
 struct BlockWork {
   Work seconds;  ///< As the closed form counts it.
@@ -67,7 +64,7 @@ bool UnitSearch::filters() const { return !goal_.exhaustive && !goal_.least_memo
 
 bool UnitSearch::beaten(double floor_s) const {
   if (!filters()) return false;
-  return floor_s * (1 - kRounding) > std::min(threshold_, found_->kept.threshold());
+  return floor_s * (1 - kPriceRounding) > std::min(threshold_, found_->kept.threshold());
 }
 
 void UnitSearch::pass(double simulated_floor_s) {
@@ -86,26 +83,6 @@ const BlockCosts* UnitSearch::blocks(const Stages& stages, std::int64_t micro_ba
     unsupported_ = error.what();
     return nullptr;
   }
-}
-
-/// Whether a pipeline with the least states that its grid allows cannot fit, by its mean position.
-bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
-  if (!filters() || stages.costs == nullptr) return false;
-  if (states_of_ != stages.grid) {
-    states_of_ = stages.grid;
-    states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
-  }
-  const std::size_t recompute = stages.choice->recompute.kind == RecomputeKind::kEvery
-                                    ? recompute_index(RecomputeKind::kFull)
-                                    : recompute_index(stages.choice->recompute.kind);
-  double retained = std::numeric_limits<double>::infinity();
-  for (const BlockCosts::Layer& layer : stages.costs->layers) {
-    retained = std::min(retained, layer.costs[recompute].forward.retained_bytes);
-  }
-  const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
-  const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
-  const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
-  return bytes * (1 - kRounding) > goal_.capacity_bytes;
 }
 
 /// Visits all pipelines of a grid and a block choice, with the tightest floor at hand.
@@ -146,98 +123,16 @@ template <class Visit>
 void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
   for (const GridChoice* grid : unit.grids) {
     for (const BlockChoice& block : grid->blocks) {
-      each_choice(unit, {.floor = {},
-                         .grid = grid,
-                         .block = &block,
-                         .choice = nullptr,
-                         .costs = nullptr,
-                         .unsupported = nullptr},
+      each_choice(unit,
+                  {.floor = {},
+                   .grid = grid,
+                   .block = &block,
+                   .choice = nullptr,
+                   .costs = nullptr,
+                   .unsupported = nullptr},
                   visit);
     }
   }
-}
-
-/// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many micro-batches
-/// as positions follow, in the other schedules no fewer.
-double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
-                                     std::int64_t m, double retained_bytes) const {
-  if (!choice.layers.empty()) return 0;
-  const std::int64_t p = grid.parallel.pipeline;
-  const std::int64_t chunks = choice.schedule.chunks;
-  const auto layers = static_cast<double>(job_.model.layers / (p * chunks) * chunks);
-  const auto few = static_cast<double>(std::min(m, p));
-  const double waiting = few - few * (few - 1) / 2 / static_cast<double>(p);
-  return waiting * layers * retained_bytes;
-}
-
-UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
-                                                 double activation_bytes) {
-  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  StageCost mean;
-  mean.size.dense = work.size.dense / grid.parallel.pipeline;
-  mean.size.expert = work.size.expert / grid.parallel.pipeline;
-  mean.units = 1;
-  const ShardingFloor::Times times = sharding_.times(grid, mean);
-  const double rest = activation_bytes + reserve_.bytes(activation_bytes);
-  StatesFloor floor{kUnbounded, kUnbounded};
-  for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {
-    const double bytes = choice.states.of(mean.size) + rest;
-    floor.memory_bytes = std::min(floor.memory_bytes, bytes);
-    if (bytes * (1 - kRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
-    const ShardingTimes added = times.of(choice);
-    floor.messages_s = std::min(floor.messages_s,
-                                std::max(2 * added.gather_floor_s, added.reduce_floor_s));
-  }
-  return floor;
-}
-
-void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
-  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
-  double activations = std::numeric_limits<double>::infinity();
-  for (const StageChoice& choice : choices) {
-    activations = std::min(activations, activations_floor(grid, choice, rounds,
-                                                          part.work->least_retained_bytes));
-  }
-  const StatesFloor states = states_floor(grid, *part.work, activations);
-  if (goal_.least_memory) {
-    part.floor = std::min(part.floor, states.memory_bytes);
-    return;
-  }
-  const double messages_s = static_cast<double>(rounds) * states.messages_s;
-  for (const StageChoice& choice : choices) {
-    const StageFloor floor =
-        stage_floor(*part.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
-    part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
-    part.simulated_floor_s =
-        std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));
-  }
-}
-
-std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
-  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  sharding_.trim();
-  const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
-  std::map<std::int64_t, SearchUnit> parts;
-  for (const GridChoice* grid : unit.grids) {
-    const auto [entry, fresh] = parts.try_emplace(grid->parallel.pipeline);
-    SearchUnit& part = entry->second;
-    if (fresh) {
-      part = {.micro_batch = unit.micro_batch,
-              .floor = kUnbounded,
-              .simulated_floor_s = kUnbounded,
-              .refined = true,
-              .grids = {},
-              .work = &work};
-    }
-    part.grids.push_back(grid);
-    refine_grid(*grid, part);
-  }
-  std::vector<SearchUnit> out;
-  for (auto& [pipeline, part] : parts) {
-    if (part.floor < kUnbounded) out.push_back(std::move(part));
-  }
-  return out;
 }
 
 void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
@@ -253,9 +148,9 @@ void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
 /// Whether states and activations alone are beyond the capacity.
 bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& states) const {
   for (const StageCost& stage : pipeline.stages) {
-    const double bytes = states.of(stage.size) + stage.activation_bytes +
-                         reserve_.bytes(stage.activation_bytes);
-    if (bytes * (1 - kRounding) > goal_.capacity_bytes) return true;
+    const double bytes =
+        states.of(stage.size) + stage.activation_bytes + reserve_.bytes(stage.activation_bytes);
+    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes) return true;
   }
   return false;
 }
@@ -315,8 +210,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
     apply(grid.data->choices[i], plan);
-    plan.overlap.parameters =
-        choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
+    plan.overlap.parameters = choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
     if (filters()) {
       if (too_large(pipeline, choice.states)) continue;
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
@@ -338,7 +232,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   const PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
-    if (pipeline.memory_floor_bytes * (1 - kRounding) > most) return;
+    if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
     // Sharding only adds to the closed form of the pipeline.
     if (beaten(pipeline.seconds)) return pass(pipeline.floor_s);
   }

@@ -16,6 +16,9 @@
 
 namespace stepwright {
 
+/// Bounds and prices add the same terms in different orders: what floors give up for it.
+inline constexpr double kPriceRounding = 1e-9;
+
 /// What a search looks for.
 struct Goal {
   double capacity_bytes = 0;

@@ -23,7 +23,8 @@ bool counts_in_full(const Operator& op) {
   }
 }
 
-/// Rows on the busiest rank are whole numbers: expert-tensor parallelism can round them down by one.
+/// Rows on the busiest rank are whole numbers: expert-tensor parallelism can round them down by
+/// one.
 double whole_rows(const Operator& op) {
   if (!op.routed) return 1;
   return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));

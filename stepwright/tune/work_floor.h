@@ -44,7 +44,8 @@ struct Work {
 /// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
 /// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
 /// pairs; messages of context parallelism do not count. The cheaper of with and without sequence
-/// parallelism. What no choice of context exchange or sharding can save. Not shared between threads.
+/// parallelism. What no choice of context exchange or sharding can save. Not shared between
+/// threads.
 class WorkFloor {
  public:
   WorkFloor(const Job& job, const CostModel& cost)

@@ -92,8 +92,7 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
     const double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
     const std::vector<Candidate> all = prepared.search(true, 40).kept.list();
     for (std::size_t i = kKept; i < all.size(); i += 5, ++checked) {
-      const TunedPlan plan =
-          simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
+      const TunedPlan plan = simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
       EXPECT_LE(bound, plan.step_time_s * (1 + 1e-9)) << all[i].text;
     }
   }
@@ -123,8 +122,7 @@ TEST(Search, TellsHowFarItIs) {
   const Running running{.threads = 1,
                         .progress = [&](const TuneProgress& state) { told.push_back(state); }};
   const Goal goal{.capacity_bytes = prepared.job.cluster.device.memory_bytes};
-  const Findings found =
-      search_plans(prepared.job, prepared.cost, prepared.census, goal, running);
+  const Findings found = search_plans(prepared.job, prepared.cost, prepared.census, goal, running);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back().priced, found.priced);
   for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);

@@ -112,8 +112,8 @@ Job small_random_job(std::uint64_t seed) {
             ? std::vector<Sharding>{*sharding_of("NNG"), *sharding_of("IIG"), *sharding_of("GGG")}
             : std::vector<Sharding>{*sharding_of("NNI"), *sharding_of("NII"), *sharding_of("III"),
                                     *sharding_of("IGG")};
-    job.space.expert = dice.chance(2) ? std::vector<std::int64_t>{1, 2}
-                                      : std::vector<std::int64_t>{1, 4};
+    job.space.expert =
+        dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 4};
     if (dice.chance(4)) job.space.expert_group = {kNodeGroup, 1, 2};
   }
   return job;

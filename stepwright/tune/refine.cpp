@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "stepwright/simulate/block_costs.h"
+#include "stepwright/tune/unit_search.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+/// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many
+/// micro-batches as positions follow, in the other schedules no fewer.
+double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
+                                     std::int64_t m, double retained_bytes) const {
+  if (!choice.layers.empty()) return 0;
+  const std::int64_t p = grid.parallel.pipeline;
+  const std::int64_t chunks = choice.schedule.chunks;
+  const std::int64_t layers = job_.model.layers / (p * chunks) * chunks;
+  const auto few = static_cast<double>(std::min(m, p));
+  const double waiting = few - few * (few - 1) / 2 / static_cast<double>(p);
+  return waiting * static_cast<double>(layers) * retained_bytes;
+}
+
+UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
+                                                 double activation_bytes) {
+  StageCost mean;
+  mean.size.dense = work.size.dense / grid.parallel.pipeline;
+  mean.size.expert = work.size.expert / grid.parallel.pipeline;
+  mean.units = 1;
+  const ShardingFloor::Times times = sharding_.times(grid, mean);
+  const double rest = activation_bytes + reserve_.bytes(activation_bytes);
+  StatesFloor floor{kUnbounded, kUnbounded};
+  for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {
+    const double bytes = choice.states.of(mean.size) + rest;
+    floor.memory_bytes = std::min(floor.memory_bytes, bytes);
+    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
+    const ShardingTimes added = times.of(choice);
+    floor.messages_s =
+        std::min(floor.messages_s, std::max(2 * added.gather_floor_s, added.reduce_floor_s));
+  }
+  return floor;
+}
+
+/// Whether a pipeline with the least states that its grid allows cannot fit, by its mean position.
+bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
+  if (!filters() || stages.costs == nullptr) return false;
+  if (states_of_ != stages.grid) {
+    states_of_ = stages.grid;
+    states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
+  }
+  const std::size_t recompute = stages.choice->recompute.kind == RecomputeKind::kEvery
+                                    ? recompute_index(RecomputeKind::kFull)
+                                    : recompute_index(stages.choice->recompute.kind);
+  double retained = kUnbounded;
+  for (const BlockCosts::Layer& layer : stages.costs->layers) {
+    retained = std::min(retained, layer.costs[recompute].forward.retained_bytes);
+  }
+  const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
+  const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
+  const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
+  return bytes * (1 - kPriceRounding) > goal_.capacity_bytes;
+}
+
+void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+  const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
+  double activations = kUnbounded;
+  for (const StageChoice& choice : choices) {
+    activations = std::min(
+        activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
+  }
+  const StatesFloor states = states_floor(grid, *part.work, activations);
+  if (goal_.least_memory) {
+    part.floor = std::min(part.floor, states.memory_bytes);
+    return;
+  }
+  const double messages_s = static_cast<double>(rounds) * states.messages_s;
+  for (const StageChoice& choice : choices) {
+    const StageFloor floor =
+        stage_floor(*part.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+    part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
+    part.simulated_floor_s =
+        std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));
+  }
+}
+
+std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
+  sharding_.trim();
+  const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
+  std::map<std::int64_t, SearchUnit> parts;
+  for (const GridChoice* grid : unit.grids) {
+    const auto [entry, fresh] = parts.try_emplace(grid->parallel.pipeline);
+    SearchUnit& part = entry->second;
+    if (fresh) {
+      part = {.micro_batch = unit.micro_batch,
+              .floor = kUnbounded,
+              .simulated_floor_s = kUnbounded,
+              .refined = true,
+              .grids = {},
+              .work = &work};
+    }
+    part.grids.push_back(grid);
+    refine_grid(*grid, part);
+  }
+  std::vector<SearchUnit> out;
+  for (auto& [pipeline, part] : parts) {
+    if (part.floor < kUnbounded) out.push_back(std::move(part));
+  }
+  return out;
+}
+
+}  // namespace stepwright
