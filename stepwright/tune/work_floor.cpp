@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "stepwright/simulate/block_costs.h"
 
@@ -128,6 +129,20 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   return work;
 }
 
+namespace {
+
+/// Of all plans with as many tokens on a rank the one with the least context degree: whichever asks
+/// first gets the same answer.
+Plan representative(Plan plan) {
+  const std::int64_t common = std::gcd(plan.parallel.context, plan.micro_batch);
+  plan.parallel.context /= common;
+  plan.parallel.data *= common;
+  plan.micro_batch /= common;
+  return plan;
+}
+
+}  // namespace
+
 const Work& WorkFloor::rough(const Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
   return remembered({plan.parallel.tensor, tokens, 0, 0}, plan);
@@ -142,9 +157,9 @@ const Work& WorkFloor::work(const Plan& plan) {
 const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
-  const Parallel& size = plan.parallel;
   const bool any_expert = key[2] == 0;
-  Plan plain = plan;
+  Plan plain = representative(plan);
+  const Parallel& size = plain.parallel;
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = Sharding{};
   plain.context_kind = ContextKind::kAllGather;  // one kernel
