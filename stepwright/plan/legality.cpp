@@ -41,11 +41,10 @@ constexpr Named<Rule> kRuleSentences[] = {
      "in the interleaved schedule pipeline divides the number of micro-batches"},
     {Rule::kShardingStrategy, "the sharding is one of the fourteen strategies"},
     {Rule::kShardingGroup,
-     "the sharding group cuts the data x context group into equal runs; it is 1 unless a state is "
-     "spread inside it"},
+     "the sharding group cuts data x context into equal runs; 1 unless it has a use"},
     {Rule::kExpertShardingGroup,
-     "the expert sharding group cuts the experts' data group into equal runs; it is 1 unless a "
-     "state is spread inside it"},
+     "the expert sharding group cuts the experts' data group into equal runs; 1 unless it has a "
+     "use"},
     {Rule::kRecomputeEvery, "recomputing every n-th layer needs n of at least 1"},
     {Rule::kPrecision, "the device has a peak rate for the precision"},
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};

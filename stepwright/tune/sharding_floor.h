@@ -87,9 +87,7 @@ class ShardingFloor {
     const ShardingKinds* kinds;
     auto operator<=>(const Side&) const = default;
   };
-  const ShardingKinds* interned(const ShardingKinds& kinds) {
-    return &*kinds_.insert(kinds).first;
-  }
+  const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
   const std::vector<ShardingTimes>& times(const Side& side, const Plan& grid,
                                           const StageCost& stage);
 
