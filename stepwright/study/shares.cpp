@@ -50,11 +50,13 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
     }
   }
   std::erase_if(curves, [](const ChartSeries& series) { return !is_ever_exposed(series); });
-  Chart chart{.title = fmt::format("Exposed communication over {}", x.title),
-              .x = x,
-              .y = {"share of the step", Scale::kLinear, format_percent},
-              .series = std::move(curves)};
-  return {key, std::move(chart)};
+  Panel panel;
+  panel.key = key;
+  panel.chart.title = fmt::format("Exposed communication over {}", x.title);
+  panel.chart.x = x;
+  panel.chart.y = {"share of the step", Scale::kLinear, format_percent};
+  panel.chart.series = std::move(curves);
+  return panel;
 }
 
 }  // namespace stepwright

@@ -70,11 +70,13 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
     attention.points.push_back({variation.x, effort.attention.utilization(peak)});
     all.points.push_back({variation.x, effort.all.utilization(peak)});
   }
-  Chart chart{.title = fmt::format("Utilisation over {}", x.title),
-              .x = x,
-              .y = {"share of peak FLOP/s", Scale::kLinear, format_percent},
-              .series = {std::move(products), std::move(attention), std::move(all)}};
-  return {key, std::move(chart)};
+  Panel panel;
+  panel.key = key;
+  panel.chart.title = fmt::format("Utilisation over {}", x.title);
+  panel.chart.x = x;
+  panel.chart.y = {"share of peak FLOP/s", Scale::kLinear, format_percent};
+  panel.chart.series = {std::move(products), std::move(attention), std::move(all)};
+  return panel;
 }
 
 /// `value` times numerator / denominator, where that is whole and at least 1.
