@@ -7,11 +7,11 @@ namespace stepwright {
 
 CostModel::CostModel(const Job& job)
     : defaults_(&device_defaults(job.cluster.device)),
+      compute_(job),
       contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
       imbalance_(job.imbalance),
       fit_("unfitted"),
       stated_error_(constants::kStatedError.value) {
-  set_rates(job);
   set_links(job.cluster);
 }
 

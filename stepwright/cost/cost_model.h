@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/wire.h"
+#include "stepwright/cost/compute_cost.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
@@ -39,10 +40,8 @@ class CostModel {
  public:
   explicit CostModel(const Job& job);
 
-  /// A computation: the larger of FLOPs over the attainable rate and bytes over the attainable
-  /// bandwidth, plus start and launch gap. Never above the device's peaks. Routed work counts the
-  /// busiest rank. `repeats` does not count.
-  [[nodiscard]] double compute_s(const Operator& op) const;
+  /// A computation (`ComputeCost::seconds`).
+  [[nodiscard]] double compute_s(const Operator& op) const { return compute_.seconds(op); }
 
   /// One message of a full buffer of `payload_bytes`; kSend, kReceive and kShift: the transfer
   /// between the two neighbours that are farthest apart. A group of one takes no time. Grows with
@@ -66,18 +65,6 @@ class CostModel {
   [[nodiscard]] std::vector<std::string> constants() const;
 
  private:
-  static constexpr std::size_t kDTypes = std::size(kDTypeNames);
-
-  /// Reciprocals of attainable rates, and what every kernel pays.
-  struct Rates {
-    std::array<double, kDTypes> matrix_s_per_flop{};
-    std::array<double, kDTypes> attention_s_per_flop{};  ///< Of the job's kernel, forward.
-    double vector_s_per_flop = 0;
-    double memory_s_per_byte = 0;
-    double start_s = 0;   ///< Of a product or an attention.
-    double launch_s = 0;  ///< Of any kernel.
-    bool fused_norm = true;
-  };
   /// One level of the cluster at its line rate.
   struct Link {
     double s_per_byte = 0;
@@ -97,16 +84,13 @@ class CostModel {
     double network_hops_s = 0;
   };
 
-  void set_rates(const Job& job);
   void set_links(const Cluster& cluster);
-  [[nodiscard]] double arithmetic_s(const Operator& op) const;
-  [[nodiscard]] double memory_s(const Operator& op) const;
   [[nodiscard]] Parts parts(Collective collective, Carrier carrier, double payload_bytes,
                             const GroupLayout& layout) const;
   [[nodiscard]] double tree_hops_s(const GroupLayout& layout) const;
 
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
-  Rates rates_;
+  ComputeCost compute_;
   Links links_;
   Contention contention_;
   double imbalance_ = 1.0;

@@ -1,7 +1,8 @@
+#include "stepwright/cost/compute_cost.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "stepwright/cost/cost_model.h"
 #include "stepwright/cost/device_defaults.h"
 #include "stepwright/step/work.h"
 
@@ -78,25 +79,26 @@ double memory_share(OperatorKind kind) {
 
 }  // namespace
 
-void CostModel::set_rates(const Job& job) {
+ComputeCost::ComputeCost(const Job& job) : imbalance_(job.imbalance) {
   const Device& device = job.cluster.device;
+  const DeviceDefaults& defaults = device_defaults(device);
   const double wide = sixteen_bit_flops(device);
-  const double attention = attention_share(*defaults_, job.kernels.attention);
+  const double attention = attention_share(defaults, job.kernels.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
-    rates_.matrix_s_per_flop[index(type)] = 1 / matrix_flops(device, *defaults_, type);
+    rates_.matrix_s_per_flop[index(type)] = 1 / matrix_flops(device, defaults, type);
     const double peak = storage_type(type) == type ? peak_or(device, type, wide) : wide;
     rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, wide / 16);
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
-  rates_.start_s = defaults_->start_us * 1e-6;
+  rates_.start_s = defaults.start_us * 1e-6;
   rates_.launch_s =
       1e-6 * (job.kernels.cuda_graphs ? constants::kGraphLaunch.value : constants::kLaunch.value);
   rates_.fused_norm = job.kernels.fused_norm;
 }
 
-double CostModel::arithmetic_s(const Operator& op) const {
+double ComputeCost::arithmetic_s(const Operator& op) const {
   const double work = flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
@@ -115,18 +117,18 @@ double CostModel::arithmetic_s(const Operator& op) const {
   }
 }
 
-double CostModel::memory_s(const Operator& op) const {
+double ComputeCost::memory_s(const Operator& op) const {
   const bool unfused = !rates_.fused_norm && has_unfused_form(op);
   const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   return bytes * rates_.memory_s_per_byte / memory_share(op.kind);
 }
 
-double CostModel::compute_s(const Operator& op) const {
+double ComputeCost::seconds(const Operator& op) const {
   if (op.routed && imbalance_ > 1) {
     Operator busiest = op;
     busiest.routed = false;
     busiest.shape.rows = std::llround(imbalance_ * static_cast<double>(op.shape.rows));
-    return compute_s(busiest);
+    return seconds(busiest);
   }
   const bool many = !rates_.fused_norm && has_unfused_form(op);
   const double kernels = many ? constants::kUnfusedKernels.value : 1;
