@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test bench check format fuzz
+.PHONY: plan test bench check format fuzz profiles
 
 plan:
 	tools/setup.sh plan
@@ -33,3 +33,10 @@ format:
 fuzz:
 	tools/setup.sh fuzz
 	tools/fuzz.sh 30
+
+# Fits every profile anew from data/: the same bytes as those in profiles/.
+profiles:
+	tools/setup.sh plan
+	cmake --preset release
+	cmake --build --preset release
+	tools/profiles.sh build/release/stepwright

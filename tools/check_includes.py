@@ -14,6 +14,7 @@ BELOW = {
     "step": "plan",
     "collective": "cluster",
     "cost": "step collective",
+    "fit": "cost",
     "traffic": "step collective",
     "logs": "traffic",
     "memory": "step collective",
@@ -21,13 +22,13 @@ BELOW = {
     "interleave": "simulate",
     "tune": "simulate interleave",
     "study": "tune",
-    "validate": "tune",
+    "validate": "tune fit",
     "export": "tune",
     "report": "tune",
     "runtime": "step collective memory",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "study validate export report logs traffic sample lab",
+    "cli": "fit study validate export report logs traffic sample lab",
 }
 TORCH_ROOMS = ("runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

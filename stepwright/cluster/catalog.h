@@ -18,6 +18,9 @@ std::vector<std::string_view> built_in_clusters();
 /// Names of the built-in devices, which `device:` of a cluster may say; sorted.
 std::vector<std::string_view> built_in_devices();
 
+/// A built-in device. Fails with `kInput`, listing those there are.
+Device built_in_device(std::string_view name);
+
 /// A built-in profile with the number of nodes asked for; nothing when there is none of that name.
 /// Fails with `kInput` when the number is below 1 or makes more than `kMaxDevices`.
 std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes);

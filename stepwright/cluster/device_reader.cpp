@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
+#include "stepwright/core/error.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/core/nearest.h"
 
@@ -29,15 +33,29 @@ void read_mapping(Node node, Place place, Device& device) {
   }
 }
 
+Device read_file(const EmbeddedFile& file) {
+  const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
+  Device device;
+  read_mapping(document.root(), Place::kFile, device);
+  return device;
+}
+
 }  // namespace
 
 void read_device(Node node, Device& device) {
   if (!node.is_scalar()) return read_mapping(node, Place::kInside, device);
   const EmbeddedFile* file = find_embedded(embedded_devices(), node.text());
   if (file == nullptr) fail_unknown(node, "device", embedded_devices(), "or a mapping");
-  const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
-  device = {};
-  read_mapping(document.root(), Place::kFile, device);
+  device = read_file(*file);
+}
+
+Device built_in_device(std::string_view name) {
+  const EmbeddedFile* file = find_embedded(embedded_devices(), name);
+  if (file == nullptr) {
+    fail_input(fmt::format("there is no device '{}'; allowed: {}", name,
+                           list_of(names_of(embedded_devices()))));
+  }
+  return read_file(*file);
 }
 
 }  // namespace stepwright

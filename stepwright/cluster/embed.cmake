@@ -1,5 +1,5 @@
 # stepwright_embed(<output> <function>=<folder>...)
-# Writes a C++ file with one function for each folder: all its .yaml files as (name, text). The
+# Writes a C++ file with one function for each folder: all its .yaml and .json files as (name, text). The
 # files are data that a person adds one of, so this is the one place that looks into a folder.
 function(stepwright_embed output)
   set(code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n")
@@ -7,11 +7,16 @@ function(stepwright_embed output)
     string(REPLACE "=" ";" pair "${pair}")
     list(GET pair 0 function)
     list(GET pair 1 folder)
-    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.yaml")
+    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.yaml"
+      "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.json")
     list(SORT files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
-    string(APPEND code "\nstd::span<const EmbeddedFile> ${function}() {\n"
-      "  static constexpr EmbeddedFile kFiles[] = {\n")
+    string(APPEND code "\nstd::span<const EmbeddedFile> ${function}() {\n")
+    if(NOT files)  # C++ has no empty arrays
+      string(APPEND code "  return {};\n}\n")
+      continue()
+    endif()
+    string(APPEND code "  static constexpr EmbeddedFile kFiles[] = {\n")
     foreach(path ${files})
       get_filename_component(name "${path}" NAME_WLE)
       file(READ "${path}" text)

@@ -1,15 +1,21 @@
 #include "stepwright/cost/compute_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "stepwright/cost/device_defaults.h"
+#include "stepwright/cost/profile_catalog.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
 
-std::size_t index(DType type) { return static_cast<std::size_t>(type); }
+template <class Enum>
+constexpr std::size_t index(Enum value) {
+  return static_cast<std::size_t>(value);
+}
 
 double peak_or(const Device& device, DType type, double otherwise) {
   const auto peak = device.peak_flops.find(type);
@@ -57,6 +63,16 @@ bool has_unfused_form(const Operator& op) {
          (op.kind == OperatorKind::kActivation && op.gated);
 }
 
+Operator in_phase_of(Operator op, Pass pass) {
+  op.phase = pass == Pass::kForward ? Phase::kForward : Phase::kDataGradient;
+  return op;
+}
+
+/// A product whose two gradients are measured as one backward.
+bool has_two_gradients(OperatorClass what, Pass pass) {
+  return what == OperatorClass::kProduct && pass == Pass::kBackward;
+}
+
 double unfused_traffic(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::kNorm:
@@ -79,23 +95,66 @@ double memory_share(OperatorKind kind) {
 
 }  // namespace
 
-ComputeCost::ComputeCost(const Job& job) : imbalance_(job.imbalance) {
-  const Device& device = job.cluster.device;
-  const DeviceDefaults& defaults = device_defaults(device);
-  const double wide = sixteen_bit_flops(device);
-  const double attention = attention_share(defaults, job.kernels.attention);
+ComputeCost::ComputeCost(const Job& job)
+    : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
+
+ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
+                         Load load)
+    : defaults_(&device_defaults(job.cluster.device)),
+      kernels_(job.kernels),
+      load_(load),
+      device_(job.cluster.device.name),
+      peaks_{sixteen_bit_flops(job.cluster.device),
+             job.cluster.device.memory_bandwidth_bytes_per_s},
+      imbalance_(job.imbalance) {
+  set_rates(job.cluster.device);
+  for (const Named<OperatorClass>& what : kOperatorClassNames) {
+    for (const Named<Pass>& pass : kPassNames) {
+      fitted_[index(what.value)][index(pass.value)] = best_fit(what.value, pass.value, profiles);
+    }
+  }
+}
+
+void ComputeCost::set_rates(const Device& device) {
+  const double attention = attention_share(*defaults_, kernels_.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
-    rates_.matrix_s_per_flop[index(type)] = 1 / matrix_flops(device, defaults, type);
-    const double peak = storage_type(type) == type ? peak_or(device, type, wide) : wide;
+    const double flops_per_s = matrix_flops(device, *defaults_, type);
+    rates_.matrix_s_per_flop[index(type)] = 1 / flops_per_s;
+    const bool wide = type != DType::kFp16 && type != DType::kBf16 && storage_type(type) == type;
+    narrow_speedup_[index(type)] =
+        wide ? 0 : flops_per_s / (defaults_->matrix_share * peaks_.flops);
+    const double peak = storage_type(type) == type ? peak_or(device, type, peaks_.flops)
+                                                   : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
+    peak_flops_[index(type)] = peak_or(device, type, 0);
   }
-  rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, wide / 16);
+  rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, peaks_.flops / 16);
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
-  rates_.start_s = defaults.start_us * 1e-6;
+  rates_.start_s = defaults_->start_us * 1e-6;
   rates_.launch_s =
-      1e-6 * (job.kernels.cuda_graphs ? constants::kGraphLaunch.value : constants::kLaunch.value);
-  rates_.fused_norm = job.kernels.fused_norm;
+      1e-6 * (kernels_.cuda_graphs ? constants::kGraphLaunch.value : constants::kLaunch.value);
+}
+
+ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
+                                          std::span<const OperatorProfile* const> profiles) const {
+  for (const OperatorProfile* profile : profiles) {
+    if (const OperatorEntry* entry = profile->find(what, pass)) {
+      return {profile, entry, speedup(*profile, *entry)};
+    }
+  }
+  return {};
+}
+
+/// How much faster the arithmetic of a fit is on this device and job than its share of the peak
+/// says: generations attain different shares, kernels too, and a running job less than one kernel.
+double ComputeCost::speedup(const OperatorProfile& profile, const OperatorEntry& entry) const {
+  const DeviceDefaults& there = defaults_of_peak(profile.peaks.flops);
+  if (entry.what == OperatorClass::kAttention) {
+    return attention_share(*defaults_, kernels_.attention) / attention_share(there, entry.kernel);
+  }
+  const double running = load_ == Load::kRunning ? defaults_->sustained_share : 1;
+  return running * defaults_->matrix_share / there.matrix_share;
 }
 
 double ComputeCost::arithmetic_s(const Operator& op) const {
@@ -117,10 +176,63 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
   }
 }
 
-double ComputeCost::memory_s(const Operator& op) const {
-  const bool unfused = !rates_.fused_norm && has_unfused_form(op);
+double ComputeCost::default_s(const Operator& op, bool fused) const {
+  const bool unfused = !fused && has_unfused_form(op);
   const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
-  return bytes * rates_.memory_s_per_byte / memory_share(op.kind);
+  const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
+  const double kernels = unfused ? constants::kUnfusedKernels.value : 1;
+  return std::max(arithmetic_s(op), memory_s) + kernels * rates_.launch_s;
+}
+
+double ComputeCost::floor_s(const Operator& op) const {
+  const double stated = peak_flops_[index(op.dtype)];
+  const double peak = stated > 0 ? stated : peaks_.flops;
+  return std::max(flops(op) / peak, memory_bytes(op) * rates_.memory_s_per_byte);
+}
+
+const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) const {
+  const Fitted& fit = fitted_[index(what)][index(pass)];
+  return fit.entry == nullptr ? nullptr : &fit;
+}
+
+double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& op) const {
+  const Fitted* fit = fitted(what, pass);
+  if (fit == nullptr) {
+    const bool fused = what != OperatorClass::kUnfusedNorm && what != OperatorClass::kUnfusedRotary;
+    const int parts = has_two_gradients(what, pass) ? 2 : equal_parts(what, pass);
+    return parts * default_s(in_phase_of(op, pass), fused);
+  }
+  const std::array<double, 2> seconds =
+      fitted_seconds(*fit->profile, *fit->entry, op, peaks_, fit->speedup);
+  return std::max(seconds[0] + seconds[1], pass_floor_s(what, pass, op));
+}
+
+double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const {
+  const double one_s = floor_s(in_phase_of(op, pass));
+  // What one kernel alone must move, of what a program's operators are counted with.
+  if (what == OperatorClass::kLoss) return one_s;  // one pass over the logits
+  if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half is masked
+  if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
+    return 0.75 * one_s;  // without the residual's gradient
+  }
+  return (has_two_gradients(what, pass) ? 2 : equal_parts(what, pass)) * one_s;
+}
+
+std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
+  const std::optional<OperatorClass> what = class_of(op, kernels_);
+  if (!what) return std::nullopt;
+  const Pass pass = pass_of(op.phase);
+  const Fitted* fit = fitted(*what, pass);
+  const double narrow = narrow_speedup_[index(op.dtype)];
+  if (fit == nullptr || (has_arithmetic(*what) && narrow <= 0)) return std::nullopt;
+  const double speedup = *what == OperatorClass::kProduct ? narrow * fit->speedup : fit->speedup;
+  std::array<double, 2> seconds = fitted_seconds(*fit->profile, *fit->entry, op, peaks_, speedup);
+  if (has_two_gradients(*what, pass)) {
+    seconds = {seconds[op.phase == Phase::kWeightGradient ? 1 : 0], 0};
+  }
+  double sum = (seconds[0] + seconds[1]) / equal_parts(*what, pass);
+  if (op.kind == OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
+  return sum;
 }
 
 double ComputeCost::seconds(const Operator& op) const {
@@ -130,9 +242,27 @@ double ComputeCost::seconds(const Operator& op) const {
     busiest.shape.rows = std::llround(imbalance_ * static_cast<double>(op.shape.rows));
     return seconds(busiest);
   }
-  const bool many = !rates_.fused_norm && has_unfused_form(op);
-  const double kernels = many ? constants::kUnfusedKernels.value : 1;
-  return std::max(arithmetic_s(op), memory_s(op)) + kernels * rates_.launch_s;
+  const std::optional<double> fit_s = fitted_s(op);
+  return fit_s ? std::max(*fit_s, floor_s(op)) : default_s(op, kernels_.fused_norm);
+}
+
+std::string ComputeCost::outside_range(const Operator& op) const {
+  const std::optional<OperatorClass> what = class_of(op, kernels_);
+  const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
+  return fit == nullptr ? std::string() : stepwright::outside_range(*fit->entry, op);
+}
+
+std::string ComputeCost::fit() const {
+  std::vector<std::string> names;
+  for (const auto& of_class : fitted_) {
+    for (const Fitted& fit : of_class) {
+      if (fit.profile == nullptr) continue;
+      const bool own = fit.profile->device == device_;
+      std::string name = own ? fit.profile->name : fmt::format("{} scaled", fit.profile->name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names.empty() ? "unfitted" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace stepwright

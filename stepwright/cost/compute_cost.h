@@ -1,22 +1,52 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "stepwright/cost/operator_profile.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright {
 
+struct DeviceDefaults;
+
+/// Whether computations run back to back in a training step, where power lowers the clock of long
+/// products, or one kernel alone, as operator samples are taken.
+enum class Load : std::uint8_t { kRunning, kIsolated };
+
 /// Prices computations of one job on its device. Immutable, safe to share between threads; pricing
-/// allocates nothing. The documented default of `docs/models.md`: a roofline with attainable rates.
+/// allocates nothing. A class of operators that a profile has fitted follows its law and trees,
+/// scaled to the device's peaks; what no profile has is priced by the documented defaults of
+/// `docs/models.md`: a roofline with attainable rates.
 class ComputeCost {
  public:
+  /// With the built-in profiles, those of the job's device first.
   explicit ComputeCost(const Job& job);
+  /// With these profiles in order of preference, which must outlive this; with none, unfitted.
+  ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
+              Load load = Load::kRunning);
 
-  /// The larger of FLOPs over the attainable rate and bytes over the attainable bandwidth, plus
-  /// start and launch gap. Never above the device's peaks. Routed work counts the busiest rank.
-  /// `repeats` does not count.
+  /// Seconds of an operator alone. Never above the device's peaks. Routed work counts the busiest
+  /// rank. `repeats` does not count.
   [[nodiscard]] double seconds(const Operator& op) const;
+
+  /// Seconds of a whole pass of a class as one measurement has it: the backward of a product is its
+  /// data and its weight gradient.
+  [[nodiscard]] double pass_seconds(OperatorClass what, Pass pass, const Operator& op) const;
+
+  /// Seconds below which the device's peaks forbid any time of a pass.
+  [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const;
+
+  /// Where an operator lies outside of what its profile was fitted on ("keys 32768, fitted 1024 to
+  /// 5120"); empty when inside, or when no profile prices it.
+  [[nodiscard]] std::string outside_range(const Operator& op) const;
+
+  /// "unfitted", or which profiles price computations and whether they are scaled.
+  [[nodiscard]] std::string fit() const;
 
  private:
   static constexpr std::size_t kDTypes = std::size(kDTypeNames);
@@ -29,13 +59,35 @@ class ComputeCost {
     double memory_s_per_byte = 0;
     double start_s = 0;   ///< Of a product or an attention.
     double launch_s = 0;  ///< Of any kernel.
-    bool fused_norm = true;
+  };
+  /// What prices a class and pass.
+  struct Fitted {
+    const OperatorProfile* profile = nullptr;
+    const OperatorEntry* entry = nullptr;
+    /// Of the arithmetic: another generation, another attention kernel, a running job.
+    double speedup = 1;
   };
 
+  void set_rates(const Device& device);
+  [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
+  [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
+                                std::span<const OperatorProfile* const> profiles) const;
+  [[nodiscard]] double speedup(const OperatorProfile& profile, const OperatorEntry& entry) const;
+  [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;
+  [[nodiscard]] double default_s(const Operator& op, bool fused) const;
   [[nodiscard]] double arithmetic_s(const Operator& op) const;
-  [[nodiscard]] double memory_s(const Operator& op) const;
+  /// Seconds that no device of these peaks can go below.
+  [[nodiscard]] double floor_s(const Operator& op) const;
 
+  const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
+  Kernels kernels_;
+  Load load_;
+  std::string device_;
+  DevicePeaks peaks_;
+  std::array<double, kDTypes> peak_flops_{};         ///< 0: the device does not say.
+  std::array<double, kDTypes> narrow_speedup_{};     ///< Of products; 0: no fit covers the type.
   Rates rates_;
+  std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
   double imbalance_ = 1.0;
 };
 

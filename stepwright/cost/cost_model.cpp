@@ -10,7 +10,7 @@ CostModel::CostModel(const Job& job)
       compute_(job),
       contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
       imbalance_(job.imbalance),
-      fit_("unfitted"),
+      fit_(compute_.fit()),
       stated_error_(constants::kStatedError.value) {
   set_links(job.cluster);
 }

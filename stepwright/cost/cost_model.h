@@ -57,6 +57,7 @@ class CostModel {
                                    Algorithm data_algorithm) const;
 
   [[nodiscard]] const Contention& contention() const { return contention_; }
+  [[nodiscard]] const ComputeCost& compute() const { return compute_; }
   /// Provenance: "unfitted", or the profile that was fitted.
   [[nodiscard]] const std::string& fit() const { return fit_; }
   /// The relative error that the model states about itself; plans closer than this are tied.

@@ -16,6 +16,8 @@ struct DeviceDefaults {
   double lowest_flops = 0;   ///< Dense 16-bit peak from which ...
   double highest_flops = 0;  ///< ... to which a device counts as one of the generation.
   double matrix_share = 0;   ///< Large products in 16 bits, of their peak.
+  /// Rate of products in a running job over their rate alone: power and clocks.
+  double sustained_share = 0.9;
   double fp8_speedup = 1;    ///< Of fp8 and mxfp8 products over those in 16 bits.
   double fp4_speedup = 1;    ///< Of nvfp4 products.
   double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
@@ -27,6 +29,7 @@ struct DeviceDefaults {
 /// The generation that a device's 16-bit peak belongs to, or a generic one, so that any device is
 /// priced.
 const DeviceDefaults& device_defaults(const Device& device);
+const DeviceDefaults& defaults_of_peak(double sixteen_bit_flops_per_s);
 
 /// Dense 16-bit peak; the widest narrower (or else the only) one when the device states none.
 double sixteen_bit_flops(const Device& device);

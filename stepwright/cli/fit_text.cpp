@@ -1,0 +1,95 @@
+#include "stepwright/cli/fit_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+/// Lines shown for each reason.
+constexpr std::size_t kShown = 5;
+
+std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
+
+std::size_t sum_of(const std::map<std::string, std::size_t>& counts) {
+  std::size_t sum = 0;
+  for (const auto& [reason, count] : counts) sum += count;
+  return sum;
+}
+
+std::string verdict(const FittedOperator& fitted) {
+  if (!fitted.refused.empty()) return "refused: " + fitted.refused;
+  if (!fitted.derived.empty()) return "derived: " + fitted.derived;
+  return std::string(name_of(kFitKindNames, fitted.entry.kind));
+}
+
+double chosen_mean(const FittedOperator& fitted, double FitError::* value) {
+  const Candidates& errors = fitted.errors;
+  switch (fitted.entry.kind) {
+    case FitKind::kLaw: return errors.law.*value;
+    case FitKind::kTrees: return errors.trees.*value;
+    default: return errors.law_times_trees.*value;
+  }
+}
+
+/// The middle of the mean errors of all series and passes.
+std::string median_line(const OperatorFit& fit) {
+  std::vector<double> means;
+  for (const FittedOperator& fitted : fit.operators) {
+    if (!fitted.refused.empty()) continue;
+    for (const auto& [name, error] : fitted.by_series) means.push_back(error.mean);
+  }
+  if (means.empty()) return {};
+  std::ranges::sort(means);
+  return fmt::format("Median over {} operators and directions: {} % on sizes left out.\n",
+                     means.size(), percent(means[means.size() / 2]));
+}
+
+}  // namespace
+
+std::string fit_table(const OperatorFit& fit) {
+  Table table{.columns = {{"class"}, {"pass"}, {"rows", Align::kRight}, {"dropped", Align::kRight},
+                          {"law", Align::kRight}, {"trees", Align::kRight},
+                          {"both", Align::kRight}, {"unfitted", Align::kRight},
+                          {"p90", Align::kRight}, {"chosen"}},
+              .rows = {}};
+  for (const FittedOperator& fitted : fit.operators) {
+    const Candidates& errors = fitted.errors;
+    table.rows.push_back({std::string(name_of(kOperatorClassNames, fitted.entry.what)),
+                          std::string(name_of(kPassNames, fitted.entry.pass)),
+                          fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
+                          percent(errors.law.mean), percent(errors.trees.mean),
+                          percent(errors.law_times_trees.mean), percent(errors.unfitted.mean),
+                          percent(chosen_mean(fitted, &FitError::p90)), verdict(fitted)});
+    if (fitted.by_series.size() < 2) continue;
+    for (const auto& [name, error] : fitted.by_series) {
+      table.rows.push_back({"  " + name, "", fmt::format("{}", error.rows), "", "", "",
+                            percent(error.mean), "", percent(error.p90), ""});
+    }
+  }
+  return "Mean error in % of each candidate on hidden sizes left out\n\n" + to_text(table) + "\n" +
+         median_line(fit);
+}
+
+std::string dropped_text(const OperatorFit& fit) {
+  std::map<std::string, std::vector<const BadRow*>> by_reason;
+  for (const BadRow& row : fit.dropped) {
+    by_reason[row.reason].push_back(&row);
+  }
+  std::string text;
+  for (const auto& [reason, rows] : by_reason) {
+    text += fmt::format("Dropped, {}: {} rows\n", reason, rows.size());
+    for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) {
+      text += fmt::format("  {}:{}: {}\n", rows[i]->file, rows[i]->line, rows[i]->detail);
+    }
+    if (rows.size() > kShown) text += fmt::format("  and {} more\n", rows.size() - kShown);
+  }
+  return text;
+}
+
+}  // namespace stepwright

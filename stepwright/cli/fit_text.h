@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/fit/operator_fit.h"
+
+namespace stepwright {
+
+/// A table of the fits with the held-out error of each candidate.
+std::string fit_table(const OperatorFit& fit);
+
+/// The dropped rows, the first ones of each reason by file and line, and how many more there are.
+std::string dropped_text(const OperatorFit& fit);
+
+}  // namespace stepwright

@@ -1,0 +1,139 @@
+#include "stepwright/core/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{256} << 20;
+
+/// Walks a text record by record.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, std::string_view name) : text_(text), name_(name) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (text_.starts_with(kMark)) text_.remove_prefix(kMark.size());
+  }
+
+  /// The next record, or nothing at the end.
+  std::optional<CsvRow> next() {
+    while (at_ < text_.size() && end_of_line()) {
+    }
+    if (at_ >= text_.size()) return std::nullopt;
+    CsvRow row{.line = line_, .cells = {}};
+    while (true) {
+      row.cells.push_back(cell());
+      if (at_ >= text_.size() || end_of_line()) return row;
+      ++at_;  // the comma
+    }
+  }
+
+ private:
+  /// Passes over a line end that stands here.
+  bool end_of_line() {
+    const std::size_t length = text_.substr(at_).starts_with("\r\n") ? 2 : 1;
+    if (text_[at_] != '\n' && length == 1) return false;
+    at_ += length;
+    ++line_;
+    return true;
+  }
+
+  [[nodiscard]] bool cell_ends() const {
+    return at_ >= text_.size() || text_[at_] == ',' || text_[at_] == '\n' ||
+           text_.substr(at_).starts_with("\r\n");
+  }
+
+  std::string cell() {
+    if (at_ < text_.size() && text_[at_] == '"') return quoted_cell();
+    const std::size_t begin = at_;
+    while (!cell_ends()) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::string quoted_cell() {
+    const std::size_t opened = line_;
+    std::string value;
+    ++at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_++];
+      if (c == '\n') ++line_;
+      if (c != '"') {
+        value += c;
+      } else if (at_ < text_.size() && text_[at_] == '"') {
+        value += text_[at_++];
+      } else if (cell_ends()) {
+        return value;
+      } else {
+        fail(line_, "text stands after the quote that closes a cell");
+      }
+    }
+    fail(opened, "a quote is opened here and never closed");
+  }
+
+  [[noreturn]] void fail(std::size_t line, std::string_view what) const {
+    fail_input(fmt::format("{}:{}: {}", name_, line, what));
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+void check_header(const CsvTable& table) {
+  for (auto title = table.header.begin(); title != table.header.end(); ++title) {
+    if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
+    if (std::find(table.header.begin(), title, *title) == title) continue;
+    fail_input(fmt::format("{}:1: the column '{}' stands there twice", table.name,
+                           printable(*title)));
+  }
+}
+
+}  // namespace
+
+std::optional<std::size_t> CsvTable::column(std::string_view title) const {
+  const auto found = std::ranges::find(header, title);
+  if (found == header.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - header.begin());
+}
+
+CsvTable parse_csv(std::string_view text, std::string name) {
+  CsvTable table{.name = std::move(name), .header = {}, .rows = {}};
+  CsvReader reader(text, table.name);
+  auto header = reader.next();
+  if (!header) fail_input(fmt::format("{}: empty; a header of column names is missing", table.name));
+  table.header = std::move(header->cells);
+  check_header(table);
+  while (auto row = reader.next()) {
+    if (row->cells.size() != table.header.size()) {
+      fail_input(fmt::format("{}:{}: {} cells; the header names {} columns", table.name, row->line,
+                             row->cells.size(), table.header.size()));
+    }
+    table.rows.push_back(std::move(*row));
+  }
+  return table;
+}
+
+CsvTable load_csv(const std::filesystem::path& path) {
+  std::error_code code;
+  const auto size = std::filesystem::file_size(path, code);
+  if (!code && size > kLargestFile) {
+    fail_input(fmt::format("{}: {} bytes; at most {} are read", path.string(), size, kLargestFile));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, code)) {
+    fail_input(fmt::format("{}: cannot be read", path.string()));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return parse_csv(text, path.string());
+}
+
+}  // namespace stepwright

@@ -1,0 +1,88 @@
+#include "stepwright/cost/boosted_trees.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kDeepest = 32;
+
+template <class Number>
+bool parses(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+BoostedTrees::BoostedTrees(float base, std::span<const std::string> trees, std::size_t features,
+             const std::string& where)
+    : base_(base) {
+  for (const std::string& text : trees) {
+    roots_.push_back(static_cast<std::int32_t>(nodes_.size()));
+    const std::size_t end = read(text, 0, features, where, 0);
+    if (end <= text.size()) {
+      fail_input(fmt::format("{}: tree {}: text goes on after the last leaf at character {}", where,
+                             roots_.size() - 1, end));
+    }
+  }
+}
+
+std::size_t BoostedTrees::read(std::string_view text, std::size_t at, std::size_t features,
+                        const std::string& where, int depth) {
+  const std::string_view rest = text.substr(std::min(at, text.size()));
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  const std::size_t mark = word.find('<');
+  const bool leaf = mark == std::string_view::npos;
+  Node node;
+  const bool valued = parses(leaf ? word : word.substr(mark + 1), node.value);
+  const bool split = !leaf && parses(word.substr(0, mark), node.feature) && node.feature >= 0 &&
+                     static_cast<std::size_t>(node.feature) < features;
+  if (!valued || leaf == split || depth > kDeepest) {
+    fail_input(fmt::format("{}: tree {}: `{}` at character {} is neither a leaf nor "
+                           "FEATURE<THRESHOLD with one of {} features, {} levels at most",
+                           where, roots_.size() - 1, word, at, features, kDeepest));
+  }
+  const std::size_t place = nodes_.size();
+  nodes_.push_back(node);
+  const std::size_t next = at + word.size() + 1;
+  if (leaf) return next;
+  const std::size_t upper = read(text, next, features, where, depth + 1);
+  nodes_[place].upper = static_cast<std::int32_t>(nodes_.size());
+  return read(text, upper, features, where, depth + 1);
+}
+
+double BoostedTrees::evaluate(std::span<const float> features) const {
+  float sum = base_;
+  for (const std::int32_t root : roots_) {
+    std::int32_t at = root;
+    while (nodes_[at].feature >= 0) {
+      const Node& node = nodes_[at];
+      at = features[static_cast<std::size_t>(node.feature)] < node.value ? at + 1 : node.upper;
+    }
+    sum += nodes_[at].value;
+  }
+  return sum;
+}
+
+std::vector<std::string> BoostedTrees::texts() const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const auto end = i + 1 < roots_.size() ? static_cast<std::size_t>(roots_[i + 1]) : nodes_.size();
+    std::string text;
+    for (auto at = static_cast<std::size_t>(roots_[i]); at < end; ++at) {
+      const Node& node = nodes_[at];
+      if (!text.empty()) text += ' ';
+      if (node.feature >= 0) text += fmt::format("{}<", node.feature);
+      text += fmt::format("{}", node.value);
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+}  // namespace stepwright

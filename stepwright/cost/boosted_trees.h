@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepwright {
+
+/// A boosted ensemble of regression trees as XGBoost fits it, evaluated by us: the base plus one
+/// leaf of each tree, summed in single precision. The saved text of a tree lists its nodes, a node
+/// before its children and the lower child first: `feature<threshold` or the value of a leaf.
+class BoostedTrees {
+ public:
+  BoostedTrees() = default;
+  /// Fails with `kInput` naming `where` when a text is no tree, or asks for a feature that is not
+  /// among `features`.
+  BoostedTrees(float base, std::span<const std::string> trees, std::size_t features,
+        const std::string& where);
+
+  /// The sum for one row of features; allocates nothing. 0 without trees.
+  [[nodiscard]] double evaluate(std::span<const float> features) const;
+  [[nodiscard]] bool empty() const { return roots_.empty(); }
+  [[nodiscard]] float base() const { return base_; }
+  /// The texts again.
+  [[nodiscard]] std::vector<std::string> texts() const;
+
+ private:
+  struct Node {
+    float value = 0;           ///< Threshold, or what a leaf adds.
+    std::int32_t upper = -1;   ///< Child at or above the threshold; the lower one comes next.
+    std::int16_t feature = -1;  ///< -1: a leaf.
+  };
+
+  std::size_t read(std::string_view text, std::size_t at, std::size_t features,
+                   const std::string& where, int depth);
+
+  float base_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<std::int32_t> roots_;
+};
+
+}  // namespace stepwright

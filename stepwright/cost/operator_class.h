@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "stepwright/core/named.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// Computations that follow one law: what a kernel does, and how the framework wrote it.
+enum class OperatorClass : std::uint8_t {
+  kProduct,         ///< kLinear; kGroupedLinear as that many products at once
+  kScores,          ///< kScores: batched Q K^T
+  kAttendValues,    ///< kAttendValues: batched P V
+  kAttention,       ///< kAttention: a fused kernel
+  kCausalSoftmax,   ///< kSoftmax: mask and softmax in one kernel
+  kUnfusedSoftmax,  ///< kSoftmax: softmax alone, the framework's own
+  kMask,            ///< the mask alone, before an unfused softmax
+  kNorm,            ///< kNorm: one kernel
+  kUnfusedNorm,     ///< kNorm: several kernels, in fp32
+  kActivation,      ///< kActivation: one kernel
+  kUnfusedRotary,   ///< kRotary: several kernels
+  kResidual,        ///< kAdd
+  kEmbedding,       ///< kEmbedding
+  kLoss,            ///< kLossLocal: an unfused cross entropy
+  kOptimizer,       ///< kOptimizer: multi-tensor kernels; `Shape::batch` counts layers of tensors
+  kUnfusedOptimizer,  ///< kOptimizer: a kernel per tensor and step of the update
+};
+inline constexpr Named<OperatorClass> kOperatorClassNames[] = {
+    {OperatorClass::kProduct, "product"},
+    {OperatorClass::kScores, "scores"},
+    {OperatorClass::kAttendValues, "attend_values"},
+    {OperatorClass::kAttention, "attention"},
+    {OperatorClass::kCausalSoftmax, "causal_softmax"},
+    {OperatorClass::kUnfusedSoftmax, "unfused_softmax"},
+    {OperatorClass::kMask, "mask"},
+    {OperatorClass::kNorm, "norm"},
+    {OperatorClass::kUnfusedNorm, "unfused_norm"},
+    {OperatorClass::kActivation, "activation"},
+    {OperatorClass::kUnfusedRotary, "unfused_rotary"},
+    {OperatorClass::kResidual, "residual"},
+    {OperatorClass::kEmbedding, "embedding"},
+    {OperatorClass::kLoss, "loss"},
+    {OperatorClass::kOptimizer, "optimizer"},
+    {OperatorClass::kUnfusedOptimizer, "unfused_optimizer"}};
+inline constexpr std::size_t kOperatorClasses = std::size(kOperatorClassNames);
+
+/// What was measured as one: the forward, or the whole backward (data and weight gradient).
+enum class Pass : std::uint8_t { kForward, kBackward };
+inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
+                                                       {Pass::kBackward, "backward"}};
+inline constexpr std::size_t kPasses = std::size(kPassNames);
+
+/// Recomputation and updates count as forward.
+constexpr Pass pass_of(Phase phase) {
+  return is_backward(phase) ? Pass::kBackward : Pass::kForward;
+}
+
+/// The class of an operator under the framework's kernels; nothing when no class was ever sampled
+/// (fused rotary embeddings, permutations, dropout, ...) or for communication.
+std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels);
+
+/// Whether the class is a matrix product or an attention, so that arithmetic may bind it.
+constexpr bool has_arithmetic(OperatorClass what) { return what <= OperatorClass::kAttention; }
+
+/// Operators of a program that one measured time of the class covers, when they are equals: an
+/// unfused loss passes twice over the logits forward, the two products of unfused attention have
+/// two gradients each. A product's data and weight gradient differ; they divide by the law.
+constexpr int equal_parts(OperatorClass what, Pass pass) {
+  const bool forward = pass == Pass::kForward;
+  if (what == OperatorClass::kLoss) return forward ? 2 : 1;
+  if (what == OperatorClass::kScores || what == OperatorClass::kAttendValues) {
+    return forward ? 1 : 2;
+  }
+  return 1;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,117 @@
+#include "stepwright/cost/operator_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+constexpr double kHighest = 1e30;
+
+LawConstants read_law(Node node, OperatorClass what) {
+  LawConstants law;
+  std::vector<std::string_view> known;
+  for (const LawConstant& constant : kLawConstants) {
+    if (!uses(what, constant)) continue;
+    known.push_back(constant.name);
+    const bool divides = constant.name.ends_with("_share");
+    law.*constant.value = node.get(constant.name).number(divides ? 1e-12 : 0, kHighest);
+  }
+  node.allow_only(known);
+  return law;
+}
+
+BoostedTrees read_trees(Node node, std::size_t feature_count) {
+  node.allow_only({"base", "trees"});
+  std::vector<std::string> texts;
+  const Node list = node.get("trees");
+  for (std::size_t i = 0; i < list.size(); ++i) texts.push_back(list.at(i).text());
+  return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
+}
+
+std::vector<FittedRange> read_range(Node node) {
+  std::vector<FittedRange> range;
+  for (const auto& [name, ends] : node.members()) {
+    if (ends.size() != 2) ends.fail("is not a pair: lowest and highest");
+    range.push_back({name, ends.at(0).number(), ends.at(1).number()});
+  }
+  return range;
+}
+
+OperatorEntry read_entry(Node node) {
+  OperatorEntry entry;
+  entry.what = node.get("class").choice(kOperatorClassNames);
+  entry.pass = node.get("pass").choice(kPassNames);
+  entry.kind = node.get("chosen").choice(kFitKindNames);
+  entry.law = read_law(node.get("law"), entry.what);
+  if (const auto trees = node.find("trees")) {
+    entry.trees = read_trees(*trees, feature_names(entry.what, entry.pass).size());
+  } else if (entry.kind != FitKind::kLaw) {
+    node.fail("has no `trees`, which were chosen");
+  }
+  entry.range = read_range(node.get("range"));
+  if (const auto kernel = node.find("kernel")) entry.kernel = kernel->choice(kAttentionKernelNames);
+  return entry;
+}
+
+}  // namespace
+
+OperatorProfile read_operator_profile(const Document& document) {
+  const Node root = document.root();
+  const Node version = root.get("stepwright");
+  if (version.text() != "profile/1") version.fail("is not a profile; allowed: profile/1");
+  OperatorProfile profile;
+  profile.name = root.get("name").text();
+  const Node device = root.get("device");
+  profile.device = device.get("name").text();
+  profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
+  profile.peaks.bandwidth_bytes_per_s =
+      device.get("memory_bandwidth_bytes_per_s").number(1, kHighest);
+  profile.multiprocessors = static_cast<int>(device.get("multiprocessors").integer(1, 100000));
+  const auto operators = root.find("operators");
+  for (std::size_t i = 0; operators && i < operators->size(); ++i) {
+    const Node node = operators->at(i);
+    OperatorEntry entry = read_entry(node);
+    auto& place = profile.entries[static_cast<std::size_t>(entry.what)]
+                                 [static_cast<std::size_t>(entry.pass)];
+    if (place) node.fail("is a class and pass that came before");
+    place = std::move(entry);
+  }
+  return profile;
+}
+
+std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
+                                     const Operator& op, const DevicePeaks& peaks,
+                                     double arithmetic_speedup) {
+  const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
+  std::array<double, 2> seconds = law_seconds(entry.law, work, peaks, arithmetic_speedup);
+  if (entry.kind == FitKind::kLaw) return seconds;
+  const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
+  double factor = std::exp(entry.trees.evaluate(inputs.all()));
+  if (entry.kind == FitKind::kTrees) {
+    const std::array<double, 2> there = law_seconds(entry.law, work, profile.peaks);
+    factor /= there[0] + there[1];
+  }
+  for (double& kernel_s : seconds) kernel_s *= factor;
+  return seconds;
+}
+
+std::string outside_range(const OperatorEntry& entry, const Operator& op) {
+  double farthest = 1;
+  std::string words;
+  const Quantities sizes = quantities(entry.what, op);
+  for (const Quantity& size : sizes.all()) {
+    const auto range = std::ranges::find(entry.range, size.name, &FittedRange::name);
+    if (range == entry.range.end()) continue;
+    const double factor = std::max(size.value / range->high, range->low / size.value);
+    if (factor <= farthest) continue;
+    farthest = factor;
+    words = fmt::format("{} {:.0f}, fitted {:.0f} to {:.0f}", size.name, size.value, range->low,
+                        range->high);
+  }
+  return words;
+}
+
+}  // namespace stepwright

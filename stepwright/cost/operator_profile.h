@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/cost/operator_class.h"
+#include "stepwright/cost/operator_law.h"
+#include "stepwright/cost/boosted_trees.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What a fit chose for one class and pass.
+enum class FitKind : std::uint8_t {
+  kLaw,             ///< The physical law.
+  kTrees,           ///< Trees over the logarithm of the seconds.
+  kLawTimesTrees,   ///< The law, corrected by trees over the logarithm of what it misses.
+};
+inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
+                                                   {FitKind::kTrees, "trees"},
+                                                   {FitKind::kLawTimesTrees, "law_times_trees"}};
+
+/// Sizes over which a fit saw rows, both ends included.
+struct FittedRange {
+  std::string name;
+  double low = 0, high = 0;
+};
+
+/// One class and pass on one device, fitted.
+struct OperatorEntry {
+  OperatorClass what{};
+  Pass pass{};
+  FitKind kind{};
+  LawConstants law;
+  BoostedTrees trees;
+  std::vector<FittedRange> range;
+  /// Of kAttention: the kernel that was sampled.
+  AttentionKernel kernel = AttentionKernel::kFlash2;
+};
+
+/// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
+struct OperatorProfile {
+  std::string name;
+  std::string device;    ///< A built-in device.
+  DevicePeaks peaks;
+  int multiprocessors = 1;
+  std::array<std::array<std::optional<OperatorEntry>, kPasses>, kOperatorClasses> entries;
+
+  [[nodiscard]] const OperatorEntry* find(OperatorClass what, Pass pass) const {
+    const auto& entry = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
+    return entry ? &*entry : nullptr;
+  }
+};
+
+/// Reads the operators of a profile document; what else a profile holds is passed over. Fails with
+/// `kInput` naming file and field.
+OperatorProfile read_operator_profile(const Document& document);
+
+/// Seconds of each kernel of a pass on a device with `peaks`: the law there, corrected as on the
+/// device of the fit. `arithmetic_speedup` multiplies the rate of arithmetic.
+std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
+                                     const Operator& op, const DevicePeaks& peaks,
+                                     double arithmetic_speedup);
+
+/// The quantity that is farthest outside of what the fit saw, in words ("keys 32768, fitted 1024
+/// to 5120"); empty when all are inside.
+std::string outside_range(const OperatorEntry& entry, const Operator& op);
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/cost/operator_law.h"
+
+namespace stepwright {
+
+/// One measured pass, as a law sees it.
+struct LawRow {
+  PassWork work;
+  double seconds = 0;
+};
+
+/// The constants of the law of a class that come nearest to the rows: least squares of the
+/// logarithm of predicted over measured, robust (soft L1, 5 %), with a weak pull to the priors of
+/// `kLawConstants` so that what the rows do not tell stays there. Levenberg-Marquardt; the same
+/// result on every run. Fails with `kInput` when there are fewer than eight rows.
+LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks);
+
+}  // namespace stepwright

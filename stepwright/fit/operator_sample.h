@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/cost/compute_cost.h"
+
+namespace stepwright {
+
+/// One measured operator, as one of ours.
+struct OperatorSample {
+  std::string name;  ///< What the table calls it: "linear_qkv", "gemm", ...
+  OperatorClass what{};
+  Operator op;
+  std::optional<double> forward_s, backward_s;  ///< The backward is whole: both gradients.
+  /// The size by which rows are left out together: the hidden size where the table has one, else
+  /// the next best (heads, tokens).
+  std::int64_t hold_out = 0;
+  std::string device;  ///< Of our catalogue; empty when the table does not say.
+  AttentionKernel kernel = AttentionKernel::kFlash2;  ///< Of kAttention.
+  std::size_t line = 0;
+};
+
+/// A row that cannot be used.
+struct BadRow {
+  std::string file;
+  std::size_t line = 0;
+  std::string reason;  ///< "bad value", "duplicate", or why a fit dropped it.
+  std::string detail;
+};
+
+/// The operator samples of one file.
+struct OperatorTable {
+  std::string file;
+  std::vector<OperatorSample> samples;
+  std::vector<BadRow> bad;  ///< Not a number, not positive, no shape, twice the same.
+};
+
+/// Whether a table holds operator samples: one of the two headers of docs/formats.md, "Samples".
+bool has_operator_samples(const CsvTable& table);
+
+/// Reads them. A row of an operator, device or unit that no class covers (an overview of several
+/// operators, a rate without a shape) is passed over. Fails with `kInput` when the header is
+/// neither of the two.
+OperatorTable read_operator_samples(const CsvTable& table);
+
+/// The operator of a row in `op,tp,batch,seq,hidden,heads,layers` and its class; nothing when `op`
+/// is unknown. Fails with `kInput` naming the field when a size that the operator needs is missing.
+struct SampledOperator {
+  OperatorClass what{};
+  Operator op;
+  std::int64_t hold_out = 0;
+};
+struct SampledSizes {
+  std::string op;
+  std::int64_t tensor = 1, batch = 0, length = 0, hidden = 0, heads = 0, layers = 0;
+};
+std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
+
+/// Predicted seconds of a sample's forward or backward. `cost` is priced for `Load::kIsolated`.
+inline double predicted_s(const ComputeCost& cost, const OperatorSample& sample, Pass pass) {
+  return cost.pass_seconds(sample.what, pass, sample.op);
+}
+
+}  // namespace stepwright

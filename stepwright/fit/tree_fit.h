@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/cost/boosted_trees.h"
+#include "stepwright/cost/operator_features.h"
+
+namespace stepwright {
+
+/// One row of a fit of trees.
+struct TreeRow {
+  Features inputs;
+  float target = 0;
+};
+
+/// Gradient-boosted trees (XGBoost, squared error, 120 trees of depth 4, one thread, fixed seed, so
+/// that equal rows give equal trees). Fails with `kRuntime` when XGBoost does.
+BoostedTrees fit_trees(std::span<const TreeRow> rows);
+
+/// What XGBoost itself says of the rows after the same fit; to test our evaluator against.
+std::vector<float> xgboost_predictions(std::span<const TreeRow> rows);
+
+}  // namespace stepwright
