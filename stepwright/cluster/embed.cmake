@@ -1,8 +1,10 @@
 # stepwright_embed(<output> <function>=<folder>...)
-# Writes a C++ file with one function for each folder: all its .yaml and .json files as (name, text). The
-# files are data that a person adds one of, so this is the one place that looks into a folder.
+# Writes a C++ file with one function for each folder: all its .yaml and .json files as (name,
+# text). The files are data that a person adds one of, so this is the one place that looks into a
+# folder.
 function(stepwright_embed output)
-  set(code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n")
+  string(CONCAT code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n"
+    "using namespace std::string_view_literals;\n")
   foreach(pair ${ARGN})
     string(REPLACE "=" ";" pair "${pair}")
     list(GET pair 0 function)
@@ -20,7 +22,7 @@ function(stepwright_embed output)
     foreach(path ${files})
       get_filename_component(name "${path}" NAME_WLE)
       file(READ "${path}" text)
-      string(APPEND code "      {\"${name}\", R\"yaml(${text})yaml\"},\n")
+      string(APPEND code "      {\"${name}\", R\"yaml(${text})yaml\"sv},\n")
     endforeach()
     string(APPEND code "  };\n  return kFiles;\n}\n")
   endforeach()

@@ -67,7 +67,11 @@ BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
   times_.clear();
   BlockCost cost;
   for (const Operator& op : piece.operators) {
-    times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
+    if (is_communication(op.kind)) {
+      times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
+    } else {
+      times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
+    }
     cost.serial_s += times_.back().seconds;
     if (op.stream == Stream::kCompute) cost.stream_s += times_.back().seconds;
   }

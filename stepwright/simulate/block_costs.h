@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "stepwright/cost/price_table.h"
 #include "stepwright/simulate/alone.h"
 #include "stepwright/simulate/pricer.h"
 #include "stepwright/step/layer.h"
@@ -21,7 +22,7 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
  public:
-  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
+  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost), prices_(cost.compute()) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
@@ -34,6 +35,7 @@ class BlockPricer {
 
   const Job& job_;
   const CostModel& cost_;
+  PriceTable prices_;
   AloneRunner runner_;
   std::vector<OperatorTime> times_;
   std::vector<double> ends_;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "stepwright/cost/cost_model.h"
+#include "stepwright/cost/compute_cost.h"
 #include "stepwright/step/work.h"
 #include "tests/cost/jobs.h"
 
@@ -35,51 +35,51 @@ Operator attention(Phase phase, std::int64_t head_dim = 128) {
 }
 
 TEST(ComputeCost, AProductTakesItsFlopsAtTheAttainableRateAndItsStart) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   // 2 * 4096^3 = 137.439e9 FLOP at .76 * 312e12: 579.617 us; start 10 us, launch 3 us.
-  EXPECT_NEAR(cost.compute_s(linear(4096, 4096, 4096)), 592.617 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(linear(4096, 4096, 4096)), 592.617 * kMicro, kClose);
 }
 
 TEST(ComputeCost, AThinProductIsBoundByMemory) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   // 2 * (16 * 8192 + 8192^2 + 16 * 8192) bytes at .8 * 2e12: 84.214 us; launch 3 us.
-  EXPECT_NEAR(cost.compute_s(linear(16, 8192, 8192)), 87.214 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(linear(16, 8192, 8192)), 87.214 * kMicro, kClose);
 }
 
 TEST(ComputeCost, NarrowProductsAreFasterOnDevicesThatHaveThem) {
-  const CostModel cost(h100_job());
+  const ComputeCost cost(h100_job(), {});
   const double flop = 2.0 * 8192 * 8192 * 8192;
-  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192)), flop / (0.69 * 990e12) + 9e-6, kClose);
-  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192, DType::kFp8)),
+  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192)), flop / (0.69 * 990e12) + 9e-6, kClose);
+  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192, DType::kFp8)),
               flop / (1.8 * 0.69 * 990e12) + 9e-6, kClose);
-  EXPECT_NEAR(cost.compute_s(linear(8192, 8192, 8192, DType::kFp32)), flop / (0.7 * 67e12) + 9e-6,
+  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192, DType::kFp32)), flop / (0.7 * 67e12) + 9e-6,
               kClose);
 }
 
 TEST(ComputeCost, GroupedProductsPadEachExpertsRows) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   Operator op = linear(4096, 4096, 4096);
   op.kind = OperatorKind::kGroupedLinear;
   op.shape.batch = 8;
   // 512 rows an expert and 128 of padding: 579.617 us * 640/512 / .85 = 852.378 us; 13 us.
-  EXPECT_NEAR(cost.compute_s(op), 865.378 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(op), 865.378 * kMicro, kClose);
 }
 
 TEST(ComputeCost, FusedAttentionIsPricedByItsPairs) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   // 4 * 32 * 8390656 * 128 = 137.473e9 FLOP at .62 * 312e12: 710.671 us; 240 keys a query more:
   // * 1.117159 = 793.932 us; start and launch 13 us.
-  EXPECT_NEAR(cost.compute_s(attention(Phase::kForward)), 806.932 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(attention(Phase::kForward)), 806.932 * kMicro, kClose);
   // 2.5 times the FLOPs at .85 of the rate.
-  EXPECT_NEAR(cost.compute_s(attention(Phase::kDataGradient)), (793.932 * 2.5 / 0.85 + 13) * kMicro,
+  EXPECT_NEAR(cost.seconds(attention(Phase::kDataGradient)), (793.932 * 2.5 / 0.85 + 13) * kMicro,
               0.02 * kMicro);
 }
 
 TEST(ComputeCost, SmallHeadsAreSlowerAndLargeOnesNotFasterThan128) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   const auto rate = [&](std::int64_t head_dim) {
     const Operator op = attention(Phase::kForward, head_dim);
-    return flops(op) / (cost.compute_s(op) - 13e-6);
+    return flops(op) / (cost.seconds(op) - 13e-6);
   };
   EXPECT_NEAR(rate(64) / rate(128), 0.9, 0.001);
   EXPECT_DOUBLE_EQ(rate(256), rate(128));
@@ -91,7 +91,7 @@ TEST(ComputeCost, TheAttentionKernelSetsTheRate) {
   for (const auto kernel :
        {AttentionKernel::kFlash1, AttentionKernel::kFlash2, AttentionKernel::kFlash3}) {
     job.kernels.attention = kernel;
-    const double seconds = CostModel(job).compute_s(attention(Phase::kForward));
+    const double seconds = ComputeCost(job, {}).seconds(attention(Phase::kForward));
     EXPECT_LT(seconds, last);
     last = seconds;
   }
@@ -100,20 +100,20 @@ TEST(ComputeCost, TheAttentionKernelSetsTheRate) {
 TEST(ComputeCost, UnfusedAttentionComputesAllScores) {
   Job job = a100_job();
   job.kernels.attention = AttentionKernel::kUnfused;
-  const CostModel cost(job);
+  const ComputeCost cost(job, {});
   Operator op = attention(Phase::kForward);
   op.kind = OperatorKind::kScores;
   // 2 * 32 * 4096^2 * 128 = 137.439e9 FLOP at .36 * 312e12: 1223.638 us; 13 us.
-  EXPECT_NEAR(cost.compute_s(op), 1236.638 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
   op.kind = OperatorKind::kAttendValues;
-  EXPECT_NEAR(cost.compute_s(op), 1236.638 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
   op.kind = OperatorKind::kSoftmax;
   // 4 bytes of 32 * 4096^2 scores at 1.6e12: 1342.177 us; launch 3 us.
-  EXPECT_NEAR(cost.compute_s(op), 1345.177 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(op), 1345.177 * kMicro, kClose);
 }
 
 TEST(ComputeCost, VectorOperatorsAreBoundByMemory) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   struct Case {
     OperatorKind kind;
     double bytes_per_element, share;
@@ -127,28 +127,28 @@ TEST(ComputeCost, VectorOperatorsAreBoundByMemory) {
   for (const Case& each : cases) {
     SCOPED_TRACE(name_of(kOperatorNames, each.kind));
     const double bytes = each.bytes_per_element * 4096 * 8192;
-    EXPECT_NEAR(cost.compute_s(vector_operator(each.kind)), bytes / (each.share * 2e12) + 3e-6,
+    EXPECT_NEAR(cost.seconds(vector_operator(each.kind)), bytes / (each.share * 2e12) + 3e-6,
                 kClose);
   }
 }
 
 TEST(ComputeCost, UpdateAndGradientNormMoveBytesPerParameter) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   const Operator update{.kind = OperatorKind::kOptimizer,
                         .shape = {.rows = 1'000'000'000, .inner = 30}};
-  EXPECT_NEAR(cost.compute_s(update), 30e9 / 1.6e12 + 3e-6, kClose);
+  EXPECT_NEAR(cost.seconds(update), 30e9 / 1.6e12 + 3e-6, kClose);
   const Operator norm{
       .kind = OperatorKind::kNormSquare, .dtype = DType::kFp32, .shape = {.rows = 1'000'000'000}};
-  EXPECT_NEAR(cost.compute_s(norm), 4e9 / 1.6e12 + 3e-6, kClose);
+  EXPECT_NEAR(cost.seconds(norm), 4e9 / 1.6e12 + 3e-6, kClose);
 }
 
 TEST(ComputeCost, UnfusedKernelsMoveMore) {
   Job job = a100_job();
-  const CostModel fused(job);
+  const ComputeCost fused(job, {});
   job.kernels.fused_norm = false;
-  const CostModel unfused(job);
+  const ComputeCost unfused(job, {});
   const auto ratio = [&](Operator op) {
-    return (unfused.compute_s(op) - 18e-6) / (fused.compute_s(op) - 3e-6);
+    return (unfused.seconds(op) - 18e-6) / (fused.seconds(op) - 3e-6);
   };
   EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm)), 4.5, 1e-6);
   EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm, Phase::kDataGradient)), 9.5, 1e-6);
@@ -158,25 +158,25 @@ TEST(ComputeCost, UnfusedKernelsMoveMore) {
   gated.gated = true;
   EXPECT_NEAR(ratio(gated), 1.8, 1e-6);
   for (const auto kind : {OperatorKind::kActivation, OperatorKind::kAdd, OperatorKind::kSoftmax}) {
-    EXPECT_EQ(unfused.compute_s(vector_operator(kind)), fused.compute_s(vector_operator(kind)));
+    EXPECT_EQ(unfused.seconds(vector_operator(kind)), fused.seconds(vector_operator(kind)));
   }
 }
 
 TEST(ComputeCost, GraphsShortenTheLaunchGap) {
   Job job = a100_job();
-  const double gap = CostModel(job).compute_s(vector_operator(OperatorKind::kAdd));
+  const double gap = ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd));
   job.kernels.cuda_graphs = true;
-  EXPECT_NEAR(gap - CostModel(job).compute_s(vector_operator(OperatorKind::kAdd)), 2 * kMicro,
+  EXPECT_NEAR(gap - ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd)), 2 * kMicro,
               kClose);
 }
 
 TEST(ComputeCost, RoutedWorkCountsTheBusiestRank) {
   Job job = a100_job();
   job.imbalance = 1.5;
-  const CostModel cost(job);
+  const ComputeCost cost(job, {});
   Operator routed = linear(4096, 4096, 4096);
   routed.routed = true;
-  EXPECT_EQ(cost.compute_s(routed), cost.compute_s(linear(6144, 4096, 4096)));
+  EXPECT_EQ(cost.seconds(routed), cost.seconds(linear(6144, 4096, 4096)));
 }
 
 /// Shapes from tiny to huge for every kind of computation.
@@ -210,22 +210,22 @@ TEST(ComputeCost, NothingIsFasterThanThePeaks) {
   for (const Job& job : {a100_job(), h100_job(), b200_job(), other_job()}) {
     const Device& device = job.cluster.device;
     for (const auto& [dtype, peak] : device.peak_flops) {
-      const CostModel cost(job);
+      const ComputeCost cost(job, {});
       for (Operator op : many_operators()) {
         op.dtype = dtype;
         const bool narrow_vector = storage_type(dtype) != dtype &&
                                    op.kind != OperatorKind::kLinear &&
                                    op.kind != OperatorKind::kGroupedLinear;
         if (narrow_vector) continue;
-        EXPECT_GE(cost.compute_s(op), flops(op) / peak);
-        EXPECT_GE(cost.compute_s(op), memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
+        EXPECT_GE(cost.seconds(op), flops(op) / peak);
+        EXPECT_GE(cost.seconds(op), memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
       }
     }
   }
 }
 
 TEST(ComputeCost, MoreRowsNeverTakeLess) {
-  const CostModel cost(a100_job());
+  const ComputeCost cost(a100_job(), {});
   for (const Named<OperatorKind>& entry : kOperatorNames) {
     if (is_communication(entry.value)) continue;
     double last = 0;
@@ -233,7 +233,7 @@ TEST(ComputeCost, MoreRowsNeverTakeLess) {
       Operator op = vector_operator(entry.value);
       op.shape.rows = rows;
       op.shape.batch = 8;
-      const double seconds = cost.compute_s(op);
+      const double seconds = cost.seconds(op);
       EXPECT_GE(seconds, last) << entry.name << " at " << rows;
       last = seconds;
     }

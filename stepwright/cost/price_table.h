@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <unordered_map>
+
+#include "stepwright/cost/compute_cost.h"
+
+namespace stepwright {
+
+/// Seconds of computations that were priced before: laws and trees take microseconds, and the same
+/// shapes come back in every plan. Not shared between threads.
+class PriceTable {
+ public:
+  /// `cost` must outlive this.
+  explicit PriceTable(const ComputeCost& cost) : cost_(cost) {}
+
+  /// `ComputeCost::seconds`, from the table when the operator is known.
+  double seconds(const Operator& op);
+  [[nodiscard]] std::size_t size() const { return known_.size(); }
+
+ private:
+  /// What a price depends on.
+  struct Key {
+    OperatorKind kind{};
+    Phase phase{};
+    DType dtype{};
+    bool routed = false, gated = false;
+    Shape shape{};
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  const ComputeCost& cost_;
+  std::unordered_map<Key, double, Hash> known_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,150 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/cost/compute_cost.h"
+#include "stepwright/cost/price_table.h"
+#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+Job job_on(std::string_view device) {
+  Job job;
+  job.cluster.device = built_in_device(device);
+  return job;
+}
+
+Operator product(std::int64_t rows, std::int64_t inner, std::int64_t columns,
+                 Phase phase = Phase::kForward) {
+  return {.kind = OperatorKind::kLinear,
+          .phase = phase,
+          .shape = {.rows = rows, .columns = columns, .inner = inner}};
+}
+
+const OperatorProfile* profile_of(std::string_view device) {
+  return operator_profiles_for(built_in_device(device)).front();
+}
+
+TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
+  EXPECT_EQ(profile_of("a100-sxm-80g")->name, "a100_sxm4_80g_perlmutter");
+  EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
+  EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
+  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
+  EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::HasSubstr("scaled"));
+  EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), "unfitted");
+}
+
+TEST(FittedCost, APassIsThePhasesOfItsOperators) {
+  const std::vector<const OperatorProfile*> profiles = {profile_of("a100-sxm-80g")};
+  const ComputeCost cost(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
+  const double data = cost.seconds(product(8192, 4096, 1024, Phase::kDataGradient));
+  const double weight = cost.seconds(product(8192, 4096, 1024, Phase::kWeightGradient));
+  EXPECT_NE(data, weight);
+  EXPECT_NEAR(
+      cost.pass_seconds(OperatorClass::kProduct, Pass::kBackward, product(8192, 4096, 1024)),
+      data + weight, 1e-12);
+}
+
+TEST(FittedCost, LongProductsAreSlowerInARunningJob) {
+  const auto profiles = operator_profiles_for(built_in_device("a100-sxm-80g"));
+  const ComputeCost alone(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
+  const ComputeCost running(job_on("a100-sxm-80g"), profiles);
+  const Operator large = product(32768, 8192, 8192);
+  EXPECT_NEAR(running.seconds(large) / alone.seconds(large), 1 / 0.88, 0.01);
+}
+
+TEST(FittedCost, AnotherDeviceTakesTheSharesOfTheNearest) {
+  const OperatorProfile* a100 = profile_of("a100-sxm-80g");
+  const std::vector<const OperatorProfile*> profiles = {a100};
+  Job half = job_on("a100-sxm-80g");
+  half.cluster.device.name = "half";
+  half.cluster.device.memory_bandwidth_bytes_per_s /= 2;
+  const Operator add{.kind = OperatorKind::kAdd, .shape = {.rows = 32768, .columns = 8192}};
+  EXPECT_NEAR(ComputeCost(half, profiles).seconds(add) /
+                  ComputeCost(job_on("a100-sxm-80g"), profiles).seconds(add),
+              2, 0.05);
+}
+
+TEST(FittedCost, SaysWhenAnOperatorIsOutsideOfWhatWasFitted) {
+  const ComputeCost cost(job_on("a100-sxm-80g"));
+  EXPECT_EQ(cost.outside_range(product(8192, 4096, 4096)), "");
+  EXPECT_EQ(cost.outside_range(product(1'000'000, 4096, 4096)),
+            "rows 1000000, fitted 2048 to 40960");
+  EXPECT_EQ(cost.outside_range({.kind = OperatorKind::kDropout}), "");
+}
+
+/// All kinds of computation from tiny to huge.
+std::vector<Operator> many_operators(DType dtype) {
+  std::vector<Operator> all;
+  for (const Named<OperatorKind>& entry : kOperatorNames) {
+    if (is_communication(entry.value)) continue;
+    for (std::int64_t size = 1; size <= 65536; size *= 4) {
+      for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+        all.push_back({.kind = entry.value,
+                       .phase = phase,
+                       .dtype = dtype,
+                       .shape = {.rows = size, .columns = 4096, .inner = 1024, .batch = 4,
+                                 .heads = 8, .kv_heads = 2, .queries = size, .keys = size,
+                                 .head_dim = 128, .value_dim = 128,
+                                 .pairs = size * (size + 1) / 2}});
+      }
+    }
+  }
+  return all;
+}
+
+TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
+  for (const std::string_view name : built_in_devices()) {
+    const Job job = job_on(name);
+    const Device& device = job.cluster.device;
+    for (const Load load : {Load::kRunning, Load::kIsolated}) {
+      const ComputeCost cost(job, operator_profiles_for(device), load);
+      for (const auto& [dtype, peak] : device.peak_flops) {
+        if (storage_type(dtype) != dtype) continue;
+        for (const Operator& op : many_operators(dtype)) {
+          const double seconds = cost.seconds(op);
+          EXPECT_GE(seconds, flops(op) / peak) << name;
+          EXPECT_GE(seconds, memory_bytes(op) / device.memory_bandwidth_bytes_per_s) << name;
+          EXPECT_TRUE(std::isfinite(seconds));
+        }
+      }
+    }
+  }
+}
+
+TEST(FittedCost, TheTableKnowsWhatWasPriced) {
+  const ComputeCost cost(job_on("a100-sxm-80g"));
+  PriceTable table(cost);
+  for (int again = 0; again < 2; ++again) {
+    for (const Operator& op : many_operators(DType::kBf16)) {
+      EXPECT_EQ(table.seconds(op), cost.seconds(op));
+    }
+  }
+  EXPECT_LE(table.size(), many_operators(DType::kBf16).size());
+}
+
+TEST(FittedCost, ABrokenProfileSaysWhere) {
+  const auto read = [](const std::string& text) {
+    (void)read_operator_profile(Document::parse(text, "p.json"));
+  };
+  const std::string head =
+      R"({"stepwright": "profile/1", "name": "p", "device": {"name": "d", "peak_flops": 1e12,)"
+      R"( "memory_bandwidth_bytes_per_s": 1e12, "multiprocessors": 8}, "operators": [)";
+  const std::string law = R"("law": {"start_us": 1, "memory_share": 1, "row_ns": 0}, "range": {})";
+  EXPECT_NO_THROW(read(head + R"({"class": "norm", "pass": "forward", "chosen": "law", )" + law + "}]}"));
+  for (const std::string entry :
+       {R"({"class": "nor", "pass": "forward", "chosen": "law", )" + law + "}",
+        R"({"class": "norm", "pass": "forward", "chosen": "trees", )" + law + "}",
+        R"({"class": "product", "pass": "forward", "chosen": "law", )" + law + "}",
+        R"({"class": "norm", "pass": "forward", "chosen": "law", "law": {}, "range": {}})"}) {
+    EXPECT_THROW(read(head + entry + "]}"), Error) << entry;
+  }
+  EXPECT_THROW(read(R"({"stepwright": "plan/1"})"), Error);
+  EXPECT_THROW((void)load_profile("no-such-profile"), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
