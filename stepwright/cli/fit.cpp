@@ -19,8 +19,8 @@ namespace {
 nlohmann::ordered_json dropped_json(const OperatorFit& fit) {
   auto json = nlohmann::ordered_json::array();
   for (const BadRow& row : fit.dropped) {
-    json.push_back({{"file", row.file}, {"line", row.line}, {"reason", row.reason},
-                    {"detail", row.detail}});
+    json.push_back(
+        {{"file", row.file}, {"line", row.line}, {"reason", row.reason}, {"detail", row.detail}});
   }
   return json;
 }
@@ -31,7 +31,8 @@ class Fit : public Command {
       : Command(program, "fit", "Fit the cost models to measured samples",
                 "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
                 "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json") {
-    app().add_option("SAMPLES", samples_, "Tables of samples (docs/formats.md, Samples)")
+    app()
+        .add_option("SAMPLES", samples_, "Tables of samples (docs/formats.md, Samples)")
         ->required();
     app().add_option("-o,--output", output_, "Profile file to write")->required();
     app().add_option("--device", device_, "Built-in device of the samples, when they do not say");
@@ -41,12 +42,13 @@ class Fit : public Command {
   void run(const Console& console) override {
     for (const std::string& file : samples_) check_not_input(output_, file);
     std::vector<OperatorTable> tables;
-    for (const std::string& file : samples_) tables.push_back(read_operator_samples(load_csv(file)));
+    for (const std::string& file : samples_)
+      tables.push_back(read_operator_samples(load_csv(file)));
     const std::string device = device_.empty() ? sampled_device(tables) : device_;
-    const ProfileHead head{.name = name_.empty() ? std::filesystem::path(output_).stem().string()
-                                                 : name_,
-                           .target = fit_target(device),
-                           .sources = sources()};
+    const ProfileHead head{
+        .name = name_.empty() ? std::filesystem::path(output_).stem().string() : name_,
+        .target = fit_target(device),
+        .sources = sources()};
     const OperatorFit fit = fit_operators(tables, head.target);
     const auto profile = profile_json(head, fit);
     report(console, head, fit, profile);
@@ -77,7 +79,8 @@ class Fit : public Command {
       return;
     }
     console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
-                << fit_table(fit) << '\n' << dropped_text(fit);
+                << fit_table(fit) << '\n'
+                << dropped_text(fit);
   }
 
   std::vector<std::string> samples_;

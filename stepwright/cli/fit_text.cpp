@@ -53,10 +53,16 @@ std::string median_line(const OperatorFit& fit) {
 }  // namespace
 
 std::string fit_table(const OperatorFit& fit) {
-  Table table{.columns = {{"class"}, {"pass"}, {"rows", Align::kRight}, {"dropped", Align::kRight},
-                          {"law", Align::kRight}, {"trees", Align::kRight},
-                          {"both", Align::kRight}, {"unfitted", Align::kRight},
-                          {"p90", Align::kRight}, {"chosen"}},
+  Table table{.columns = {{"class"},
+                          {"pass"},
+                          {"rows", Align::kRight},
+                          {"dropped", Align::kRight},
+                          {"law", Align::kRight},
+                          {"trees", Align::kRight},
+                          {"both", Align::kRight},
+                          {"unfitted", Align::kRight},
+                          {"p90", Align::kRight},
+                          {"chosen"}},
               .rows = {}};
   for (const FittedOperator& fitted : fit.operators) {
     const Candidates& errors = fitted.errors;

@@ -2,8 +2,8 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
-#include "stepwright/core/error.h"
 #include "stepwright/cluster/fields.h"
+#include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 
 namespace stepwright {

@@ -20,7 +20,7 @@ bool parses(std::string_view text, Number& number) {
 }  // namespace
 
 BoostedTrees::BoostedTrees(float base, std::span<const std::string> trees, std::size_t features,
-             const std::string& where)
+                           const std::string& where)
     : base_(base) {
   for (const std::string& text : trees) {
     roots_.push_back(static_cast<std::int32_t>(nodes_.size()));
@@ -33,7 +33,7 @@ BoostedTrees::BoostedTrees(float base, std::span<const std::string> trees, std::
 }
 
 std::size_t BoostedTrees::read(std::string_view text, std::size_t at, std::size_t features,
-                        const std::string& where, int depth) {
+                               const std::string& where, int depth) {
   const std::string_view rest = text.substr(std::min(at, text.size()));
   const std::string_view word = rest.substr(0, rest.find(' '));
   const std::size_t mark = word.find('<');
@@ -43,9 +43,10 @@ std::size_t BoostedTrees::read(std::string_view text, std::size_t at, std::size_
   const bool split = !leaf && parses(word.substr(0, mark), node.feature) && node.feature >= 0 &&
                      static_cast<std::size_t>(node.feature) < features;
   if (!valued || leaf == split || depth > kDeepest) {
-    fail_input(fmt::format("{}: tree {}: `{}` at character {} is neither a leaf nor "
-                           "FEATURE<THRESHOLD with one of {} features, {} levels at most",
-                           where, roots_.size() - 1, word, at, features, kDeepest));
+    fail_input(
+        fmt::format("{}: tree {}: `{}` at character {} is neither a leaf nor "
+                    "FEATURE<THRESHOLD with one of {} features, {} levels at most",
+                    where, roots_.size() - 1, word, at, features, kDeepest));
   }
   const std::size_t place = nodes_.size();
   nodes_.push_back(node);
@@ -72,7 +73,8 @@ double BoostedTrees::evaluate(std::span<const float> features) const {
 std::vector<std::string> BoostedTrees::texts() const {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < roots_.size(); ++i) {
-    const auto end = i + 1 < roots_.size() ? static_cast<std::size_t>(roots_[i + 1]) : nodes_.size();
+    const auto end =
+        i + 1 < roots_.size() ? static_cast<std::size_t>(roots_[i + 1]) : nodes_.size();
     std::string text;
     for (auto at = static_cast<std::size_t>(roots_[i]); at < end; ++at) {
       const Node& node = nodes_[at];

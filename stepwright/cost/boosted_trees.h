@@ -17,7 +17,7 @@ class BoostedTrees {
   /// Fails with `kInput` naming `where` when a text is no tree, or asks for a feature that is not
   /// among `features`.
   BoostedTrees(float base, std::span<const std::string> trees, std::size_t features,
-        const std::string& where);
+               const std::string& where);
 
   /// The sum for one row of features; allocates nothing. 0 without trees.
   [[nodiscard]] double evaluate(std::span<const float> features) const;
@@ -28,8 +28,8 @@ class BoostedTrees {
 
  private:
   struct Node {
-    float value = 0;           ///< Threshold, or what a leaf adds.
-    std::int32_t upper = -1;   ///< Child at or above the threshold; the lower one comes next.
+    float value = 0;            ///< Threshold, or what a leaf adds.
+    std::int32_t upper = -1;    ///< Child at or above the threshold; the lower one comes next.
     std::int16_t feature = -1;  ///< -1: a leaf.
   };
 

@@ -124,8 +124,8 @@ void ComputeCost::set_rates(const Device& device) {
     const bool wide = type != DType::kFp16 && type != DType::kBf16 && storage_type(type) == type;
     narrow_speedup_[index(type)] =
         wide ? 0 : flops_per_s / (defaults_->matrix_share * peaks_.flops);
-    const double peak = storage_type(type) == type ? peak_or(device, type, peaks_.flops)
-                                                   : peaks_.flops;
+    const double peak =
+        storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
     peak_flops_[index(type)] = peak_or(device, type, 0);
   }
@@ -210,7 +210,7 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& 
 double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const {
   const double one_s = floor_s(in_phase_of(op, pass));
   // What one kernel alone must move, of what a program's operators are counted with.
-  if (what == OperatorClass::kLoss) return one_s;  // one pass over the logits
+  if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
   if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half is masked
   if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
     return 0.75 * one_s;  // without the residual's gradient
@@ -258,11 +258,11 @@ std::string ComputeCost::fit() const {
     for (const Fitted& fit : of_class) {
       if (fit.profile == nullptr) continue;
       const bool own = fit.profile->device == device_;
-      std::string name = own ? fit.profile->name : fmt::format("{} scaled", fit.profile->name);
+      std::string name = own ? fit.profile->name : fmt::format("{} (scaled)", fit.profile->name);
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
   }
-  return names.empty() ? "unfitted" : fmt::format("{}", fmt::join(names, ", "));
+  return names.empty() ? "unfitted" : fmt::format("by {}", fmt::join(names, ", "));
 }
 
 }  // namespace stepwright

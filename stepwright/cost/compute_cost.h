@@ -45,7 +45,7 @@ class ComputeCost {
   /// 5120"); empty when inside, or when no profile prices it.
   [[nodiscard]] std::string outside_range(const Operator& op) const;
 
-  /// "unfitted", or which profiles price computations and whether they are scaled.
+  /// "unfitted", or "by" the profiles that price computations, those of other devices "(scaled)".
   [[nodiscard]] std::string fit() const;
 
  private:
@@ -84,8 +84,8 @@ class ComputeCost {
   Load load_;
   std::string device_;
   DevicePeaks peaks_;
-  std::array<double, kDTypes> peak_flops_{};         ///< 0: the device does not say.
-  std::array<double, kDTypes> narrow_speedup_{};     ///< Of products; 0: no fit covers the type.
+  std::array<double, kDTypes> peak_flops_{};      ///< 0: the device does not say.
+  std::array<double, kDTypes> narrow_speedup_{};  ///< Of products; 0: no fit covers the type.
   Rates rates_;
   std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
   double imbalance_ = 1.0;

@@ -1,5 +1,7 @@
 #include "stepwright/cost/cost_model.h"
 
+#include <fmt/format.h>
+
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/device_defaults.h"
 
@@ -10,7 +12,7 @@ CostModel::CostModel(const Job& job)
       compute_(job),
       contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
       imbalance_(job.imbalance),
-      fit_(compute_.fit()),
+      fit_(fmt::format("computation {}, messages unfitted", compute_.fit())),
       stated_error_(constants::kStatedError.value) {
   set_links(job.cluster);
 }

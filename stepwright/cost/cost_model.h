@@ -33,9 +33,9 @@ struct Contention {
 };
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
-/// pricing allocates nothing. Without fitted models (`fit()` says "unfitted") it is the documented
-/// default of `docs/models.md`: a roofline with attainable rates for computation; for messages
-/// starts and hops, then bytes over the share of the narrowest link.
+/// pricing allocates nothing. Computations follow the fitted laws of a profile (`ComputeCost`).
+/// Messages are the documented default of `docs/models.md`: starts and hops, then bytes over the
+/// share of the narrowest link.
 class CostModel {
  public:
   explicit CostModel(const Job& job);
@@ -58,7 +58,7 @@ class CostModel {
 
   [[nodiscard]] const Contention& contention() const { return contention_; }
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }
-  /// Provenance: "unfitted", or the profile that was fitted.
+  /// Provenance in words: which profiles price computations and messages, or "unfitted".
   [[nodiscard]] const std::string& fit() const { return fit_; }
   /// The relative error that the model states about itself; plans closer than this are tied.
   [[nodiscard]] double stated_error() const { return stated_error_; }

@@ -18,9 +18,9 @@ struct DeviceDefaults {
   double matrix_share = 0;   ///< Large products in 16 bits, of their peak.
   /// Rate of products in a running job over their rate alone: power and clocks.
   double sustained_share = 0.9;
-  double fp8_speedup = 1;    ///< Of fp8 and mxfp8 products over those in 16 bits.
-  double fp4_speedup = 1;    ///< Of nvfp4 products.
-  double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
+  double fp8_speedup = 1;  ///< Of fp8 and mxfp8 products over those in 16 bits.
+  double fp4_speedup = 1;  ///< Of nvfp4 products.
+  double start_us = 0;     ///< Start of a product: a rate of F / (F + start * rate).
   /// Fused attention forward at head dimension 128, of the 16-bit peak.
   double flash1_share = 0, flash2_share = 0, flash3_share = 0, cudnn_share = 0;
   double network_share = 0;  ///< Of the NICs' line rate.

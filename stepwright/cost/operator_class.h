@@ -11,21 +11,21 @@ namespace stepwright {
 
 /// Computations that follow one law: what a kernel does, and how the framework wrote it.
 enum class OperatorClass : std::uint8_t {
-  kProduct,         ///< kLinear; kGroupedLinear as that many products at once
-  kScores,          ///< kScores: batched Q K^T
-  kAttendValues,    ///< kAttendValues: batched P V
-  kAttention,       ///< kAttention: a fused kernel
-  kCausalSoftmax,   ///< kSoftmax: mask and softmax in one kernel
-  kUnfusedSoftmax,  ///< kSoftmax: softmax alone, the framework's own
-  kMask,            ///< the mask alone, before an unfused softmax
-  kNorm,            ///< kNorm: one kernel
-  kUnfusedNorm,     ///< kNorm: several kernels, in fp32
-  kActivation,      ///< kActivation: one kernel
-  kUnfusedRotary,   ///< kRotary: several kernels
-  kResidual,        ///< kAdd
-  kEmbedding,       ///< kEmbedding
-  kLoss,            ///< kLossLocal: an unfused cross entropy
-  kOptimizer,       ///< kOptimizer: multi-tensor kernels; `Shape::batch` counts layers of tensors
+  kProduct,           ///< kLinear; kGroupedLinear as that many products at once
+  kScores,            ///< kScores: batched Q K^T
+  kAttendValues,      ///< kAttendValues: batched P V
+  kAttention,         ///< kAttention: a fused kernel
+  kCausalSoftmax,     ///< kSoftmax: mask and softmax in one kernel
+  kUnfusedSoftmax,    ///< kSoftmax: softmax alone, the framework's own
+  kMask,              ///< the mask alone, before an unfused softmax
+  kNorm,              ///< kNorm: one kernel
+  kUnfusedNorm,       ///< kNorm: several kernels, in fp32
+  kActivation,        ///< kActivation: one kernel
+  kUnfusedRotary,     ///< kRotary: several kernels
+  kResidual,          ///< kAdd
+  kEmbedding,         ///< kEmbedding
+  kLoss,              ///< kLossLocal: an unfused cross entropy
+  kOptimizer,         ///< kOptimizer: multi-tensor kernels; `Shape::batch` counts layers of tensors
   kUnfusedOptimizer,  ///< kOptimizer: a kernel per tensor and step of the update
 };
 inline constexpr Named<OperatorClass> kOperatorClassNames[] = {
@@ -50,7 +50,7 @@ inline constexpr std::size_t kOperatorClasses = std::size(kOperatorClassNames);
 /// What was measured as one: the forward, or the whole backward (data and weight gradient).
 enum class Pass : std::uint8_t { kForward, kBackward };
 inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
-                                                       {Pass::kBackward, "backward"}};
+                                             {Pass::kBackward, "backward"}};
 inline constexpr std::size_t kPasses = std::size(kPassNames);
 
 /// Recomputation and updates count as forward.

@@ -25,7 +25,8 @@ double alignment(std::int64_t number) {
 
 /// Elements computed by full waves of tiles over elements of the result.
 double wave_factor(const Sizes& s, double tile_rows, double tile_columns, int multiprocessors) {
-  const double tiles = s.batch * std::ceil(s.rows / tile_rows) * std::ceil(s.columns / tile_columns);
+  const double tiles =
+      s.batch * std::ceil(s.rows / tile_rows) * std::ceil(s.columns / tile_columns);
   const double slots = std::ceil(tiles / multiprocessors) * multiprocessors;
   return slots * tile_rows * tile_columns / (s.batch * s.rows * s.columns);
 }
@@ -116,7 +117,8 @@ void add_waves(Features& out, const Sizes& s, int multiprocessors) {
 
 void add_product(Features& out, const Shape& s) {
   const double m = size(s.rows), n = size(s.columns), k = size(s.inner);
-  for (const double value : {m, n, k, m * n * k, m / n, n / k, m * n * k / (m * k + k * n + m * n)}) {
+  for (const double value :
+       {m, n, k, m * n * k, m / n, n / k, m * n * k / (m * k + k * n + m * n)}) {
     out.add(std::log2(value));
   }
   for (const std::int64_t number : {s.columns, s.inner, s.rows}) out.add(alignment(number));
@@ -161,21 +163,44 @@ void add_vector(Features& out, OperatorClass what, const Shape& s) {
   out.add(alignment(static_cast<std::int64_t>(rows)));
 }
 
-constexpr std::string_view kProductNames[] = {
-    "log2_rows", "log2_columns", "log2_inner", "log2_work", "log2_rows_per_column",
-    "log2_columns_per_inner", "log2_intensity", "columns_alignment", "inner_alignment",
-    "rows_alignment", "tiles_128x256", "tiles_256x128", "tiles_128x128", "log2_waves",
-    "weight_tiles_128x256", "weight_tiles_256x128", "weight_tiles_128x128", "weight_log2_waves"};
-constexpr std::string_view kBatchedNames[] = {
-    "log2_products", "keys", "head_dim", "head_alignment", "keys_alignment", "log2_work",
-    "tiles_128x256", "tiles_256x128", "tiles_128x128", "log2_waves", "other_tiles_128x256",
-    "other_tiles_256x128", "other_tiles_128x128", "other_log2_waves"};
-constexpr std::string_view kAttentionNames[] = {
-    "log2_heads", "keys", "head_dim", "padded_head", "head_padding", "query_waves",
-    "log2_query_waves", "log2_work"};
-constexpr std::string_view kVectorNames[] = {
-    "log2_rows", "log2_columns", "log2_elements", "log2_inner", "columns", "columns_alignment",
-    "rows_alignment"};
+constexpr std::string_view kProductNames[] = {"log2_rows",
+                                              "log2_columns",
+                                              "log2_inner",
+                                              "log2_work",
+                                              "log2_rows_per_column",
+                                              "log2_columns_per_inner",
+                                              "log2_intensity",
+                                              "columns_alignment",
+                                              "inner_alignment",
+                                              "rows_alignment",
+                                              "tiles_128x256",
+                                              "tiles_256x128",
+                                              "tiles_128x128",
+                                              "log2_waves",
+                                              "weight_tiles_128x256",
+                                              "weight_tiles_256x128",
+                                              "weight_tiles_128x128",
+                                              "weight_log2_waves"};
+constexpr std::string_view kBatchedNames[] = {"log2_products",
+                                              "keys",
+                                              "head_dim",
+                                              "head_alignment",
+                                              "keys_alignment",
+                                              "log2_work",
+                                              "tiles_128x256",
+                                              "tiles_256x128",
+                                              "tiles_128x128",
+                                              "log2_waves",
+                                              "other_tiles_128x256",
+                                              "other_tiles_256x128",
+                                              "other_tiles_128x128",
+                                              "other_log2_waves"};
+constexpr std::string_view kAttentionNames[] = {"log2_heads",       "keys",         "head_dim",
+                                                "padded_head",      "head_padding", "query_waves",
+                                                "log2_query_waves", "log2_work"};
+constexpr std::string_view kVectorNames[] = {"log2_rows",     "log2_columns", "log2_elements",
+                                             "log2_inner",    "columns",      "columns_alignment",
+                                             "rows_alignment"};
 constexpr std::string_view kOptimizerFeatureNames[] = {"log2_parameters", "layers"};
 
 }  // namespace
@@ -231,12 +256,17 @@ std::span<const std::string_view> feature_names(OperatorClass what, Pass pass) {
 Quantities quantities(OperatorClass what, const Operator& op) {
   const Shape& s = op.shape;
   if (what == OperatorClass::kProduct) {
-    return {{{{"rows", size(s.rows) / size(s.batch)}, {"columns", size(s.columns)},
-              {"inner", size(s.inner)}}}, 3};
+    return {{{{"rows", size(s.rows) / size(s.batch)},
+              {"columns", size(s.columns)},
+              {"inner", size(s.inner)}}},
+            3};
   }
   if (has_arithmetic(what)) {
-    return {{{{"heads", size(s.batch) * size(s.heads)}, {"queries", size(s.queries)},
-              {"keys", size(s.keys)}, {"head_dim", size(s.head_dim)}}}, 4};
+    return {{{{"heads", size(s.batch) * size(s.heads)},
+              {"queries", size(s.queries)},
+              {"keys", size(s.keys)},
+              {"head_dim", size(s.head_dim)}}},
+            4};
   }
   if (is_optimizer(what)) return {{{{"parameters", size(s.rows)}}}, 1};
   return {{{{"rows", rows_of(what, s)}, {"columns", columns_of(what, s)}}}, 2};

@@ -17,8 +17,8 @@ struct KernelWork {
   /// What tiles and waves compute over what was asked: at least 1. The least over tiles of 128 x
   /// 256, 256 x 128 and 128 x 128; the rows of queries for a fused attention.
   double waves = 1;
-  double depth = 0;        ///< Length of the inner sum of each result; 0: no product.
-  double rows = 0;         ///< Rows of a vector kernel; layers of tensors of an optimizer.
+  double depth = 0;          ///< Length of the inner sum of each result; 0: no product.
+  double rows = 0;           ///< Rows of a vector kernel; layers of tensors of an optimizer.
   bool uneven_head = false;  ///< Head dimension not a multiple of 32 (fused attention).
   bool wide_head = false;    ///< Head dimension above 128 (fused attention).
   double head_dim = 0;       ///< Padded (fused attention).

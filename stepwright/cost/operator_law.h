@@ -62,7 +62,8 @@ struct DevicePeaks {
 ///   flops * waves^wave_weight * (1 + ramp / depth) / (arithmetic_share * peak) and
 ///   bytes / (memory_share * bandwidth) + rows * row_ns,
 /// the arithmetic of a fused attention also times (1 + uneven_head), (1 + wide_head) where they
-/// apply, (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`: of a narrower type.
+/// apply, (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`: of a
+/// narrower type.
 std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
                                   const DevicePeaks& peaks, double arithmetic_speedup = 1);
 

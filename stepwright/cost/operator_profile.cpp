@@ -74,8 +74,8 @@ OperatorProfile read_operator_profile(const Document& document) {
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {
     const Node node = operators->at(i);
     OperatorEntry entry = read_entry(node);
-    auto& place = profile.entries[static_cast<std::size_t>(entry.what)]
-                                 [static_cast<std::size_t>(entry.pass)];
+    auto& place =
+        profile.entries[static_cast<std::size_t>(entry.what)][static_cast<std::size_t>(entry.pass)];
     if (place) node.fail("is a class and pass that came before");
     place = std::move(entry);
   }

@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "stepwright/core/document.h"
+#include "stepwright/cost/boosted_trees.h"
 #include "stepwright/cost/operator_class.h"
 #include "stepwright/cost/operator_law.h"
-#include "stepwright/cost/boosted_trees.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
 
 /// What a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
-  kLaw,             ///< The physical law.
-  kTrees,           ///< Trees over the logarithm of the seconds.
-  kLawTimesTrees,   ///< The law, corrected by trees over the logarithm of what it misses.
+  kLaw,            ///< The physical law.
+  kTrees,          ///< Trees over the logarithm of the seconds.
+  kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of what it misses.
 };
 inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
                                                    {FitKind::kTrees, "trees"},
@@ -44,7 +44,7 @@ struct OperatorEntry {
 /// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;    ///< A built-in device.
+  std::string device;  ///< A built-in device.
   DevicePeaks peaks;
   int multiprocessors = 1;
   std::array<std::array<std::optional<OperatorEntry>, kPasses>, kOperatorClasses> entries;

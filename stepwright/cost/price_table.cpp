@@ -7,11 +7,10 @@ namespace stepwright {
 std::size_t PriceTable::Hash::operator()(const Key& key) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
   const Shape& s = key.shape;
-  std::uint64_t hash = static_cast<std::uint64_t>(key.kind) << 24 |
-                       static_cast<std::uint64_t>(key.phase) << 16 |
-                       static_cast<std::uint64_t>(key.dtype) << 8 |
-                       static_cast<std::uint64_t>(key.routed) << 1 |
-                       static_cast<std::uint64_t>(key.gated);
+  std::uint64_t hash =
+      static_cast<std::uint64_t>(key.kind) << 24 | static_cast<std::uint64_t>(key.phase) << 16 |
+      static_cast<std::uint64_t>(key.dtype) << 8 | static_cast<std::uint64_t>(key.routed) << 1 |
+      static_cast<std::uint64_t>(key.gated);
   for (const std::int64_t size : {s.rows, s.columns, s.inner, s.batch, s.heads, s.kv_heads,
                                   s.queries, s.keys, s.head_dim, s.value_dim, s.pairs}) {
     hash = (hash ^ static_cast<std::uint64_t>(size)) * kMix;

@@ -29,8 +29,8 @@ const std::vector<OperatorProfile>& parsed_profiles() {
 double distance(const OperatorProfile& profile, const Device& device) {
   if (profile.device == device.name) return -1;
   return std::abs(std::log(sixteen_bit_flops(device) / profile.peaks.flops)) +
-         std::abs(std::log(device.memory_bandwidth_bytes_per_s /
-                           profile.peaks.bandwidth_bytes_per_s));
+         std::abs(
+             std::log(device.memory_bandwidth_bytes_per_s / profile.peaks.bandwidth_bytes_per_s));
 }
 
 }  // namespace
@@ -49,9 +49,8 @@ Document load_profile(const std::string& name_or_path) {
 std::vector<const OperatorProfile*> operator_profiles_for(const Device& device) {
   std::vector<const OperatorProfile*> profiles;
   for (const OperatorProfile& profile : parsed_profiles()) profiles.push_back(&profile);
-  std::ranges::stable_sort(profiles, {}, [&](const OperatorProfile* profile) {
-    return distance(*profile, device);
-  });
+  std::ranges::stable_sort(
+      profiles, {}, [&](const OperatorProfile* profile) { return distance(*profile, device); });
   return profiles;
 }
 

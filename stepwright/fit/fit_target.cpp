@@ -19,8 +19,8 @@ struct Multiprocessors {
 /// Enabled streaming multiprocessors: NVIDIA's architecture whitepapers; B200 and GB200 from the
 /// device query.
 constexpr Multiprocessors kMultiprocessors[] = {
-    {"v100", 80},      {"a100", 108}, {"a800", 108}, {"a40", 84},   {"h100-pcie", 114},
-    {"h100-sxm", 132}, {"h800", 132}, {"h200", 132}, {"gh200", 132}, {"b200", 148},
+    {"v100", 80},      {"a100", 108},  {"a800", 108}, {"a40", 84},    {"h100-pcie", 114},
+    {"h100-sxm", 132}, {"h800", 132},  {"h200", 132}, {"gh200", 132}, {"b200", 148},
     {"b300", 148},     {"gb200", 152}, {"gb300", 152}};
 
 /// Words of a name; digits and letters that follow each other are one word.
@@ -87,9 +87,9 @@ std::string sampled_device(std::span<const OperatorTable> tables) {
     if (!of_file.empty()) devices.insert(of_file);
   }
   if (devices.size() == 1) return *devices.begin();
-  fail_input(fmt::format("the samples are of {}; name one with --device",
-                         devices.empty() ? "an unknown device"
-                                         : fmt::format("{}", fmt::join(devices, ", "))));
+  fail_input(fmt::format(
+      "the samples are of {}; name one with --device",
+      devices.empty() ? "an unknown device" : fmt::format("{}", fmt::join(devices, ", "))));
 }
 
 }  // namespace stepwright

@@ -6,7 +6,7 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kFolds = 4;
+constexpr std::size_t kFolds = 6;
 
 std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
   std::vector<std::int64_t> sizes;
@@ -41,8 +41,7 @@ void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>&
     const FitRow& row = rows[i];
     const double law_s = law_prediction(law.law, row, setting);
     out.law[i] = capped(law_s, row);
-    out.law_times_trees[i] =
-        capped(law_s * std::exp(law.trees.evaluate(row.inputs.all())), row);
+    out.law_times_trees[i] = capped(law_s * std::exp(law.trees.evaluate(row.inputs.all())), row);
     out.trees[i] = capped(std::exp(trees.trees.evaluate(row.inputs.all())), row);
   }
 }

@@ -35,7 +35,7 @@ struct FitSetting {
 struct HeldOut {
   std::vector<double> law, trees, law_times_trees;
 };
-/// Four folds over the sorted distinct sizes; over the rows themselves when there is only one size.
+/// Six folds over the sorted distinct sizes; over the rows themselves when there is only one size.
 HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting);
 
 std::vector<LawRow> law_rows(std::span<const FitRow> rows);

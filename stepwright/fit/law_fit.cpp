@@ -23,7 +23,7 @@ constexpr double kStep = 1e-5;  ///< Of a logarithm, for the derivative.
 class LawProblem {
  public:
   LawProblem(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks)
-      : rows_(thinned(rows)), peaks_(peaks) {
+      : rows_(thinned(rows)), peaks_(peaks), bounded_(has_arithmetic(what)) {
     for (const LawConstant& constant : kLawConstants) {
       if (uses(what, constant)) constants_.push_back(&constant);
     }
@@ -38,7 +38,10 @@ class LawProblem {
 
   [[nodiscard]] LawConstants law(const Eigen::VectorXd& logs) const {
     LawConstants law;
-    for (Eigen::Index i = 0; i < size(); ++i) law.*constant(i).value = std::exp(logs[i]);
+    for (Eigen::Index i = 0; i < size(); ++i) {
+      const double value = std::exp(logs[i]);
+      law.*constant(i).value = is_share(constant(i)) ? std::min(value, 1.0) : value;
+    }
     return law;
   }
 
@@ -72,6 +75,11 @@ class LawProblem {
     for (std::size_t i = 0; i < count; ++i) kept.push_back(&rows[i * rows.size() / count]);
     return kept;
   }
+  /// A share of a peak that cannot be exceeded: products and attention move what is counted, while
+  /// what vector kernels move is a convention.
+  [[nodiscard]] bool is_share(const LawConstant& constant) const {
+    return bounded_ && constant.name.ends_with("_share");
+  }
   [[nodiscard]] Eigen::Index size() const { return std::ssize(constants_); }
   [[nodiscard]] const LawConstant& constant(Eigen::Index i) const {
     return *constants_[static_cast<std::size_t>(i)];
@@ -79,6 +87,7 @@ class LawProblem {
 
   std::vector<const LawRow*> rows_;
   DevicePeaks peaks_;
+  bool bounded_ = false;
   std::vector<const LawConstant*> constants_;
   double pull_ = 0;
 };

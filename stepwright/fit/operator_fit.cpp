@@ -35,8 +35,8 @@ class ClassFit {
  public:
   ClassFit(OperatorClass what, Pass pass, const FitTarget& target)
       : what_(what), pass_(pass), target_(target), cost_(job_of(target), {}, Load::kIsolated) {
-    setting_ = {what, pass, {sixteen_bit_flops(target.device),
-                             target.device.memory_bandwidth_bytes_per_s}};
+    setting_ = {
+        what, pass, {sixteen_bit_flops(target.device), target.device.memory_bandwidth_bytes_per_s}};
   }
 
   void add(const std::string& file, const OperatorSample& sample);
@@ -77,9 +77,9 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
 void ClassFit::drop(FitRow& row, const std::string& reason, const std::string& detail) {
   row.kept = false;
   ++out_.dropped[reason];
-  dropped_.push_back({*row.file, row.sample->line, reason,
-                      fmt::format("{} {}: {}", row.sample->name, name_of(kPassNames, pass_),
-                                  detail)});
+  dropped_.push_back(
+      {*row.file, row.sample->line, reason,
+       fmt::format("{} {}: {}", row.sample->name, name_of(kPassNames, pass_), detail)});
 }
 
 void ClassFit::sweep() {
@@ -124,8 +124,8 @@ bool ClassFit::drop_outliers(const HeldOut& held_out) {
   }
   std::vector<double> sorted = logs;
   std::ranges::nth_element(sorted, sorted.begin() + std::ssize(sorted) / 2);
-  const double limit = std::max(std::log(kOutlierFactor),
-                                kOutlierDeviations * sorted[sorted.size() / 2]);
+  const double limit =
+      std::max(std::log(kOutlierFactor), kOutlierDeviations * sorted[sorted.size() / 2]);
   bool any = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (logs[i] <= limit) continue;
@@ -170,8 +170,8 @@ FittedOperator ClassFit::fit() {
   drop_impossible();
   if (rows_.size() >= kFewestFitRows) drop_other_units();
   if (rows_.size() < kFewestFitRows) {
-    out_.refused = fmt::format("{} usable rows; a fit needs at least {}", rows_.size(),
-                               kFewestFitRows);
+    out_.refused =
+        fmt::format("{} usable rows; a fit needs at least {}", rows_.size(), kFewestFitRows);
     return std::move(out_);
   }
   HeldOut held_out = hold_out(rows_, setting_);
@@ -196,8 +196,9 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.kind = FitKind::kLaw;
   out.entry.trees = {};
   out.entry.law.arithmetic_share *= constants::kAttentionBackward.value;
-  out.derived = fmt::format("no usable rows: the forward law at {} of its rate, 2.5 times the FLOPs",
-                            constants::kAttentionBackward.value);
+  out.derived =
+      fmt::format("no usable rows: the forward law at {} of its rate, 2.5 times the FLOPs",
+                  constants::kAttentionBackward.value);
   return out;
 }
 
@@ -244,9 +245,8 @@ OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget
     }
   }
   derive_attention_backward(out.operators);
-  std::ranges::stable_sort(out.dropped, {}, [](const BadRow& row) {
-    return std::pair(row.file, row.line);
-  });
+  std::ranges::stable_sort(out.dropped, {},
+                           [](const BadRow& row) { return std::pair(row.file, row.line); });
   return out;
 }
 

@@ -52,7 +52,7 @@ struct OperatorFit {
 
 /// Fits every class and pass that the samples have. Rows above a peak, in wrong units, or far off
 /// all other rows are dropped and listed; a series most of whose rows are impossible goes whole. A
-/// candidate is chosen by its mean error on hidden sizes left out (four folds); a fit that is worse
+/// candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is worse
 /// than the default there is refused.
 OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget& device);
 

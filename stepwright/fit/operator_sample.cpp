@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kShapeHeader[] = {"op",    "tp",     "batch",  "seq",   "hidden",
                                              "heads", "layers", "fwd_us", "bwd_us"};
 constexpr std::string_view kKernelHeader[] = {
-    "gpu", "op",    "dtype",    "m",        "n",      "k",         "batch", "seq_len",
+    "gpu",   "op",       "dtype",    "m",      "n",         "k",      "batch", "seq_len",
     "heads", "kv_heads", "head_dim", "causal", "direction", "metric", "value"};
 
 bool has_all(const CsvTable& table, std::span<const std::string_view> titles) {
@@ -106,10 +106,10 @@ std::string_view device_of(const std::string& written) {
 }
 
 Operator kernel_product(const Cells& cells) {
-  return {.kind = OperatorKind::kLinear,
-          .shape = {.rows = cells.size("m", 0),
-                    .columns = cells.size("n", 0),
-                    .inner = cells.size("k", 0)}};
+  return {
+      .kind = OperatorKind::kLinear,
+      .shape = {
+          .rows = cells.size("m", 0), .columns = cells.size("n", 0), .inner = cells.size("k", 0)}};
 }
 
 Operator kernel_attention(const Cells& cells) {
@@ -187,9 +187,9 @@ bool has_operator_samples(const CsvTable& table) {
 OperatorTable read_operator_samples(const CsvTable& table) {
   const bool shapes = has_all(table, kShapeHeader);
   if (!has_operator_samples(table)) {
-    fail_input(fmt::format(
-        "{}: is no table of operator samples; allowed headers: {}; or columns {}", table.name,
-        fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
+    fail_input(
+        fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
+                    table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
   }
   OperatorTable out{.file = table.name};
   std::map<std::string, std::size_t> seen;

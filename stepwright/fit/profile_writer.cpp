@@ -27,7 +27,8 @@ Json entry_json(const FittedOperator& fitted) {
   const OperatorEntry& entry = fitted.entry;
   Json law = Json::object();
   for (const LawConstant& constant : kLawConstants) {
-    if (uses(entry.what, constant)) law[std::string(constant.name)] = rounded(entry.law.*constant.value);
+    if (uses(entry.what, constant))
+      law[std::string(constant.name)] = rounded(entry.law.*constant.value);
   }
   Json range = Json::object();
   for (const FittedRange& each : entry.range) range[each.name] = {each.low, each.high};

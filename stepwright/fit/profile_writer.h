@@ -18,7 +18,8 @@ struct ProfileHead {
 /// The profile document (docs/formats.md, "Profile") with the operators that were not refused.
 nlohmann::ordered_json profile_json(const ProfileHead& head, const OperatorFit& fit);
 
-/// The text of a profile file: indented, short lists on one line. The same fit gives the same bytes.
+/// The text of a profile file: indented, short lists on one line. The same fit gives the same
+/// bytes.
 std::string profile_text(const nlohmann::ordered_json& profile);
 
 }  // namespace stepwright

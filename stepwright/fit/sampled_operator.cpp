@@ -13,8 +13,22 @@ namespace {
 
 /// How the shape of a sampled operator follows from the row.
 enum class Layout : std::uint8_t {
-  kQkv, kAttentionOut, kMlpUp, kMlpDown, kHead, kAttention, kScoreRows, kFullRows, kMlpRows,
-  kRotated, kVocabularyRows, kEmbedding, kUpdate, kFirstUpdate, kLastUpdate, kWholeUpdate
+  kQkv,
+  kAttentionOut,
+  kMlpUp,
+  kMlpDown,
+  kHead,
+  kAttention,
+  kScoreRows,
+  kFullRows,
+  kMlpRows,
+  kRotated,
+  kVocabularyRows,
+  kEmbedding,
+  kUpdate,
+  kFirstUpdate,
+  kLastUpdate,
+  kWholeUpdate
 };
 
 struct Known {

@@ -15,10 +15,16 @@ namespace stepwright {
 namespace {
 
 constexpr int kRounds = 120;
-constexpr std::pair<const char*, const char*> kSettings[] = {
-    {"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"max_depth", "4"},
-    {"eta", "0.1"}, {"subsample", "0.8"}, {"colsample_bytree", "0.7"}, {"min_child_weight", "4"},
-    {"nthread", "1"}, {"seed", "1"}, {"verbosity", "0"}};
+constexpr std::pair<const char*, const char*> kSettings[] = {{"objective", "reg:squarederror"},
+                                                             {"tree_method", "hist"},
+                                                             {"max_depth", "4"},
+                                                             {"eta", "0.1"},
+                                                             {"subsample", "0.8"},
+                                                             {"colsample_bytree", "0.7"},
+                                                             {"min_child_weight", "4"},
+                                                             {"nthread", "1"},
+                                                             {"seed", "1"},
+                                                             {"verbosity", "0"}};
 
 void check(int status) {
   if (status != 0) throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", XGBGetLastError()));

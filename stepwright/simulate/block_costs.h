@@ -22,7 +22,8 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
  public:
-  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost), prices_(cost.compute()) {}
+  BlockPricer(const Job& job, const CostModel& cost)
+      : job_(job), cost_(cost), prices_(cost.compute()) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
@@ -44,10 +45,29 @@ double recomputed_flops(const StepProgram& program) {
   return total * static_cast<double>(ranks_of_stage);
 }
 
+/// Operators, each name once, that are larger or smaller than anything their price was fitted on.
+std::string outside_of_fits(const StepProgram& program, const ComputeCost& cost) {
+  std::vector<std::string_view> seen;
+  std::string text;
+  for (const Template& piece : program.templates) {
+    for (const Operator& op : piece.operators) {
+      if (is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end()) continue;
+      const std::string how = cost.outside_range(op);
+      if (how.empty()) continue;
+      seen.push_back(op.name);
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", op.name, how);
+    }
+  }
+  return text;
+}
+
 void add_notes(Prediction& p, const CostModel& cost) {
   const Job& job = p.planned.job;
   p.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost.fit(),
                                 100 * cost.stated_error()));
+  if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
+    p.notes.push_back(fmt::format("outside of the fitted range: {}", outside));
+  }
   if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
     p.notes.push_back("multi-token prediction layers are left out of parameters and step");
   }

@@ -8,8 +8,9 @@ namespace {
 TEST(Arguments, HelpTextsAreThese) {
   const Workplace place;
   std::string text;
-  for (const char* arguments : {"--help", "tune --help", "predict --help", "traffic --help",
-                                "memory --help", "study --help", "list --help", "--version"}) {
+  for (const char* arguments :
+       {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
+        "study --help", "fit --help", "list --help", "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);

@@ -27,8 +27,8 @@ TEST(BoostedTrees, NoTreesAddNothing) {
 }
 
 TEST(BoostedTrees, RefuseWhatIsNoTree) {
-  for (const char* text : {"", "x", "0<1", "0<1 2", "0<1 2 3 4", "2<1 0 0", "-1<1 0 0", "0< 1 2",
-                           "0<1  2 3"}) {
+  for (const char* text :
+       {"", "x", "0<1", "0<1 2", "0<1 2 3 4", "2<1 0 0", "-1<1 0 0", "0< 1 2", "0<1  2 3"}) {
     EXPECT_THROW((void)trees({text}), Error) << text;
   }
   try {

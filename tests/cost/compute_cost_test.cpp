@@ -1,6 +1,7 @@
+#include "stepwright/cost/compute_cost.h"
+
 #include <gtest/gtest.h>
 
-#include "stepwright/cost/compute_cost.h"
 #include "stepwright/step/work.h"
 #include "tests/cost/jobs.h"
 

@@ -32,7 +32,7 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
   EXPECT_EQ(profile_of("a100-sxm-80g")->name, "a100_sxm4_80g_perlmutter");
   EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
   EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
-  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
+  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "by a100_sxm4_80g_perlmutter");
   EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::HasSubstr("scaled"));
   EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), "unfitted");
 }
@@ -86,9 +86,16 @@ std::vector<Operator> many_operators(DType dtype) {
         all.push_back({.kind = entry.value,
                        .phase = phase,
                        .dtype = dtype,
-                       .shape = {.rows = size, .columns = 4096, .inner = 1024, .batch = 4,
-                                 .heads = 8, .kv_heads = 2, .queries = size, .keys = size,
-                                 .head_dim = 128, .value_dim = 128,
+                       .shape = {.rows = size,
+                                 .columns = 4096,
+                                 .inner = 1024,
+                                 .batch = 4,
+                                 .heads = 8,
+                                 .kv_heads = 2,
+                                 .queries = size,
+                                 .keys = size,
+                                 .head_dim = 128,
+                                 .value_dim = 128,
                                  .pairs = size * (size + 1) / 2}});
       }
     }
@@ -134,7 +141,8 @@ TEST(FittedCost, ABrokenProfileSaysWhere) {
       R"({"stepwright": "profile/1", "name": "p", "device": {"name": "d", "peak_flops": 1e12,)"
       R"( "memory_bandwidth_bytes_per_s": 1e12, "multiprocessors": 8}, "operators": [)";
   const std::string law = R"("law": {"start_us": 1, "memory_share": 1, "row_ns": 0}, "range": {})";
-  EXPECT_NO_THROW(read(head + R"({"class": "norm", "pass": "forward", "chosen": "law", )" + law + "}]}"));
+  EXPECT_NO_THROW(
+      read(head + R"({"class": "norm", "pass": "forward", "chosen": "law", )" + law + "}]}"));
   for (const std::string entry :
        {R"({"class": "nor", "pass": "forward", "chosen": "law", )" + law + "}",
         R"({"class": "norm", "pass": "forward", "chosen": "trees", )" + law + "}",

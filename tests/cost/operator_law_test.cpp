@@ -18,8 +18,8 @@ Operator product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
 TEST(OperatorLaw, AProductPaysTilesWavesDepthAndStart) {
   // 4096 x 4096 in tiles of 128 x 256: 512 tiles, 5 waves of 108: 540 / 512 = 1.0546875; 1,024
   // tiles of 128 x 128: 10 waves, 1080 / 1024, the same.
-  const PassWork work = pass_work(OperatorClass::kProduct, Pass::kForward,
-                                  product(4096, 4096, 4096), 108);
+  const PassWork work =
+      pass_work(OperatorClass::kProduct, Pass::kForward, product(4096, 4096, 4096), 108);
   ASSERT_EQ(work.count, 1);
   EXPECT_EQ(work.kernels[0].waves, 1.0546875);
   EXPECT_EQ(work.kernels[0].depth, 4096);
@@ -34,8 +34,8 @@ TEST(OperatorLaw, AProductPaysTilesWavesDepthAndStart) {
 }
 
 TEST(OperatorLaw, TheBackwardOfAProductIsItsTwoGradients) {
-  const PassWork work = pass_work(OperatorClass::kProduct, Pass::kBackward,
-                                  product(8192, 1024, 4096), 108);
+  const PassWork work =
+      pass_work(OperatorClass::kProduct, Pass::kBackward, product(8192, 1024, 4096), 108);
   ASSERT_EQ(work.count, 2);
   EXPECT_EQ(work.kernels[0].depth, 4096);  // rows x inner over columns
   EXPECT_EQ(work.kernels[1].depth, 8192);  // inner x columns over rows
@@ -48,9 +48,8 @@ TEST(OperatorLaw, TheBackwardOfAProductIsItsTwoGradients) {
 }
 
 TEST(OperatorLaw, AVectorKernelPaysItsBytesAndRows) {
-  const Operator op{.kind = OperatorKind::kNorm,
-                    .dtype = DType::kFp16,
-                    .shape = {.rows = 8192, .columns = 4096}};
+  const Operator op{
+      .kind = OperatorKind::kNorm, .dtype = DType::kFp16, .shape = {.rows = 8192, .columns = 4096}};
   const PassWork work = pass_work(OperatorClass::kNorm, Pass::kForward, op, 108);
   const LawConstants law{.start_us = 5, .memory_share = 0.5, .row_ns = 2};
   // 134.218e6 bytes at 1e12: 134.218 us; 8,192 rows of 2 ns: 16.384 us; start 5 us.
@@ -60,8 +59,14 @@ TEST(OperatorLaw, AVectorKernelPaysItsBytesAndRows) {
 TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
   Operator op{.kind = OperatorKind::kAttention,
               .dtype = DType::kFp16,
-              .shape = {.batch = 1, .heads = 32, .kv_heads = 32, .queries = 4096, .keys = 4096,
-                        .head_dim = 80, .value_dim = 80, .pairs = 4096 * 4096}};
+              .shape = {.batch = 1,
+                        .heads = 32,
+                        .kv_heads = 32,
+                        .queries = 4096,
+                        .keys = 4096,
+                        .head_dim = 80,
+                        .value_dim = 80,
+                        .pairs = 4096 * 4096}};
   const PassWork plain = pass_work(OperatorClass::kAttention, Pass::kForward, op, 108);
   EXPECT_TRUE(plain.kernels[0].uneven_head);
   EXPECT_EQ(plain.kernels[0].head_dim, 96);

@@ -31,19 +31,19 @@ struct Composition {
     return {last_layers * encoder.forward + forward, last_layers * encoder.backward + backward};
   }
   [[nodiscard]] double step() const {
-    const double forward = std::max(
-        {first().forward + transfer, middle().forward + transfer, last().forward});
-    const double backward = std::max(
-        {first().backward, middle().backward + transfer, last().backward + transfer});
+    const double forward =
+        std::max({first().forward + transfer, middle().forward + transfer, last().forward});
+    const double backward =
+        std::max({first().backward, middle().backward + transfer, last().backward + transfer});
     return (micro_batches - 1 + stages) * (forward + backward) + data_reduce + data_gather + update;
   }
 };
 
 /// Llemma-7B on 4 stages, 2 tensor ranks, 2 replicas of A100: the authors' own times and results.
 Composition llemma() {
-  const Both operators[] = {{3275, 5941}, {746, 1843}, {2752, 8598}, {532, 1499}, {4279, 7451},
-                            {366, 493}, {3803, 7532}, {828, 3905}, {828, 3905}, {232, 232},
-                            {232, 232}};
+  const Both operators[] = {{3275, 5941}, {746, 1843}, {2752, 8598}, {532, 1499},
+                            {4279, 7451}, {366, 493},  {3803, 7532}, {828, 3905},
+                            {828, 3905},  {232, 232},  {232, 232}};
   Composition c{.embedding = {939, 2064},
                 .head = {13240, 23536},
                 .loss = {3507, 1142},

@@ -40,7 +40,10 @@ TEST(LawFit, FindsTheConstantsThatMadeTheRows) {
 }
 
 TEST(LawFit, AFewWildRowsDoNotMoveIt) {
-  const LawConstants law{.start_us = 9, .arithmetic_share = 0.83, .wave_weight = 0.7, .ramp = 120,
+  const LawConstants law{.start_us = 9,
+                         .arithmetic_share = 0.83,
+                         .wave_weight = 0.7,
+                         .ramp = 120,
                          .memory_share = 0.65};
   std::vector<LawRow> rows = products(law);
   for (std::size_t i = 0; i < rows.size(); i += 20) rows[i].seconds *= 3;

@@ -44,9 +44,9 @@ TEST(OperatorFit, TakesTheLawWhereItIsTheLaw) {
 
 TEST(OperatorFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
   const OperatorFit fit = fit_of(residual_rows(0.6) +
-                                 "residual_add,,2,4096,4096,,,20,\n"        // 201 MB: 99 us at peak
-                                 "residual_add,,8,4096,4096,,,662000,\n"    // nanoseconds
-                                 "residual_add,,2,4096,5120,,,900,\n");     // 4 times the others
+                                 "residual_add,,2,4096,4096,,,20,\n"      // 201 MB: 99 us at peak
+                                 "residual_add,,8,4096,4096,,,662000,\n"  // nanoseconds
+                                 "residual_add,,2,4096,5120,,,900,\n");   // 4 times the others
   std::vector<std::string> dropped;
   for (const BadRow& row : fit.dropped) {
     dropped.push_back(std::to_string(row.line) + ": " + row.reason);
@@ -61,8 +61,10 @@ TEST(OperatorFit, RefusesAFitThatIsWorseThanTheDefault) {
   std::string text = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
   for (int hidden = 2048, i = 0; hidden <= 8192; hidden += 1024, ++i) {
     for (int length = 1024; length <= 5120; length += 512) {
-      const double us = (3 + 6.0 * 4 * length * hidden / (0.8 * 2039e9) * 1e6) *
-                        (i % 4 == 0 ? 1 : i % 2 == 0 ? 1.12 : 0.97);
+      const double us =
+          (3 + 6.0 * 4 * length * hidden / (0.8 * 2039e9) * 1e6) * (i % 4 == 0   ? 1
+                                                                    : i % 2 == 0 ? 1.12
+                                                                                 : 0.97);
       text += "residual_add,,4," + std::to_string(length) + "," + std::to_string(hidden) + ",,," +
               std::to_string(us) + ",\n";
     }
