@@ -58,11 +58,6 @@ double grouped_slowdown(const Shape& shape) {
   return (rows + padding) / rows / constants::kGroupedShare.value;
 }
 
-bool has_unfused_form(const Operator& op) {
-  return op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kRotary ||
-         (op.kind == OperatorKind::kActivation && op.gated);
-}
-
 Operator in_phase_of(Operator op, Pass pass) {
   op.phase = pass == Pass::kForward ? Phase::kForward : Phase::kDataGradient;
   return op;
@@ -81,6 +76,7 @@ double unfused_traffic(const Operator& op) {
     case OperatorKind::kRotary:
       return is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
                                    : constants::kUnfusedRotaryForward.value;
+    case OperatorKind::kSoftmax: return constants::kUnfusedSoftmax.value;
     default: return constants::kUnfusedActivation.value;
   }
 }
@@ -176,8 +172,21 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
   }
 }
 
-double ComputeCost::default_s(const Operator& op, bool fused) const {
-  const bool unfused = !fused && has_unfused_form(op);
+bool ComputeCost::unfused(const Operator& op) const {
+  switch (op.kind) {
+    case OperatorKind::kSoftmax: return !kernels_.fused_softmax;
+    case OperatorKind::kNorm:
+    case OperatorKind::kRotary: return !kernels_.fused_norm;
+    case OperatorKind::kActivation: return op.gated && !kernels_.fused_norm;
+    default: return false;
+  }
+}
+
+double ComputeCost::kernels(const Operator& op) const {
+  return unfused(op) ? constants::kUnfusedKernels.value : 1;
+}
+
+double ComputeCost::default_s(const Operator& op, bool unfused) const {
   const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
   const double kernels = unfused ? constants::kUnfusedKernels.value : 1;
@@ -198,9 +207,11 @@ const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) co
 double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& op) const {
   const Fitted* fit = fitted(what, pass);
   if (fit == nullptr) {
-    const bool fused = what != OperatorClass::kUnfusedNorm && what != OperatorClass::kUnfusedRotary;
+    const bool unfused = what == OperatorClass::kUnfusedNorm ||
+                         what == OperatorClass::kUnfusedRotary ||
+                         what == OperatorClass::kUnfusedSoftmax;
     const int parts = has_two_gradients(what, pass) ? 2 : equal_parts(what, pass);
-    return parts * default_s(in_phase_of(op, pass), fused);
+    return parts * default_s(in_phase_of(op, pass), unfused);
   }
   const std::array<double, 2> seconds =
       fitted_seconds(*fit->profile, *fit->entry, op, peaks_, fit->speedup);
@@ -243,7 +254,7 @@ double ComputeCost::seconds(const Operator& op) const {
     return seconds(busiest);
   }
   const std::optional<double> fit_s = fitted_s(op);
-  return fit_s ? std::max(*fit_s, floor_s(op)) : default_s(op, kernels_.fused_norm);
+  return fit_s ? std::max(*fit_s, floor_s(op)) : default_s(op, unfused(op));
 }
 
 std::string ComputeCost::outside_range(const Operator& op) const {

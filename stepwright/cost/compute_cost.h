@@ -41,6 +41,9 @@ class ComputeCost {
   /// Seconds below which the device's peaks forbid any time of a pass.
   [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const;
 
+  /// Kernels that the device runs for an operator.
+  [[nodiscard]] double kernels(const Operator& op) const;
+
   /// Where an operator lies outside of what its profile was fitted on ("keys 32768, fitted 1024 to
   /// 5120"); empty when inside, or when no profile prices it.
   [[nodiscard]] std::string outside_range(const Operator& op) const;
@@ -74,7 +77,9 @@ class ComputeCost {
                                 std::span<const OperatorProfile* const> profiles) const;
   [[nodiscard]] double speedup(const OperatorProfile& profile, const OperatorEntry& entry) const;
   [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;
-  [[nodiscard]] double default_s(const Operator& op, bool fused) const;
+  [[nodiscard]] double default_s(const Operator& op, bool unfused) const;
+  /// Whether the job's framework writes an operator as several kernels.
+  [[nodiscard]] bool unfused(const Operator& op) const;
   [[nodiscard]] double arithmetic_s(const Operator& op) const;
   /// Seconds that no device of these peaks can go below.
   [[nodiscard]] double floor_s(const Operator& op) const;

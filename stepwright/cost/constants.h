@@ -39,8 +39,16 @@ inline constexpr Constant kUnfusedRotaryBackward{
 inline constexpr Constant kUnfusedActivation{
     "traffic of an unfused gated activation over a fused one", 1.8, "",
     "counted: 10 bytes for 6 forward, 20 for 10 backward, in 16 bits"};
+inline constexpr Constant kUnfusedSoftmax{
+    "traffic of an unfused softmax over a fused one", 5, "",
+    "fits to published training runs: 23 bytes a score for separate scale, mask and softmax, 7 for "
+    "one kernel, both with the products' traffic"};
 inline constexpr Constant kUnfusedKernels{
-    "kernels of an unfused norm, rotary embedding or gated activation", 6, "", "counted"};
+    "kernels of an unfused norm, rotary embedding, softmax or gated activation", 6, "", "counted"};
+inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",
+                                         "counted: scores, top-k, masks, counts, auxiliary loss"};
+inline constexpr Constant kSortKernels{
+    "kernels of a permutation, an exchange or a pass of the loss", 3, "", "counted"};
 inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
                                      "assumed"};
 inline constexpr Constant kGroupedShare{
@@ -102,13 +110,7 @@ inline constexpr Constant kFastRate{
 inline constexpr Constant kPeer{"peer of an all-to-all, share of the link's latency", 0.25, "",
                                 "nccl-tests, up to 16 KB: .2-.3 us a peer against .8-1 us a hop"};
 
-// Overlap.
-inline constexpr Constant kBesideInside{
-    "slow-down of computation beside a message inside the node", 1.10, "",
-    "TWIST measured 1.11 a layer, 1.13 at most a pair; DHelix reports 1.2-1.3"};
-inline constexpr Constant kBesideNetwork{
-    "slow-down of computation beside a message on the network", 1.05, "",
-    "assumed: half of that inside; fewer blocks and less memory traffic"};
+// Error.
 inline constexpr Constant kStatedError{
     "stated relative error of a step time", 0.15, "",
     "public estimators without calibration: medians of 12-20 % on published runs"};

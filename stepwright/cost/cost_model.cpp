@@ -2,19 +2,120 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/device_defaults.h"
 
 namespace stepwright {
+namespace {
 
-CostModel::CostModel(const Job& job)
-    : defaults_(&device_defaults(job.cluster.device)),
+/// Kernels that the host issues for an operator: one for each expert of a grouped product, two casts
+/// more for a narrow one.
+double launches(const Operator& op, const ComputeCost& compute) {
+  const double casts = op.dtype == storage_type(op.dtype) ? 0 : 2;
+  switch (op.kind) {
+    case OperatorKind::kLinear: return 1 + casts;
+    case OperatorKind::kGroupedLinear: return (1 + casts) * static_cast<double>(op.shape.batch);
+    case OperatorKind::kAttention: return is_backward(op.phase) ? 3 : 2;
+    case OperatorKind::kTopK: return constants::kRouterKernels.value;
+    case OperatorKind::kPermute:
+    case OperatorKind::kUnpermute:
+    case OperatorKind::kAllToAll:
+    case OperatorKind::kLossLocal: return constants::kSortKernels.value;
+    default: return compute.kernels(op);
+  }
+}
+
+}  // namespace
+
+CostModel::CostModel(const Job& job) : CostModel(job, built_in_conditions()) {}
+
+CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
+    : framework_(conditions_of(conditions, job.framework)),
+      graphs_(job.kernels.cuda_graphs),
+      defaults_(&device_defaults(job.cluster.device)),
       compute_(job),
-      contention_{constants::kBesideInside.value, constants::kBesideNetwork.value},
       imbalance_(job.imbalance),
       fit_(fmt::format("computation {}, messages unfitted", compute_.fit())),
       stated_error_(constants::kStatedError.value) {
+  device_ = conditions_of(conditions, job.cluster.device.name, defaults_->generation);
+  if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {
+    copies_once_ = job.model.experts->top_k;
+  }
+  contention_ = {framework_.beside_inside, framework_.beside_network};
+  memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
   set_links(job.cluster);
+  for (int i = 0; i < links_.inside; ++i) links_.levels[i].s_per_byte /= device_.inside_rate;
+  links_.network_share *= device_.network_rate;
+}
+
+double CostModel::compute_s(const Operator& op) const {
+  const double seconds = compute_.seconds(op);
+  switch (op.kind) {
+    case OperatorKind::kLinear:
+    case OperatorKind::kGroupedLinear:
+      if (op.dtype == storage_type(op.dtype)) return seconds / device_.product_rate;
+      return seconds / device_.narrow_product_rate + cast_s(op);
+    case OperatorKind::kAttention:
+    case OperatorKind::kScores:
+    case OperatorKind::kAttendValues: return seconds / device_.attention_rate;
+    default: return seconds / device_.memory_rate;
+  }
+}
+
+/// Activations of a narrow product cast before it, as kernels of their own: read once, written
+/// narrow, and once more transposed for the weight gradient. A forward casts its input, a data
+/// gradient the gradient that comes in; a weight gradient finds both.
+double CostModel::cast_s(const Operator& op) const {
+  if (op.phase == Phase::kWeightGradient) return 0;
+  const std::int64_t width = op.phase == Phase::kDataGradient ? op.shape.columns : op.shape.inner;
+  const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
+  const auto stored = static_cast<double>(centibits(storage_type(op.dtype))) / 800;
+  const double bytes = static_cast<double>(op.shape.rows) * static_cast<double>(width) *
+                       (stored + 2 * narrow);
+  return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
+}
+
+/// Seconds of the host thread that issues an operator. Graphs are replayed.
+double CostModel::host_s(const Operator& op) const {
+  if (op.kind == OperatorKind::kOptimizer) return framework_.step_ms * 1e-3;
+  const double each = graphs_ ? 0 : framework_.host_us * 1e-6;
+  return each * launches(op, compute_) * op.repeats;
+}
+
+/// The share of an exchange's copies that cross between nodes when a row enters each node once: of
+/// k copies to n nodes at random n (1 - (1 - 1/n)^k) nodes are met.
+double CostModel::entering_share(const Operator& op, const GroupLayout& layout) const {
+  if (copies_once_ == 0 || op.kind != OperatorKind::kAllToAll) return 1;
+  const auto nodes = static_cast<double>(nodes_of(layout, links_.inside));
+  const auto copies = static_cast<double>(copies_once_);
+  return nodes <= 1 ? 1 : nodes * (1 - std::pow(1 - 1 / nodes, copies)) / copies;
+}
+
+void CostModel::price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
+                      Algorithm data_algorithm, std::vector<OperatorTime>& times) const {
+  times.clear();
+  for (const Operator& op : piece.operators) times.push_back(price(op, layouts, data_algorithm));
+  wait_for_host(piece, times);
+}
+
+void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& times) const {
+  double host = 0;
+  double device = 0;
+  double computation = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    host += host_s(op);
+    if (op.stream == Stream::kCompute) device += times[i].seconds;
+    if (!is_communication(op.kind)) computation += times[i].seconds;
+  }
+  if (host <= device || computation <= 0) return;
+  const double stretch = 1 + (host - device) / computation;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!is_communication(piece.operators[i].kind)) times[i].seconds *= stretch;
+  }
 }
 
 OperatorTime CostModel::price(const Operator& op,
@@ -24,11 +125,15 @@ OperatorTime CostModel::price(const Operator& op,
   if (is_communication(op.kind)) {
     const double busiest = op.routed ? imbalance_ : 1;
     const Algorithm algorithm = op.scheme == Scheme::kData ? data_algorithm : Algorithm::kRing;
-    time = message(op.kind, busiest * static_cast<double>(op.payload_bytes()),
-                   layouts[static_cast<std::size_t>(op.group)], algorithm);
+    const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
+    time = message(op.kind,
+                   busiest * entering_share(op, layout) * static_cast<double>(op.payload_bytes()),
+                   layout, algorithm);
   } else {
     time.seconds = compute_s(op);
   }
+  if (op.stream == Stream::kTensor) time.seconds *= framework_.tensor_exposed;
+  if (op.stream == Stream::kExpert) time.seconds *= framework_.expert_exposed;
   time.seconds *= op.repeats;
   return time;
 }

@@ -8,6 +8,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/compute_cost.h"
+#include "stepwright/cost/training_conditions.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
@@ -39,9 +40,20 @@ struct Contention {
 class CostModel {
  public:
   explicit CostModel(const Job& job);
+  /// With other conditions of training than the built-in ones.
+  CostModel(const Job& job, const TrainingConditions& conditions);
 
-  /// A computation (`ComputeCost::seconds`).
-  [[nodiscard]] double compute_s(const Operator& op) const { return compute_.seconds(op); }
+  /// A computation: `ComputeCost::seconds` under the conditions of training of its device.
+  /// `repeats` does not count.
+  [[nodiscard]] double compute_s(const Operator& op) const;
+
+  /// Prices all operators of a template into `times`, and `wait_for_host`.
+  void price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
+             Algorithm data_algorithm, std::vector<OperatorTime>& times) const;
+
+  /// Where the host needs longer to issue the operators of a template than the device to run its
+  /// compute stream, the device waits for it: computations take as much longer.
+  void wait_for_host(const Template& piece, std::vector<OperatorTime>& times) const;
 
   /// One message of a full buffer of `payload_bytes`; kSend, kReceive and kShift: the transfer
   /// between the two neighbours that are farthest apart. A group of one takes no time. Grows with
@@ -86,15 +98,24 @@ class CostModel {
   };
 
   void set_links(const Cluster& cluster);
+  [[nodiscard]] double host_s(const Operator& op) const;
+  [[nodiscard]] double cast_s(const Operator& op) const;
+  [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;
   [[nodiscard]] Parts parts(Collective collective, Carrier carrier, double payload_bytes,
                             const GroupLayout& layout) const;
   [[nodiscard]] double tree_hops_s(const GroupLayout& layout) const;
 
+  DeviceConditions device_;        ///< Of the device's generation.
+  FrameworkConditions framework_;  ///< Of the job's framework.
+  bool graphs_ = false;
+  /// Experts of a token, when a row enters each node once; 0: every copy travels.
+  std::int64_t copies_once_ = 0;
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
   ComputeCost compute_;
   Links links_;
   Contention contention_;
   double imbalance_ = 1.0;
+  double memory_s_per_byte_ = 0;
   std::string fit_;
   double stated_error_ = 0;
 };

@@ -9,7 +9,9 @@ std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels
     case OperatorKind::kScores: return OperatorClass::kScores;
     case OperatorKind::kAttendValues: return OperatorClass::kAttendValues;
     case OperatorKind::kAttention: return OperatorClass::kAttention;
-    case OperatorKind::kSoftmax: return OperatorClass::kCausalSoftmax;
+    case OperatorKind::kSoftmax:
+      if (!kernels.fused_softmax) return std::nullopt;  // Scale, mask and softmax: several classes.
+      return OperatorClass::kCausalSoftmax;
     case OperatorKind::kNorm:
       return kernels.fused_norm ? OperatorClass::kNorm : OperatorClass::kUnfusedNorm;
     case OperatorKind::kActivation:

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-#include "stepwright/cost/compute_cost.h"
+#include "stepwright/cost/cost_model.h"
 
 namespace stepwright {
 
@@ -12,9 +12,9 @@ namespace stepwright {
 class PriceTable {
  public:
   /// `cost` must outlive this.
-  explicit PriceTable(const ComputeCost& cost) : cost_(cost) {}
+  explicit PriceTable(const CostModel& cost) : cost_(cost) {}
 
-  /// `ComputeCost::seconds`, from the table when the operator is known.
+  /// `CostModel::compute_s`, from the table when the operator is known.
   double seconds(const Operator& op);
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
@@ -32,7 +32,7 @@ class PriceTable {
     std::size_t operator()(const Key& key) const;
   };
 
-  const ComputeCost& cost_;
+  const CostModel& cost_;
   std::unordered_map<Key, double, Hash> known_;
 };
 

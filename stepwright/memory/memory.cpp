@@ -47,7 +47,9 @@ StageMemory stage_memory(const States& states, const KindBytes& tensors, const R
   set(MemoryKind::kGradients, static_cast<double>(states.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer));
   for (int i = 0; i < kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
-  set(MemoryKind::kReserve, reserve.bytes(total_bytes(tensors)));
+  set(MemoryKind::kReserve,
+      reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters),
+                    static_cast<double>(states.optimizer)));
   return result;
 }
 
@@ -58,14 +60,24 @@ double capacity_bytes(const Job& job) {
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
 
-double Reserve::bytes(double dynamic_bytes) const {
-  return std::ceil(fixed_bytes + share * dynamic_bytes);
+double Reserve::bytes(double dynamic_bytes, double parameter_bytes,
+                      double optimizer_bytes) const {
+  return std::ceil(fixed_bytes + share * dynamic_bytes + parameter_share * parameter_bytes +
+                   optimizer_share * optimizer_bytes);
 }
 
 Reserve framework_reserve(const Job& job) {
-  return {.fixed_bytes =
-              std::min(kFrameworkBytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
-          .share = kRoundingShare};
+  Reserve reserve{.fixed_bytes = std::min(
+                      kFrameworkBytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
+                  .share = kRoundingShare};
+  for (const FrameworkReserve& own : kFrameworkReserves) {
+    if (own.framework != job.framework.name) continue;
+    reserve.share = own.share;
+    reserve.parameter_share = own.parameter_share;
+    reserve.optimizer_share = own.optimizer_share;
+    if (storage_type(job.precision) == DType::kBf16) reserve.parameter_share += own.narrow_gradients;
+  }
+  return reserve;
 }
 
 MemoryReport memory_report(const Job& job, const StepProgram& program) {

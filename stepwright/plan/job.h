@@ -36,8 +36,15 @@ inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
   bool fused_norm = true;            ///< Norms, rotary and gated activation as one kernel each.
+  bool fused_softmax = true;         ///< Of unfused attention: scale, mask and softmax in one.
   bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
   bool cuda_graphs = false;          ///< No launch gaps.
+  /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
+  /// each of them takes the whole loss of it in fp32.
+  bool gathered_logits = false;
+  /// Activations between stages travel in one part per tensor rank and are gathered on arrival
+  /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
+  bool scattered_pipeline = false;
 };
 
 /// The framework that will run the plan; it selects cost constants, never volumes.
@@ -46,15 +53,18 @@ struct Framework {
   std::string version;
 };
 inline constexpr std::string_view kFrameworkNames[] = {
-    "stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo", "torchtitan",
-    "fsdp",       "maxtext",       "internevo",          "colossalai"};
+    "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed", "nemo",
+    "torchtitan", "fsdp", "maxtext", "internevo", "colossalai"};
 
 enum class Routing : std::uint8_t { kBalanced, kLearned };
 inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balanced"},
                                                    {Routing::kLearned, "learned"}};
-enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather };
+/// How rows reach their experts: an exchange of every copy, a gather of all rows, or an exchange in
+/// which a row enters each node once, whatever number of its experts are there (DeepEP, HybridEP).
+enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather, kOncePerNode };
 inline constexpr Named<Dispatcher> kDispatcherNames[] = {{Dispatcher::kAllToAll, "alltoall"},
-                                                         {Dispatcher::kAllGather, "allgather"}};
+                                                         {Dispatcher::kAllGather, "allgather"},
+                                                         {Dispatcher::kOncePerNode, "once_per_node"}};
 
 /// What the tuner looks for.
 enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };

@@ -45,7 +45,8 @@ Framework read_framework(Node node) {
 }
 
 Kernels read_kernels(Node node) {
-  node.allow_only({"attention", "fused_norm", "fused_cross_entropy", "cuda_graphs"});
+  node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy",
+                   "cuda_graphs", "gathered_logits", "scattered_pipeline"});
   Kernels kernels;
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();
@@ -55,7 +56,10 @@ Kernels read_kernels(Node node) {
   }
   read("fused_norm", kernels.fused_norm);
   read("fused_cross_entropy", kernels.fused_cross_entropy);
+  read("fused_softmax", kernels.fused_softmax);
   read("cuda_graphs", kernels.cuda_graphs);
+  read("gathered_logits", kernels.gathered_logits);
+  read("scattered_pipeline", kernels.scattered_pipeline);
   return kernels;
 }
 

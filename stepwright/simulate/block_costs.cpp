@@ -64,16 +64,19 @@ void BlockCost::add(const BlockCost& other, double count) {
 }
 
 BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
-  times_.clear();
   BlockCost cost;
+  times_.clear();
   for (const Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
       times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
     }
-    cost.serial_s += times_.back().seconds;
-    if (op.stream == Stream::kCompute) cost.stream_s += times_.back().seconds;
+  }
+  cost_.wait_for_host(piece, times_);
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    cost.serial_s += times_[i].seconds;
+    if (piece.operators[i].stream == Stream::kCompute) cost.stream_s += times_[i].seconds;
   }
   const Alone alone = runner_.run(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;
@@ -100,7 +103,12 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   }
   blocks.embedding = price(build_embedding(setting), layouts);
   blocks.head = price(build_head(setting, false), layouts);
-  blocks.residual_bytes = static_cast<double>(residual_tensor(setting, "residual").bytes());
+  blocks.sent_bytes = static_cast<double>(
+      build_send(setting, Direction::kForward).operators.front().payload_bytes());
+  for (const Operator& op : build_receive(setting, Direction::kForward).operators) {
+    if (op.kind == OperatorKind::kReceive) continue;
+    blocks.arrival_s += cost_.price(op, layouts, Algorithm::kRing).seconds;
+  }
   blocks.embedding_size = unit_size(local_embedding_parameters(setting));
   blocks.head_size = unit_size(local_head_parameters(setting, false));
   blocks.split_head_size = unit_size(local_head_parameters(setting, true));

@@ -23,7 +23,7 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
 class BlockPricer {
  public:
   BlockPricer(const Job& job, const CostModel& cost)
-      : job_(job), cost_(cost), prices_(cost.compute()) {}
+      : job_(job), cost_(cost), prices_(cost) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);

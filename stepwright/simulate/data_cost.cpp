@@ -208,6 +208,8 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     const double g = spread.divisor(plan.sharding.gradients);
     const double os = spread.divisor(plan.sharding.optimizer);
     out.states_bytes += spread.elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    out.parameter_bytes += spread.elements * parameter / p;
+    out.optimizer_bytes += spread.elements * state_bytes(job) / os;
     const double unit = spread.elements / units;
     if (p > 1) out.transient_bytes += unit * parameter * (plan.overlap.parameters ? 2 : 1);
     if (g > 1) {

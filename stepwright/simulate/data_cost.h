@@ -33,6 +33,8 @@ DataCost message_cost(const CostModel& cost, const Job& job, const Plan& plan,
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {
   double states_bytes = 0;
+  double parameter_bytes = 0;  ///< Of the states.
+  double optimizer_bytes = 0;  ///< Of the states.
   double transient_bytes = 0;
 };
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);

@@ -217,7 +217,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   count_layers(plan);
   PipelineCost cost;
   cost.micro_batches = micro_batches(job_, plan);
-  cost.send_s = send.seconds;
+  cost.send_s = send.seconds + send.arrival_s;
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
   backward_ = first_forward_floor_ = first_backward_floor_ = forward_;
@@ -237,8 +237,10 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     const auto chunks = static_cast<double>(plan.schedule.chunks);
     const double sends_forward = position + 1 < p ? chunks : chunks - 1;
     const double sends_backward = position > 0 ? chunks : chunks - 1;
-    forward_[at] = cost.stages.back().forward.seconds + sends_forward * share * send.seconds;
-    backward_[at] = cost.stages.back().backward.seconds + sends_backward * share * send.seconds;
+    forward_[at] = cost.stages.back().forward.seconds + sends_forward * share * send.seconds +
+                   sends_backward * send.arrival_s;
+    backward_[at] = cost.stages.back().backward.seconds + sends_backward * share * send.seconds +
+                    sends_forward * send.arrival_s;
   }
   set_floors(cost, send);
   cost.seconds = std::max(closed_form(plan, cost.micro_batches, send), cost.floor_s);

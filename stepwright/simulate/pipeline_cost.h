@@ -17,6 +17,7 @@ class PipelinePricer {
   struct Send {
     double seconds = 0;
     double slow_down = 0;
+    double arrival_s = 0;  ///< On the compute stream of the receiver.
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send);
 

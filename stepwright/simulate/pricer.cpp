@@ -160,16 +160,17 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
   PipelinePricer::Send send;
   if (plan.parallel.pipeline > 1) {
     const OperatorTime time = cost_.message(
-        OperatorKind::kSend, blocks.residual_bytes,
+        OperatorKind::kSend, blocks.sent_bytes,
         layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kRing);
-    send = {time.seconds, factor(cost_.contention(), time.link) - 1};
+    send = {time.seconds, factor(cost_.contention(), time.link) - 1, blocks.arrival_s};
   }
   PipelineCost cost = store_->pipelines.compose(blocks, plan, send);
   for (const StageCost& stage : cost.stages) {
     const double dynamic = stage.activation_bytes;
     cost.memory_floor_bytes =
         std::max(cost.memory_floor_bytes,
-                 least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
+                 least_states_bytes(job_, plan, stage) + dynamic +
+                     store_->reserve.bytes(dynamic));
   }
   return cost;
 }
@@ -290,7 +291,9 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     const DataMemory& memory = known.memory;
     const double dynamic = stage.activation_bytes + memory.transient_bytes;
     price.memory_bytes = std::max(price.memory_bytes,
-                                  memory.states_bytes + dynamic + store_->reserve.bytes(dynamic));
+                                  memory.states_bytes + dynamic +
+                                      store_->reserve.bytes(dynamic, memory.parameter_bytes,
+                                                            memory.optimizer_bytes));
   }
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;

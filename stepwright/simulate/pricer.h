@@ -44,7 +44,8 @@ struct BlockCosts {
   std::vector<Layer> layers;
   BlockPairCost embedding;
   BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
-  double residual_bytes = 0;
+  double sent_bytes = 0;  ///< Of one message to the neighbouring position.
+  double arrival_s = 0;   ///< What the receiver does before it can use it.
   UnitSize embedding_size;
   UnitSize head_size;        ///< Untied, or with the table on the same rank.
   UnitSize split_head_size;  ///< Tied, with a copy of its own.

@@ -18,11 +18,7 @@ Prices price_operators(const StepProgram& program, const CostModel& cost,
   Prices prices;
   prices.reserve(program.templates.size());
   for (const Template& piece : program.templates) {
-    std::vector<OperatorTime>& times = prices.emplace_back();
-    times.reserve(piece.operators.size());
-    for (const Operator& op : piece.operators) {
-      times.push_back(cost.price(op, layouts, data_algorithm));
-    }
+    cost.price(piece, layouts, data_algorithm, prices.emplace_back());
   }
   return prices;
 }

@@ -6,7 +6,7 @@ namespace stepwright {
 namespace {
 
 constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingStatistics,
-                                  "embedding.norm"};
+                                  "embedding.norm", Keep::kEmbeddingNormCopies};
 
 Operator look_up(const Setting& s, Phase phase) {
   return {.kind = OperatorKind::kEmbedding,

@@ -20,6 +20,10 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
                        .extents = {p.rows, columns, 1}});
 }
 
+/// Rows that a narrow product takes in are cast before an overlapped gather (Transformer Engine's
+/// user buffers), after a plain one.
+DType gathered_type(const Setting& s) { return s.overlap.tensor ? s.matrix : s.storage; }
+
 Operator tensor_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
                         std::int64_t elements) {
   return {.kind = kind,
@@ -27,7 +31,7 @@ Operator tensor_message(const Emit& e, OperatorKind kind, Phase phase, std::stri
           .stream = message_stream(e.s, Scheme::kTensor),
           .scheme = Scheme::kTensor,
           .group = GroupKind::kTensor,
-          .dtype = e.s.storage,
+          .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
           .payload_elements = elements,
           .name = name};
 }
@@ -68,13 +72,19 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const TensorId y = activation(e, role.name, sheet.rows, sheet.columns);
   const TensorId stats = e.out.tensor(
       {.name = "statistics", .dtype = DType::kFp32, .extents = {sheet.rows, statistics, 1}});
+  TensorId copies = -1;
+  if (!e.s.kernels.fused_norm) {
+    copies = e.out.tensor(
+        {.name = "copies", .dtype = DType::kFp32, .extents = {sheet.rows, sheet.columns, 2}});
+    e.kept.set(role.copies, copies);
+  }
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = e.s.storage,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = role.name,
              .parameter = e.out.parameter(role.name)},
-            {x, e.parameters}, {y, stats});
+            {x, e.parameters}, {y, stats, copies});
   e.kept.set(role.input, x);
   e.kept.set(role.statistics, stats);
   return y;
@@ -89,7 +99,8 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = role.name,
              .parameter = e.out.parameter(role.name)},
-            {dy, e.kept.get(role.input), e.kept.get(role.statistics), residual, e.parameters},
+            {dy, e.kept.get(role.input), e.kept.get(role.statistics), e.kept.get(role.copies),
+             residual, e.parameters},
             {dx, e.gradients});
   return dx;
 }

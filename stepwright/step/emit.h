@@ -47,11 +47,14 @@ TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p);
 /// Gradient of the weight, added to the accumulated one.
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
 
-/// A norm over `columns`; keeps its input and statistics under the two roles.
+/// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row of
+/// elementary operators on an fp32 copy: its autograd keeps the copy and the normed rows, 8 bytes
+/// an element (PyTorch, `x.float()`, power, mean, multiply).
 struct NormRole {
   Keep input{};
   Keep statistics{};
   std::string_view name;
+  Keep copies{};  ///< What it keeps beside them when it is not fused.
 };
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 /// Gradient of a norm's input, plus `residual` when there is one; the weight's gradient with it.

@@ -1,3 +1,4 @@
+#include "stepwright/core/divide_up.h"
 #include "stepwright/step/emit.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
@@ -5,7 +6,7 @@
 namespace stepwright {
 namespace {
 
-constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final"};
+constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final", Keep::kFinalNormCopies};
 
 Product head_product(const Setting& s) {
   return {.rows = s.tokens,
@@ -15,24 +16,29 @@ Product head_product(const Setting& s) {
           .wide = true};
 }
 
-TensorId logits_tensor(Emit& e, std::string_view name, DType dtype) {
+/// Entries of the vocabulary over which a rank takes the loss.
+std::int64_t loss_width(const Setting& s) {
+  return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
+}
+
+TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width) {
   return e.out.tensor({.name = name,
                        .kind = TensorKind::kLogits,
                        .dtype = dtype,
-                       .extents = {e.s.tokens, e.s.vocabulary, 1}});
+                       .extents = {e.s.tokens, width, 1}});
 }
 
 Operator loss_pass(const Emit& e, Phase phase, std::string_view name) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
           .dtype = DType::kFp32,
-          .shape = {.rows = e.s.tokens, .columns = e.s.vocabulary},
+          .shape = {.rows = e.s.tokens, .columns = loss_width(e.s)},
           .name = name};
 }
 
 /// One of the small all-reduces of the vocabulary-parallel cross entropy, `numbers` per token.
 void share_loss(Emit& e, TensorId values, std::int64_t numbers, std::string_view name) {
-  if (!e.s.tensor_parallel()) return;
+  if (!e.s.tensor_parallel() || e.s.kernels.gathered_logits) return;
   e.out.add({.kind = OperatorKind::kAllReduce,
              .phase = e.forward,
              .stream = message_stream(e.s, Scheme::kTensor),
@@ -56,7 +62,8 @@ void cross_entropy(Emit& e, TensorId logits) {
   e.out.add(loss_pass(e, e.forward, "loss.maximum"), {logits}, {maximum});
   share_loss(e, maximum, 1, "loss.maximum");
   const TensorId sums = per_token(e, "target_and_sum", 2);
-  const TensorId exponentials = fused ? logits : logits_tensor(e, "exponentials", DType::kFp32);
+  const TensorId exponentials =
+      fused ? logits : logits_tensor(e, "exponentials", DType::kFp32, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum}, {sums, exponentials});
   if (fused) {
     share_loss(e, sums, 2, "loss.target_and_sum");
@@ -67,15 +74,59 @@ void cross_entropy(Emit& e, TensorId logits) {
   e.kept.set(Keep::kLogits, exponentials);
 }
 
+TensorId gather_logits(Emit& e, TensorId own) {
+  if (!e.s.tensor_parallel()) return own;
+  const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_width(e.s));
+  e.out.add({.kind = OperatorKind::kAllGather,
+             .phase = e.forward,
+             .stream = message_stream(e.s, Scheme::kTensor),
+             .scheme = Scheme::kTensor,
+             .group = GroupKind::kTensor,
+             .dtype = e.s.storage,
+             .payload_elements = e.s.tokens * loss_width(e.s),
+             .name = "head.logits"},
+            {own}, {all});
+  return all;
+}
+
+/// What the loss reads: the rank's own logits, or those of all tensor ranks in fp32 for a plain cross
+/// entropy.
+TensorId loss_input(Emit& e, TensorId own) {
+  if (!e.s.kernels.gathered_logits) return own;
+  const TensorId all = gather_logits(e, own);
+  const TensorId wide = logits_tensor(e, "logits", DType::kFp32, loss_width(e.s));
+  e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
+  e.kept.set(Keep::kWideLogits, wide);  // the model's result: who calls backward holds it
+  return wide;
+}
+
 void head_forward(Emit& e, TensorId x) {
   const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, kFinalNorm);
-  cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, head_product(e.s)));
+  const TensorId own = column_linear(e, rows, Keep::kHeadInput, head_product(e.s));
+  cross_entropy(e, loss_input(e, own));
+}
+
+/// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first, both
+/// in fp32, and casts the last one.
+TensorId loss_gradient(Emit& e) {
+  const bool plain = e.s.kernels.gathered_logits;
+  const Phase phase = Phase::kDataGradient;
+  TensorId from = e.kept.get(Keep::kLogits);
+  if (plain) {
+    const TensorId first = logits_tensor(e, "gradient", DType::kFp32, loss_width(e.s));
+    e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
+    const TensorId second = logits_tensor(e, "gradient", DType::kFp32, loss_width(e.s));
+    e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, e.kept.get(Keep::kWideLogits)},
+              {second});
+    from = second;
+  }
+  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
+  e.out.add(loss_pass(e, phase, plain ? "loss.cast" : "loss.gradient"), {from}, {gradient});
+  return gradient;
 }
 
 TensorId head_backward(Emit& e) {
-  const TensorId d_logits = logits_tensor(e, "gradient", e.s.storage);
-  e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"), {e.kept.get(Keep::kLogits)},
-            {d_logits});
+  const TensorId d_logits = loss_gradient(e);
   const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, kFinalNorm);
 }
@@ -102,6 +153,25 @@ BlockPair build_head(const Setting& s, bool own_table) {
 
 namespace {
 
+bool scatters_pipeline(const Setting& s) {
+  return s.kernels.scattered_pipeline && s.tensor_parallel() && !s.sequence_parallel;
+}
+
+std::int64_t neighbour_elements(const Setting& s) {
+  const std::int64_t whole = s.rows * s.model->hidden;
+  return scatters_pipeline(s) ? divide_up(whole, s.tensor) : whole;
+}
+
+Operator pipeline_gather(const Setting& s, Direction direction) {
+  return {.kind = OperatorKind::kAllGather,
+          .phase = direction == Direction::kForward ? Phase::kForward : Phase::kDataGradient,
+          .scheme = Scheme::kPipeline,
+          .group = GroupKind::kTensor,
+          .dtype = s.storage,
+          .payload_elements = neighbour_elements(s) * s.tensor,
+          .name = "pipeline.gather"};
+}
+
 Operator neighbour_message(const Setting& s, OperatorKind kind, Direction direction) {
   const bool forward = direction == Direction::kForward;
   Stream stream = forward ? Stream::kPipelineForward : Stream::kPipelineBackward;
@@ -112,7 +182,7 @@ Operator neighbour_message(const Setting& s, OperatorKind kind, Direction direct
           .scheme = Scheme::kPipeline,
           .group = GroupKind::kPipeline,
           .dtype = s.storage,
-          .payload_elements = s.rows * s.model->hidden,
+          .payload_elements = neighbour_elements(s),
           .name = forward ? "pipeline.activation" : "pipeline.gradient"};
 }
 
@@ -128,7 +198,16 @@ Template build_send(const Setting& s, Direction direction) {
 Template build_receive(const Setting& s, Direction direction) {
   TemplateBuilder builder("receive", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
-  builder.add(neighbour_message(s, OperatorKind::kReceive, direction), {}, {x});
+  if (scatters_pipeline(s)) {
+    const TensorId part = builder.tensor({.name = "part",
+                                          .kind = TensorKind::kCommunication,
+                                          .dtype = s.storage,
+                                          .extents = {neighbour_elements(s), 1, 1}});
+    builder.add(neighbour_message(s, OperatorKind::kReceive, direction), {}, {part});
+    builder.add(pipeline_gather(s, direction), {part}, {x});
+  } else {
+    builder.add(neighbour_message(s, OperatorKind::kReceive, direction), {}, {x});
+  }
   builder.output(x);
   return std::move(builder.piece());
 }

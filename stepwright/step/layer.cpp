@@ -8,8 +8,8 @@ namespace stepwright {
 namespace {
 
 constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
-                                  "norm.attention"};
-constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp"};
+                                  "norm.attention", Keep::kAttentionNormCopies};
+constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp", Keep::kMlpNormCopies};
 
 TensorId normed(Emit& e, TensorId x, const NormRole& role) {
   return norm(e, x, {e.s.rows, e.s.model->hidden}, role);

@@ -20,7 +20,8 @@ BlockPair build_embedding(const Setting& setting);
 /// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
 BlockPair build_head(const Setting& setting, bool own_table);
 
-/// A message of the residual stream from or to the neighbouring chunk.
+/// A message of the residual stream from or to the neighbouring chunk; a scattered one is gathered
+/// over the tensor ranks when it has arrived.
 Template build_send(const Setting& setting, Direction direction);
 Template build_receive(const Setting& setting, Direction direction);
 

@@ -56,6 +56,13 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
+  kWideLogits,           ///< In fp32, of a plain cross entropy.
+  kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
+  kMlpNormCopies,
+  kEmbeddingNormCopies,
+  kFinalNormCopies,
+  kQueryNormCopies,
+  kKeyValueNormCopies,
   kCount,
 };
 

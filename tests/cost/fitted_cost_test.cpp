@@ -123,11 +123,11 @@ TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
 }
 
 TEST(FittedCost, TheTableKnowsWhatWasPriced) {
-  const ComputeCost cost(job_on("a100-sxm-80g"));
+  const CostModel cost(job_on("a100-sxm-80g"));
   PriceTable table(cost);
   for (int again = 0; again < 2; ++again) {
     for (const Operator& op : many_operators(DType::kBf16)) {
-      EXPECT_EQ(table.seconds(op), cost.seconds(op));
+      EXPECT_EQ(table.seconds(op), cost.compute_s(op));
     }
   }
   EXPECT_LE(table.size(), many_operators(DType::kBf16).size());

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/validation_text.h"
+
+namespace stepwright {
+namespace {
+
+class Validate : public Command {
+ public:
+  explicit Validate(CLI::App& program)
+      : Command(program, "validate",
+                "Predict published measurements and say how far off the predictions are",
+                "  stepwright validate data/training_runs.csv --tier A\n"
+                "  stepwright validate data/memory.csv --json") {
+    app().add_option("FILE", file_, "Table of measurements (CSV with a header)")->required();
+    app().add_option("--profile", options_.profile, "Take every row to be of this cluster profile");
+    app().add_option("--conditions", options_.conditions,
+                     "Conditions of training instead of the built-in ones (docs/accuracy.md)");
+    app().add_option("--tier", options_.tier, "Use rows of these tiers only: A, AB, ...");
+  }
+
+  void run(const Console& console) override {
+    options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const Validation validation = validate(load_csv(file_), options_);
+    if (json()) {
+      print_json(console.out, validation_json(validation));
+    } else {
+      console.out << validation_text(validation);
+    }
+  }
+
+ private:
+  std::string file_;
+  ValidationOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> validate_command(CLI::App& program) {
+  return std::make_unique<Validate>(program);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,102 @@
+#include "stepwright/cost/training_conditions.h"
+
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/document.h"
+
+namespace stepwright {
+
+/// The files of `cost/training/`, compiled in.
+std::span<const EmbeddedFile> embedded_conditions();
+
+namespace {
+
+template <class Conditions>
+struct Field {
+  std::string_view key;
+  double Conditions::* value;
+  double low;
+  double high;
+};
+
+constexpr Field<DeviceConditions> kDeviceFields[] = {
+    {"product_rate", &DeviceConditions::product_rate, 0.1, 2},
+    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.1, 2},
+    {"attention_rate", &DeviceConditions::attention_rate, 0.1, 3},
+    {"memory_rate", &DeviceConditions::memory_rate, 0.1, 3},
+    {"inside_rate", &DeviceConditions::inside_rate, 0.1, 3},
+    {"network_rate", &DeviceConditions::network_rate, 0.1, 3}};
+
+constexpr Field<FrameworkConditions> kFrameworkFields[] = {
+    {"host_us", &FrameworkConditions::host_us, 0, 1e4},
+    {"step_ms", &FrameworkConditions::step_ms, 0, 1e5},
+    {"beside_inside", &FrameworkConditions::beside_inside, 1, 100},
+    {"beside_network", &FrameworkConditions::beside_network, 1, 100},
+    {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
+    {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
+
+template <class Conditions, std::size_t kCount>
+Conditions read_entry(Node node, std::string_view name_key, std::string Conditions::* name,
+                      const Field<Conditions> (&fields)[kCount]) {
+  std::vector<std::string_view> keys = {name_key};
+  for (const auto& field : fields) keys.push_back(field.key);
+  node.allow_only(keys);
+  Conditions entry;
+  entry.*name = node.get(name_key).text();
+  for (const auto& field : fields) {
+    if (const auto given = node.find(field.key)) {
+      entry.*field.value = given->number(field.low, field.high);
+    }
+  }
+  return entry;
+}
+
+TrainingConditions read_conditions(const Document& document) {
+  const Node root = document.root();
+  root.allow_only({"stepwright", "source", "devices", "frameworks"});
+  TrainingConditions all;
+  all.source = root.get("source").text();
+  const Node devices = root.get("devices");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    all.devices.push_back(
+        read_entry(devices.at(i), "device", &DeviceConditions::device, kDeviceFields));
+  }
+  const Node frameworks = root.get("frameworks");
+  for (std::size_t i = 0; i < frameworks.size(); ++i) {
+    all.frameworks.push_back(read_entry(frameworks.at(i), "framework",
+                                        &FrameworkConditions::framework, kFrameworkFields));
+  }
+  return all;
+}
+
+}  // namespace
+
+const TrainingConditions& built_in_conditions() {
+  static const TrainingConditions all = read_conditions(
+      Document::parse(embedded_conditions().front().text, "conditions.yaml"));
+  return all;
+}
+
+TrainingConditions load_conditions(const std::filesystem::path& path) {
+  return read_conditions(Document::load(path));
+}
+
+DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
+                               std::string_view generation) {
+  for (const std::string_view name : {device, generation}) {
+    for (const DeviceConditions& entry : all.devices) {
+      if (entry.device == name) return entry;
+    }
+  }
+  return {};
+}
+
+FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework) {
+  FrameworkConditions others;
+  for (const FrameworkConditions& entry : all.frameworks) {
+    if (entry.framework == framework.name) return entry;
+    if (entry.framework.empty()) others = entry;
+  }
+  return others;
+}
+
+}  // namespace stepwright

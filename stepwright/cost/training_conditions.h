@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What a generation of devices keeps of its rates in a training run, where it is hot, shares its
+/// power and its memory, over those of one operator alone. 1: all.
+struct DeviceConditions {
+  std::string device;  ///< A device's name, or a generation for all others of it.
+  double product_rate = 1;         ///< Products in 16 bits.
+  double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
+  double attention_rate = 1;
+  double memory_rate = 1;   ///< Everything that the memory bounds.
+  double inside_rate = 1;   ///< Messages inside a node.
+  double network_rate = 1;  ///< Messages between nodes.
+};
+
+/// How a training framework drives the devices.
+struct FrameworkConditions {
+  std::string framework;     ///< Of `kFrameworkNames`; empty: all others.
+  double host_us = 0;        ///< Of the host thread to issue one kernel.
+  double step_ms = 0;        ///< The same of what stands between two steps.
+  double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
+  double beside_network = 1;
+  double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
+  double expert_exposed = 1;  ///< The same of expert exchanges.
+};
+
+/// Constants that no measurement of a single operator shows: fitted to whole training runs
+/// (docs/accuracy.md), on a part of the published rows. Few, and the same for every model.
+struct TrainingConditions {
+  std::string source;
+  std::vector<DeviceConditions> devices;
+  std::vector<FrameworkConditions> frameworks;
+};
+
+/// Those compiled in (`cost/training/conditions.yaml`).
+const TrainingConditions& built_in_conditions();
+
+/// Reads a file of the same form. Fails with `kInput`, naming file, field and value.
+TrainingConditions load_conditions(const std::filesystem::path& path);
+
+/// Of a device, or else of its generation; rates of 1 when there are none.
+DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
+                               std::string_view generation);
+
+/// Of a framework: its own, or else those without a name.
+FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework);
+
+}  // namespace stepwright

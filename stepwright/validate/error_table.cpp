@@ -1,0 +1,31 @@
+#include "stepwright/validate/error_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+
+ErrorStatistics error_statistics(std::span<const double> errors) {
+  ErrorStatistics result;
+  result.used = errors.size();
+  if (errors.empty()) return result;
+  std::vector<double> sizes;
+  for (const double error : errors) {
+    sizes.push_back(std::abs(error));
+    result.mean_abs += sizes.back();
+    result.mean_signed += error;
+    if (sizes.back() <= 0.10) result.within_10_percent += 1;
+  }
+  const auto count = static_cast<double>(errors.size());
+  result.mean_abs /= count;
+  result.mean_signed /= count;
+  result.within_10_percent /= count;
+  std::ranges::sort(sizes);
+  const std::size_t middle = sizes.size() / 2;
+  result.median_abs =
+      sizes.size() % 2 == 1 ? sizes[middle] : (sizes[middle - 1] + sizes[middle]) / 2;
+  result.p90_abs = sizes[static_cast<std::size_t>(std::ceil(0.9 * count)) - 1];
+  return result;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+#include "stepwright/validate/run_row.h"
+
+namespace stepwright {
+
+/// What a training stack does when a row says nothing else.
+struct Stack {
+  std::string_view framework;  ///< Of `kFrameworkNames`.
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  bool overlaps_data = false;           ///< Gradients and parameters beside computation.
+  bool overlaps_pipeline = false;       ///< Pipeline messages too, where stages are interleaved.
+  bool reduces_stored_type = false;     ///< Gradients in the type of the parameters, not fp32.
+  bool distributed_optimizer = false;   ///< When the row is silent.
+  bool sequence_parallel = false;       ///< The same, with tensor parallelism.
+  bool gathers_logits = false;
+  bool scatters_pipeline = false;
+};
+
+/// The stack of a row's framework.
+const Stack& stack_of(const RunRow& row);
+
+/// Name and release ("26.02", "4.1", "2.x") of the framework.
+Framework row_framework(const RunRow& row);
+
+/// The kernels that the row's remarks state, or else its stack's.
+Kernels row_kernels(const RunRow& row);
+
+/// Which communication overlaps, by the remarks or else the stack.
+Overlap row_overlap(const RunRow& row);
+
+}  // namespace stepwright

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "stepwright/core/csv.h"
+
+namespace stepwright {
+
+/// One published training run or memory peak as its row states it. Numbers that a row leaves empty
+/// are absent; words are empty then. Spelling is the source's.
+struct RunRow {
+  std::size_t line = 0;  ///< In the file, from 1.
+  std::string id;        ///< The line, when the row has none.
+  std::string source;    ///< The id without its number; else the host of `source_url`.
+  std::string tier;
+
+  std::string cluster;  ///< A built-in profile, instead of what `gpu` and the notes say.
+  std::string gpu;
+  std::string network;  ///< `inter_node_net_note`.
+  std::string framework;
+  std::string model;
+  std::string moe;
+  std::string precision;
+  std::string sequence_parallel;
+  std::string sharding;  ///< `zero_stage_or_fsdp`.
+  std::string recompute;
+  std::string notes;        ///< `overlap_notes`: kernels, overlap, schedules.
+  std::string source_note;  ///< Where in the source, release, remarks.
+
+  std::optional<std::int64_t> gpus, gpus_per_node;
+  std::optional<std::int64_t> layers, hidden, heads, kv_heads, ffn, vocabulary, length;
+  std::optional<std::int64_t> global_batch, micro_batch;
+  std::optional<std::int64_t> tensor, pipeline, chunks, context, expert, data;
+  std::optional<double> parameters_1e9;
+
+  // Training runs.
+  std::string metric;  ///< `measured_metric`.
+  std::string convention;
+  std::optional<double> measured;
+  // Memory.
+  std::string memory_kind;
+  std::optional<double> memory_gib;
+};
+
+/// Why a row is not used; equal reasons are counted together.
+struct Skipped {
+  std::string reason;
+};
+
+/// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
+/// above zero.
+std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
+
+/// "aleph_layouts" of "aleph_layouts-0001", the whole of an id without a number at its end.
+std::string source_of(const std::string& id);
+
+}  // namespace stepwright

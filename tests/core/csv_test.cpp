@@ -1,0 +1,66 @@
+#include "stepwright/core/csv.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/refusal.h"
+
+namespace stepwright {
+namespace {
+
+TEST(Csv, ReadsCellsByColumn) {
+  const CsvTable table = parse_csv("id,tp,pp\na,8,4\nb,,2\n", "runs.csv");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].cells[*table.column("tp")], "8");
+  EXPECT_EQ(table.rows[1].cells[*table.column("tp")], "");
+  EXPECT_FALSE(table.column("cp"));
+}
+
+TEST(Csv, QuotesHoldCommasLineEndsAndQuotes) {
+  const CsvTable table = parse_csv("a,b\r\n\"x, \"\"y\"\"\nz\",1\r\nlast,2", "runs.csv");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].cells[0], "x, \"y\"\nz");
+  EXPECT_EQ(table.rows[0].line, 2U);
+  EXPECT_EQ(table.rows[1].line, 4U) << "the quoted cell spans a line";
+  EXPECT_EQ(table.rows[1].cells[1], "2");
+}
+
+TEST(Csv, PassesOverEmptyLinesAndAMarkOfUtf8) {
+  const CsvTable table = parse_csv("\xEF\xBB\xBF\n\na\n\n1\n\n", "runs.csv");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.header[0], "a");
+  EXPECT_EQ(table.rows[0].line, 5U);
+}
+
+TEST(Csv, KeepsAnEmptyLastCell) {
+  const CsvTable table = parse_csv("a,b\n1,\n", "runs.csv");
+  EXPECT_EQ(table.rows[0].cells, (std::vector<std::string>{"1", ""}));
+}
+
+struct BadTable {
+  const char* text;
+  const char* says;
+};
+
+class CsvRefuses : public ::testing::TestWithParam<BadTable> {};
+
+TEST_P(CsvRefuses, NamingTheLine) {
+  const auto& [text, says] = GetParam();
+  const std::string message = refusal([&] { parse_csv(text, "runs.csv"); });
+  EXPECT_NE(message.find(says), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tables, CsvRefuses,
+    ::testing::Values(BadTable{"", "runs.csv: empty"}, BadTable{"a,,b\n", "runs.csv:1: a column"},
+                      BadTable{"a,a\n", "runs.csv:1: the column 'a' stands there twice"},
+                      BadTable{"a,b\n1\n", "runs.csv:2: 1 cells; the header names 2 columns"},
+                      BadTable{"a\n\"x", "runs.csv:2: a quote is opened here"},
+                      BadTable{"a\n\"x\"y\n", "runs.csv:2: text stands after the quote"}));
+
+TEST(Csv, RefusesAMissingFile) {
+  const std::string message = refusal([] { load_csv("no/such.csv"); });
+  EXPECT_EQ(message, "no/such.csv: cannot be read");
+}
+
+}  // namespace
+}  // namespace stepwright

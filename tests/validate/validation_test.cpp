@@ -1,0 +1,93 @@
+#include "stepwright/validate/validation.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/core/refusal.h"
+
+namespace stepwright {
+namespace {
+
+constexpr const char* kHeader =
+    "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
+    "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,recompute,"
+    "measured_metric,measured_value,tier\n";
+constexpr const char* kRow =
+    ",A100-SXM-80GB,8,8,Megatron-LM,GPT-tiny,4,1024,16,16,4096,51200,1024,fp16,16,2,2,2,1,1,1,n,"
+    "none,full,iteration_time_s,";
+
+std::string runs(std::initializer_list<std::pair<const char*, const char*>> rows) {
+  std::string text = kHeader;
+  for (const auto& [id, value] : rows) text += std::string(id) + kRow + value + ",A\n";
+  return text;
+}
+
+TEST(Validation, ComparesEveryRowInFileOrder) {
+  const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"b-1", "1"}, {"", "10"}}), "runs.csv");
+  const Validation v = validate(table, {.threads = 3});
+  EXPECT_EQ(v.kind, TableKind::kTrainingRuns);
+  EXPECT_EQ(v.rows, 3U);
+  ASSERT_EQ(v.results.size(), 3U);
+  EXPECT_EQ(v.results[0].id, "a-1");
+  EXPECT_EQ(v.results[2].id, "4") << "a row without an id is its line";
+  const double predicted = v.results[0].predicted;
+  EXPECT_GT(predicted, 0);
+  EXPECT_DOUBLE_EQ(v.results[1].error, predicted - 1);
+  EXPECT_EQ(v.groups[0].at("a").used, 1U);
+  double sum = 0;
+  for (const auto& [term, seconds] : v.results[0].terms) sum += seconds;
+  EXPECT_NEAR(sum, predicted, 1e-9 * predicted);
+}
+
+TEST(Validation, DoesNotDependOnTheNumberOfThreads) {
+  const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"a-2", "0.2"}}), "runs.csv");
+  EXPECT_EQ(validation_json(validate(table, {.threads = 1})).dump(),
+            validation_json(validate(table, {.threads = 4})).dump());
+}
+
+TEST(Validation, SkipsBadCellsWithAReason) {
+  const CsvTable table = parse_csv(
+      runs({{"a-1", "nan"}, {"a-2", "-1"}, {"a-3", "fast"}, {"a-4", ""}, {"a-5", "1"}}), "runs.csv");
+  const Validation v = validate(table, {});
+  EXPECT_EQ(v.used, 1U);
+  EXPECT_EQ(v.skipped.at("column measured_value: not a number above zero"), 3U);
+  EXPECT_EQ(v.skipped.at("nothing measured"), 1U);
+}
+
+TEST(Validation, UsesRowsOfATierOnly) {
+  const Validation v =
+      validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
+  EXPECT_EQ(v.skipped.at("tier A"), 1U);
+}
+
+TEST(Validation, CountsLabelsOfMemory) {
+  std::string text = kHeader;
+  text.replace(text.find("measured_metric,measured_value"), 30, "memory_kind,memory_value_gib");
+  std::string row = kRow;
+  row.replace(row.find("iteration_time_s,"), 17, "");
+  text += "a-1" + row + "fits_upper_bound_80GB,,A\n";
+  text += "a-2" + row + "OOM_lower_bound_80GB,,A\n";
+  text += "a-3" + row + "torch max_memory_allocated,2,A\n";
+  text += "a-4" + row + "GPU memory,2,A\n";
+  const Validation v = validate(parse_csv(text, "memory.csv"), {});
+  ASSERT_TRUE(v.labels);
+  EXPECT_EQ(v.labels->right, 1U);
+  EXPECT_EQ(v.labels->oom_called_fits, 1U);
+  EXPECT_EQ(v.labels->clear_wrong, 1U) << "four small layers are far below 80 GB";
+  EXPECT_EQ(v.errors.used, 1U);
+  EXPECT_EQ(v.skipped.at("kind of peak not stated"), 1U);
+}
+
+TEST(Validation, KnowsKindsByTheHeader) {
+  const auto kind = [](const char* header) { return table_kind(parse_csv(header, "t.csv")); };
+  EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"), TableKind::kOperators);
+  EXPECT_EQ(kind("id,op,metric,value"), TableKind::kOperators);
+  EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"), TableKind::kCollectives);
+  EXPECT_EQ(kind("collective,size_bytes,time_us"), TableKind::kCollectives);
+  const std::string message = refusal([&] { kind("a,b"); });
+  EXPECT_NE(message.find("t.csv:1: the header is of no kind"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepwright
