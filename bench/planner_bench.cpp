@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cost/profile_catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/census.h"
@@ -62,6 +63,31 @@ void price_grid(const Job& job, const CostModel& cost, const GridChoice& grid,
     }
   }
 }
+
+/// One distinct shape: law and trees of a product's backward, the dearest of them.
+void price_one_shape(benchmark::State& state) {
+  const Job job = job_of("llama-3-70b", "dgx-a100-80g", 8, 512, 8192);
+  const ComputeCost cost(job);
+  Operator op{.kind = OperatorKind::kLinear,
+              .phase = Phase::kWeightGradient,
+              .shape = {.rows = 8192, .columns = 7168, .inner = 8192}};
+  for (auto _ : state) {
+    op.shape.rows = op.shape.rows % 32768 + 128;
+    benchmark::DoNotOptimize(cost.seconds(op));
+  }
+}
+BENCHMARK(price_one_shape);
+
+/// The built-in profiles, read and parsed: once in a process.
+void read_profiles(benchmark::State& state) {
+  for (auto _ : state) {
+    for (const EmbeddedFile& file : embedded_profiles()) {
+      benchmark::DoNotOptimize(
+          read_operator_profile(Document::parse(file.text, std::string(file.name))));
+    }
+  }
+}
+BENCHMARK(read_profiles)->Unit(benchmark::kMillisecond);
 
 /// One whole plan with summaries that exist: the innermost step of a search.
 void price_one_plan(benchmark::State& state) {

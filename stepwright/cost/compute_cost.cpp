@@ -254,7 +254,7 @@ double ComputeCost::seconds(const Operator& op) const {
     return seconds(busiest);
   }
   const std::optional<double> fit_s = fitted_s(op);
-  return fit_s ? std::max(*fit_s, floor_s(op)) : default_s(op, unfused(op));
+  return std::max(fit_s ? *fit_s : default_s(op, unfused(op)), floor_s(op));
 }
 
 std::string ComputeCost::outside_range(const Operator& op) const {

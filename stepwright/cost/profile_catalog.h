@@ -21,8 +21,9 @@ std::vector<std::string_view> built_in_profiles();
 /// naming the nearest built-in one.
 Document load_profile(const std::string& name_or_path);
 
-/// The built-in profiles with operators, for a device: its own first, then by how far the device's
-/// dense 16-bit peak and memory bandwidth are from theirs.
+/// The built-in profiles for a device: its own first, then by how far the device's dense 16-bit
+/// peak and memory bandwidth are from theirs, until every class of operators of a program is
+/// covered.
 std::vector<const OperatorProfile*> operator_profiles_for(const Device& device);
 
 }  // namespace stepwright

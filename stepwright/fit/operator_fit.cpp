@@ -20,8 +20,11 @@ constexpr double kOtherUnits = 100;
 /// median deviations.
 constexpr double kOutlierFactor = 1.8;
 constexpr double kOutlierDeviations = 8;
-/// The simpler of two candidates is taken when it is this little worse.
+/// The simpler of two candidates is taken when it is worse by this factor and this error at most.
 constexpr double kNearlyAsGood = 1.05;
+constexpr double kNegligible = 0.002;
+
+bool is_worse(double error, double other) { return error > kNearlyAsGood * other + kNegligible; }
 
 Job job_of(const FitTarget& target) {
   Job job;
@@ -147,12 +150,12 @@ void ClassFit::choose(const HeldOut& held_out) {
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
   out_.entry.kind = FitKind::kLaw;
-  if (best > kNearlyAsGood * errors.law_times_trees.mean) {
+  if (is_worse(best, errors.law_times_trees.mean)) {
     best = errors.law_times_trees.mean;
     chosen = &held_out.law_times_trees;
     out_.entry.kind = FitKind::kLawTimesTrees;
   }
-  if (best > kNearlyAsGood * errors.trees.mean) {
+  if (is_worse(best, errors.trees.mean)) {
     best = errors.trees.mean;
     chosen = &held_out.trees;
     out_.entry.kind = FitKind::kTrees;

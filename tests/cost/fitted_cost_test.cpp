@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/cost/compute_cost.h"
@@ -104,6 +108,7 @@ std::vector<Operator> many_operators(DType dtype) {
 }
 
 TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
+  constexpr double kRounding = 1 - 1e-12;
   for (const std::string_view name : built_in_devices()) {
     const Job job = job_on(name);
     const Device& device = job.cluster.device;
@@ -113,8 +118,9 @@ TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
         if (storage_type(dtype) != dtype) continue;
         for (const Operator& op : many_operators(dtype)) {
           const double seconds = cost.seconds(op);
-          EXPECT_GE(seconds, flops(op) / peak) << name;
-          EXPECT_GE(seconds, memory_bytes(op) / device.memory_bandwidth_bytes_per_s) << name;
+          EXPECT_GE(seconds, kRounding * flops(op) / peak) << name;
+          EXPECT_GE(seconds, kRounding * memory_bytes(op) / device.memory_bandwidth_bytes_per_s)
+              << name;
           EXPECT_TRUE(std::isfinite(seconds));
         }
       }
@@ -143,11 +149,11 @@ TEST(FittedCost, ABrokenProfileSaysWhere) {
   const std::string law = R"("law": {"start_us": 1, "memory_share": 1, "row_ns": 0}, "range": {})";
   EXPECT_NO_THROW(
       read(head + R"({"class": "norm", "pass": "forward", "chosen": "law", )" + law + "}]}"));
-  for (const std::string entry :
-       {R"({"class": "nor", "pass": "forward", "chosen": "law", )" + law + "}",
-        R"({"class": "norm", "pass": "forward", "chosen": "trees", )" + law + "}",
-        R"({"class": "product", "pass": "forward", "chosen": "law", )" + law + "}",
-        R"({"class": "norm", "pass": "forward", "chosen": "law", "law": {}, "range": {}})"}) {
+  for (const std::string& entry : std::vector<std::string>{
+           R"({"class": "nor", "pass": "forward", "chosen": "law", )" + law + "}",
+           R"({"class": "norm", "pass": "forward", "chosen": "trees", )" + law + "}",
+           R"({"class": "product", "pass": "forward", "chosen": "law", )" + law + "}",
+           R"({"class": "norm", "pass": "forward", "chosen": "law", "law": {}, "range": {}})"}) {
     EXPECT_THROW(read(head + entry + "]}"), Error) << entry;
   }
   EXPECT_THROW(read(R"({"stepwright": "plan/1"})"), Error);
