@@ -10,3 +10,7 @@ cd "$(dirname "$0")/../data/operators"
 for device in h100-sxm-80g h200-sxm b200-sxm gb200; do
   "$command" fit other_gpus.csv --device $device -o "$folder/$device.json"
 done
+
+cd ../collectives
+"$command" fit gh200_120g_vista.csv a100_sxm4_80g_perlmutter.csv other_clusters.csv \
+  -o "$folder/collectives/"

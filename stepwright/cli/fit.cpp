@@ -1,28 +1,23 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "stepwright/cli/command.h"
-#include "stepwright/cli/fit_text.h"
+#include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
-#include "stepwright/core/csv.h"
-#include "stepwright/core/error.h"
-#include "stepwright/fit/fit_target.h"
-#include "stepwright/fit/profile_writer.h"
+#include "stepwright/fit/collective_sample.h"
+#include "stepwright/fit/nccl_tests_text.h"
 
 namespace stepwright {
 namespace {
 
-nlohmann::ordered_json dropped_json(const OperatorFit& fit) {
-  auto json = nlohmann::ordered_json::array();
-  for (const BadRow& row : fit.dropped) {
-    json.push_back(
-        {{"file", row.file}, {"line", row.line}, {"reason", row.reason}, {"detail", row.detail}});
-  }
-  return json;
+/// A table of samples, whether it is one or a text of nccl-tests.
+CsvTable load_samples(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return is_nccl_tests_text(text) ? read_nccl_tests_text(text, path) : load_csv(path);
 }
 
 class Fit : public Command {
@@ -30,64 +25,50 @@ class Fit : public Command {
   explicit Fit(CLI::App& program)
       : Command(program, "fit", "Fit the cost models to measured samples",
                 "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
-                "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json") {
+                "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
+                "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json") {
     app()
-        .add_option("SAMPLES", samples_, "Tables of samples (docs/formats.md, Samples)")
+        .add_option("SAMPLES", request_.files,
+                    "Tables of operator samples, or of collective samples, or what nccl-tests\n"
+                    "printed (docs/formats.md, Samples)")
         ->required();
-    app().add_option("-o,--output", output_, "Profile file to write")->required();
-    app().add_option("--device", device_, "Built-in device of the samples, when they do not say");
-    app().add_option("--name", name_, "Name of the profile; that of the file otherwise");
+    app()
+        .add_option("-o,--output", request_.output,
+                    "Profile file to write; a folder for collectives of several machines")
+        ->required();
+    app().add_option("--device", request_.device,
+                     "Built-in device of operator samples, when they do not say");
+    app().add_option("--name", request_.name, "Name of the profile; that of the file otherwise");
+    app().add_option("--profile", request_.machine,
+                     "Machine of collective samples, when they do not say");
   }
 
   void run(const Console& console) override {
-    for (const std::string& file : samples_) check_not_input(output_, file);
-    std::vector<OperatorTable> tables;
-    for (const std::string& file : samples_)
-      tables.push_back(read_operator_samples(load_csv(file)));
-    const std::string device = device_.empty() ? sampled_device(tables) : device_;
-    const ProfileHead head{
-        .name = name_.empty() ? std::filesystem::path(output_).stem().string() : name_,
-        .target = fit_target(device),
-        .sources = sources()};
-    const OperatorFit fit = fit_operators(tables, head.target);
-    const auto profile = profile_json(head, fit);
-    report(console, head, fit, profile);
-    write_file(output_, [&](std::ostream& out) { out << profile_text(profile); });
+    request_.json = json();
+    for (const std::string& file : request_.files) {
+      check_not_input(request_.output, file);
+      request_.tables.push_back(load_samples(file));
+    }
+    if (std::ranges::any_of(request_.tables, holds_collectives)) {
+      fit_collective_tables(request_, console);
+    } else {
+      fit_operator_tables(request_, console);
+    }
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> sources() const {
-    std::vector<std::string> names;
-    for (const std::string& file : samples_) {
-      names.push_back(std::filesystem::path(file).filename().string());
-    }
-    return names;
-  }
-
-  /// Fails with `kInput` when no fit is left.
-  void report(const Console& console, const ProfileHead& head, const OperatorFit& fit,
-              const nlohmann::ordered_json& profile) const {
-    if (profile["operators"].empty()) {
-      fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}",
-                             head.target.device.name, fit_table(fit), dropped_text(fit)));
-    }
-    if (json()) {
-      auto answer = profile;
-      for (auto& entry : answer["operators"]) entry.erase("trees");
-      answer["dropped"] = dropped_json(fit);
-      print_json(console.out, answer);
-      return;
-    }
-    console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
-                << fit_table(fit) << '\n'
-                << dropped_text(fit);
-  }
-
-  std::vector<std::string> samples_;
-  std::string output_, device_, name_;
+  FitRequest request_;
 };
 
 }  // namespace
+
+std::vector<std::string> source_names(const FitRequest& request) {
+  std::vector<std::string> names;
+  for (const std::string& file : request.files) {
+    names.push_back(std::filesystem::path(file).filename().string());
+  }
+  return names;
+}
 
 std::unique_ptr<Command> fit_command(CLI::App& program) { return std::make_unique<Fit>(program); }
 

@@ -31,6 +31,9 @@ struct Level {
   /// over `oversubscription`.
   bool network = false;
   double oversubscription = 1;
+  /// Inside a node: no switch, each lower unit is joined to each other one of its unit by an equal
+  /// part of its uplink, so that groups of a few units have only the links among them.
+  bool mesh = false;
 
   bool operator==(const Level&) const = default;
 };

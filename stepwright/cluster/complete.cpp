@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stepwright/cluster/description.h"
+#include "stepwright/core/divide_up.h"
 
 namespace stepwright {
 namespace {
@@ -19,6 +20,11 @@ void cut_node(ClusterDescription& cluster, std::int64_t devices) {
   cluster.devices_per_node = devices;
   std::vector<Level> left;
   for (Level& level : cluster.levels) {
+    if (level.mesh && level.size > devices) {  // the links to the devices that are cut go with them
+      const std::int64_t lower = left.empty() ? 1 : left.back().size;
+      level.uplink_bytes_per_s *= static_cast<double>(divide_up(devices, lower) - 1) /
+                                  static_cast<double>(level.size / lower - 1);
+    }
     level.size = std::min(level.size, devices);
     if (level.size > (left.empty() ? 1 : left.back().size)) left.push_back(level);
   }

@@ -18,13 +18,14 @@ double latency_of(Node node, double otherwise) {
 }
 
 Level read_level(Node node) {
-  node.allow_only({"name", "size", "bandwidth", "latency", "source"});
+  node.allow_only({"name", "size", "bandwidth", "latency", "mesh", "source"});
   Level level;
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
   read_count(node, "size", kMaxPerNode, level.size);
   read_number(node, "bandwidth", kMost, level.uplink_bytes_per_s);
   level.latency_s = latency_of(node, kNodeLatency);
+  if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
   return level;
 }
 

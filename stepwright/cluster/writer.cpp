@@ -20,10 +20,12 @@ Json device_json(const Device& device) {
 }
 
 Json level_json(const Level& level) {
-  return {{"name", level.name},
-          {"size", level.size},
-          {"bandwidth", level.uplink_bytes_per_s},
-          {"latency", level.latency_s}};
+  Json entry = {{"name", level.name},
+                {"size", level.size},
+                {"bandwidth", level.uplink_bytes_per_s},
+                {"latency", level.latency_s}};
+  if (level.mesh) entry["mesh"] = true;
+  return entry;
 }
 
 Json network_level_json(const Level& level, std::int64_t nodes) {

@@ -92,8 +92,8 @@ void check_header(const CsvTable& table) {
   for (auto title = table.header.begin(); title != table.header.end(); ++title) {
     if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
     if (std::find(table.header.begin(), title, *title) == title) continue;
-    fail_input(fmt::format("{}:1: the column '{}' stands there twice", table.name,
-                           printable(*title)));
+    fail_input(
+        fmt::format("{}:1: the column '{}' stands there twice", table.name, printable(*title)));
   }
 }
 
@@ -109,7 +109,8 @@ CsvTable parse_csv(std::string_view text, std::string name) {
   CsvTable table{.name = std::move(name), .header = {}, .rows = {}};
   CsvReader reader(text, table.name);
   auto header = reader.next();
-  if (!header) fail_input(fmt::format("{}: empty; a header of column names is missing", table.name));
+  if (!header)
+    fail_input(fmt::format("{}: empty; a header of column names is missing", table.name));
   table.header = std::move(header->cells);
   check_header(table);
   while (auto row = reader.next()) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "stepwright/cost/collective_constants.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/cost/device_defaults.h"
 
@@ -30,16 +33,6 @@ constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
                                         &constants::kHeadDimension,
                                         &constants::kLaunch,
                                         &constants::kGraphLaunch,
-                                        &constants::kAllReduceShare,
-                                        &constants::kGatherShare,
-                                        &constants::kExchangeShare,
-                                        &constants::kSendShare,
-                                        &constants::kFewRanks,
-                                        &constants::kStart,
-                                        &constants::kFastStart,
-                                        &constants::kFastHop,
-                                        &constants::kFastRate,
-                                        &constants::kPeer,
                                         &constants::kStatedError};
 
 std::string line(std::string_view of, const Constant& constant) {
@@ -55,6 +48,7 @@ std::vector<std::string> CostModel::constants() const {
     lines.push_back(line(fmt::format("{}, ", defaults_->generation), constant));
   }
   for (const Constant* constant : kGeneral) lines.push_back(line("", *constant));
+  for (std::string& text : listed(collective_.constants())) lines.push_back(std::move(text));
   return lines;
 }
 

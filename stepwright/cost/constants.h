@@ -77,39 +77,6 @@ inline constexpr Constant kLaunch{"launch gap of a kernel", 3, "us", "assumed; h
 inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph", 1, "us",
                                        "assumed"};
 
-// Messages.
-inline constexpr Constant kAllReduceShare{"all-reduce inside a node, share of the line rate", 0.78,
-                                          "",
-                                          "nccl-tests collected by ai-dynamo/aiconfigurator, 8 "
-                                          "ranks, 512 MB: A100 .72, H100 .78, B200 .70 "
-                                          "(1 GB: A100 .76)"};
-inline constexpr Constant kGatherShare{
-    "all-gather and reduce-scatter inside a node, share of the line rate", 0.74, "",
-    "nccl-tests collected by ai-dynamo/aiconfigurator, 8 ranks, 512 MB: A100 .68, H100 .73, B200 "
-    ".65"};
-inline constexpr Constant kExchangeShare{"all-to-all inside a node, share of the line rate", 0.70,
-                                         "",
-                                         "nccl-tests collected by ai-dynamo/aiconfigurator, 8 "
-                                         "ranks, 512 MB: A100 .68, H100 .70, B200 .59"};
-inline constexpr Constant kSendShare{"point to point inside a node, share of the line rate", 0.80,
-                                     "", "Sailor's profile of A100 pairs: .84"};
-inline constexpr Constant kFewRanks{
-    "n ranks of a node lose this over (n - 1) of that rate", 0.2, "",
-    "nccl-tests collected by ai-dynamo/aiconfigurator: 2 ranks reach .69-.9 of what 8 reach"};
-inline constexpr Constant kStart{
-    "start of a message", 20, "us",
-    "nccl-tests, 8-64 MB: 25-50 us in all, hops included; training runs: 13 us + 5 us per rank"};
-inline constexpr Constant kFastStart{"start of a small message", 7.5, "us",
-                                     "nccl-tests, up to 16 KB: 5.2-8.4 us beside the hops"};
-inline constexpr Constant kFastHop{
-    "hop of a small message inside a node, share of the link's latency", 0.45, "",
-    "nccl-tests, up to 16 KB: .7-1.2 us a hop of an all-reduce"};
-inline constexpr Constant kFastRate{
-    "rate of a small message's protocol, share of the full rate", 0.35, "",
-    "nccl-tests, 64 KB to 4 MB; NCCL's low-latency protocol spends half its words on flags"};
-inline constexpr Constant kPeer{"peer of an all-to-all, share of the link's latency", 0.25, "",
-                                "nccl-tests, up to 16 KB: .2-.3 us a peer against .8-1 us a hop"};
-
 // Error.
 inline constexpr Constant kStatedError{
     "stated relative error of a step time", 0.15, "",

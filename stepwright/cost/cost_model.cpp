@@ -37,8 +37,10 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
       graphs_(job.kernels.cuda_graphs),
       defaults_(&device_defaults(job.cluster.device)),
       compute_(job),
+      collective_(job.cluster),
       imbalance_(job.imbalance),
-      fit_(fmt::format("computation {}, messages unfitted", compute_.fit())),
+      fit_(fmt::format("computation {}, messages {}", compute_.fit(),
+                       collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
   device_ = conditions_of(conditions, job.cluster.device.name, defaults_->generation);
   if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {
@@ -46,9 +48,7 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
   }
   contention_ = {framework_.beside_inside, framework_.beside_network};
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
-  set_links(job.cluster);
-  for (int i = 0; i < links_.inside; ++i) links_.levels[i].s_per_byte /= device_.inside_rate;
-  links_.network_share *= device_.network_rate;
+  node_levels_ = levels_in_node(job.cluster);
 }
 
 double CostModel::compute_s(const Operator& op) const {
@@ -89,7 +89,7 @@ double CostModel::host_s(const Operator& op) const {
 /// k copies to n nodes at random n (1 - (1 - 1/n)^k) nodes are met.
 double CostModel::entering_share(const Operator& op, const GroupLayout& layout) const {
   if (copies_once_ == 0 || op.kind != OperatorKind::kAllToAll) return 1;
-  const auto nodes = static_cast<double>(nodes_of(layout, links_.inside));
+  const auto nodes = static_cast<double>(nodes_of(layout, node_levels_));
   const auto copies = static_cast<double>(copies_once_);
   return nodes <= 1 ? 1 : nodes * (1 - std::pow(1 - 1 / nodes, copies)) / copies;
 }
@@ -116,6 +116,13 @@ void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& 
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (!is_communication(piece.operators[i].kind)) times[i].seconds *= stretch;
   }
+}
+
+OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
+                                Algorithm algorithm) const {
+  OperatorTime time = collective_.message({collective_of(kind), payload_bytes, layout, algorithm});
+  time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
+  return time;
 }
 
 OperatorTime CostModel::price(const Operator& op,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/cluster/layout.h"
-#include "stepwright/collective/wire.h"
+#include "stepwright/cost/collective_cost.h"
 #include "stepwright/cost/compute_cost.h"
 #include "stepwright/cost/training_conditions.h"
 #include "stepwright/plan/job.h"
@@ -15,16 +15,6 @@
 namespace stepwright {
 
 struct DeviceDefaults;
-
-/// The links that a message keeps busy; messages of one class on one rank share it.
-enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
-inline constexpr int kLinkClasses = 3;
-
-/// Seconds of one operator when nothing else runs beside it.
-struct OperatorTime {
-  double seconds = 0;
-  LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
-};
 
 /// How operators of different streams of one rank slow each other down: never for nothing.
 struct Contention {
@@ -55,9 +45,7 @@ class CostModel {
   /// compute stream, the device waits for it: computations take as much longer.
   void wait_for_host(const Template& piece, std::vector<OperatorTime>& times) const;
 
-  /// One message of a full buffer of `payload_bytes`; kSend, kReceive and kShift: the transfer
-  /// between the two neighbours that are farthest apart. A group of one takes no time. Grows with
-  /// the payload. `algorithm` counts for all-reduce, all-gather and reduce-scatter.
+  /// One message: `CollectiveCost::message` under the conditions of training.
   [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
                                      const GroupLayout& layout, Algorithm algorithm) const;
 
@@ -78,41 +66,19 @@ class CostModel {
   [[nodiscard]] std::vector<std::string> constants() const;
 
  private:
-  /// One level of the cluster at its line rate.
-  struct Link {
-    double s_per_byte = 0;
-    double latency_s = 0;
-  };
-  struct Links {
-    std::array<Link, kMaxLevels> levels{};
-    int inside = 0;             ///< Levels inside a node, the first ones.
-    double nic_s_per_byte = 0;  ///< One device alone through its own NICs.
-    double network_share = 1;   ///< Attainable of both.
-  };
-  /// Seconds of a message by part, at full size.
-  struct Parts {
-    double inside_s = 0;
-    double network_s = 0;
-    double inside_hops_s = 0;
-    double network_hops_s = 0;
-  };
-
-  void set_links(const Cluster& cluster);
   [[nodiscard]] double host_s(const Operator& op) const;
   [[nodiscard]] double cast_s(const Operator& op) const;
   [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;
-  [[nodiscard]] Parts parts(Collective collective, Carrier carrier, double payload_bytes,
-                            const GroupLayout& layout) const;
-  [[nodiscard]] double tree_hops_s(const GroupLayout& layout) const;
 
   DeviceConditions device_;        ///< Of the device's generation.
   FrameworkConditions framework_;  ///< Of the job's framework.
   bool graphs_ = false;
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
+  int node_levels_ = 0;  ///< Levels inside a node.
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
   ComputeCost compute_;
-  Links links_;
+  CollectiveCost collective_;
   Contention contention_;
   double imbalance_ = 1.0;
   double memory_s_per_byte_ = 0;

@@ -92,6 +92,17 @@ TEST(ReadCluster, CountsDevicesInsteadOfNodes) {
   EXPECT_EQ(read("profile: gb200-nvl72\ndevices: 72"), *built_in_cluster("gb200-nvl72", 1));
 }
 
+TEST(ReadCluster, AMeshLosesTheLinksToDevicesThatAreCut) {
+  const Cluster whole = read("profile: perlmutter-a100\nnodes: 1");
+  EXPECT_TRUE(whole.levels[0].mesh);
+  EXPECT_EQ(whole.levels[0].uplink_bytes_per_s, 300e9);
+  const Cluster pair = read("profile: perlmutter-a100\ndevices: 2");
+  EXPECT_EQ(pair.levels[0].size, 2);
+  EXPECT_DOUBLE_EQ(pair.levels[0].uplink_bytes_per_s, 100e9);
+  const Document document = Document::parse(inline_cluster(pair).dump(), "inline");
+  EXPECT_EQ(read_cluster(document.root(), {}), pair);
+}
+
 TEST(ReadCluster, CutsANodeToFewerDevices) {
   const Cluster four = read("profile: dgx-h100\ndevices: 4");
   EXPECT_EQ(four.nodes, 1);

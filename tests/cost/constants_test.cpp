@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -20,7 +21,9 @@ TEST(Constants, AreAllInTheDocument) {
     Job job = a100_job();
     job.cluster.device = with_peak(peak);
     job.cluster.device.memory_bandwidth_bytes_per_s = 1e12;
+    const auto messages = listed(CollectiveCost(job.cluster).constants());
     for (const std::string& line : CostModel(job).constants()) {
+      if (std::ranges::find(messages, line) != messages.end()) continue;
       EXPECT_NE(document.find("- " + line + "\n"), std::string::npos) << "- " << line;
     }
   }

@@ -1,0 +1,83 @@
+#include "stepwright/cli/collective_fit_text.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <map>
+#include <vector>
+
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+/// Lines shown for each reason.
+constexpr std::size_t kShown = 3;
+
+std::string percent(const ErrorSummary& error) {
+  if (error.rows == 0) return "-";
+  return fmt::format("{:.1f} / {:.1f}", 100 * error.median, 100 * error.mean);
+}
+
+/// Reasons that differ only in numbers are one.
+std::string without_numbers(const std::string& reason) {
+  std::string result;
+  for (const char c : reason) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit || result.empty() || result.back() != '#') result += digit ? '#' : c;
+  }
+  return result;
+}
+
+void add_reasons(std::string& text, const std::string& file, const std::vector<DroppedRow>& rows) {
+  std::map<std::string, std::vector<const DroppedRow*>> reasons;
+  for (const DroppedRow& row : rows) reasons[without_numbers(row.reason)].push_back(&row);
+  for (const auto& [reason, found] : reasons) {
+    for (std::size_t i = 0; i < found.size() && i < kShown; ++i) {
+      text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);
+    }
+    if (found.size() > kShown) text += fmt::format("  ... and {} more\n", found.size() - kShown);
+  }
+}
+
+}  // namespace
+
+std::string collective_fit_table(const FittedCollectives& fitted) {
+  Table table{.columns = {{"machine"},
+                          {"library"},
+                          {"rows", Align::kRight},
+                          {"rows left out", Align::kRight},
+                          {"below 1 MiB", Align::kRight},
+                          {"unfitted", Align::kRight},
+                          {"layouts left out", Align::kRight},
+                          {"unfitted", Align::kRight}},
+              .rows = {}};
+  std::string refused;
+  for (const FittedMachine& machine : fitted.machines) {
+    for (const FittedLibrary& library : machine.libraries) {
+      const MachineStudy& study = library.study;
+      table.rows.push_back(
+          {std::string(machine.machine->name), study.library, std::to_string(study.rows),
+           percent(study.rows_left_out.all), percent(study.rows_left_out.small),
+           percent(study.rows_left_out.unfitted), percent(study.layouts_left_out.all),
+           percent(study.layouts_left_out.unfitted)});
+      if (library.refused.empty()) continue;
+      refused += fmt::format("Refused: {}, {}: {}\n", machine.machine->name, study.library,
+                             library.refused);
+    }
+  }
+  return "Collectives: median / mean of |predicted / measured - 1| in %\n\n" + to_text(table) +
+         refused;
+}
+
+std::string dropped_samples_text(const FittedCollectives& fitted) {
+  std::string text;
+  for (const auto& [file, rows] : fitted.dropped) {
+    if (rows.empty()) continue;
+    text += fmt::format("Dropped {} rows of {}:\n", rows.size(), file);
+    add_reasons(text, file, rows);
+  }
+  return text;
+}
+
+}  // namespace stepwright

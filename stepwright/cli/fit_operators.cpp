@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/fit_samples.h"
+#include "stepwright/cli/fit_text.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+#include "stepwright/fit/fit_target.h"
+#include "stepwright/fit/profile_writer.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json dropped_json(const OperatorFit& fit) {
+  Json json = Json::array();
+  for (const BadRow& row : fit.dropped) {
+    json.push_back(
+        {{"file", row.file}, {"line", row.line}, {"reason", row.reason}, {"detail", row.detail}});
+  }
+  return json;
+}
+
+Json answer_json(const Json& profile, const OperatorFit& fit) {
+  Json answer = profile;
+  for (auto& entry : answer["operators"]) entry.erase("trees");
+  answer["dropped"] = dropped_json(fit);
+  return answer;
+}
+
+}  // namespace
+
+void fit_operator_tables(const FitRequest& request, const Console& console) {
+  std::vector<OperatorTable> tables;
+  for (const CsvTable& table : request.tables) tables.push_back(read_operator_samples(table));
+  const std::string device = request.device.empty() ? sampled_device(tables) : request.device;
+  const std::string stem = std::filesystem::path(request.output).stem().string();
+  const ProfileHead head{.name = request.name.empty() ? stem : request.name,
+                         .target = fit_target(device),
+                         .sources = source_names(request)};
+  const OperatorFit fit = fit_operators(tables, head.target);
+  const Json profile = profile_json(head, fit);
+  if (profile["operators"].empty()) {
+    fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}",
+                           head.target.device.name, fit_table(fit), dropped_text(fit)));
+  }
+  if (request.json) {
+    print_json(console.out, answer_json(profile, fit));
+  } else {
+    console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
+                << fit_table(fit) << '\n'
+                << dropped_text(fit);
+  }
+  write_file(request.output, [&](std::ostream& out) { out << profile_text(profile); });
+}
+
+}  // namespace stepwright

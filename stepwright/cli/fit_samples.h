@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/core/csv.h"
+
+namespace stepwright {
+
+/// What `stepwright fit` was asked for.
+struct FitRequest {
+  std::vector<std::string> files;
+  std::vector<CsvTable> tables;  ///< Of the files.
+  std::string output;
+  std::string device;   ///< Of operator samples that do not say.
+  std::string name;     ///< Of the profile; empty: that of the file.
+  std::string machine;  ///< Of collective samples that name none.
+  bool json = false;
+};
+
+/// Fits the kind of samples that the tables hold, writes the profile and says how well it fits.
+/// Both fail with `kInput` when a table holds something else, or no fit is left.
+void fit_operator_tables(const FitRequest& request, const Console& console);
+void fit_collective_tables(const FitRequest& request, const Console& console);
+
+/// The names of the request's files, without folders.
+std::vector<std::string> source_names(const FitRequest& request);
+
+}  // namespace stepwright

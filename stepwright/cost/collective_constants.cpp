@@ -1,0 +1,75 @@
+#include "stepwright/cost/collective_constants.h"
+
+#include <fmt/format.h>
+
+namespace stepwright {
+namespace {
+
+constexpr ProtocolConstants kLow = {
+    .start_us = 7, .hop = 0.42, .network_hop = 1.4, .rate = 0.04, .belief = 1};
+constexpr ProtocolConstants kLow128 = {
+    .start_us = 8.5, .hop = 0.46, .network_hop = 1.8, .rate = 0.42, .belief = 1};
+constexpr ProtocolConstants kFull = {
+    .start_us = 18, .hop = 1.2, .network_hop = 2.4, .rate = 1, .belief = 0.75};
+
+constexpr OperationConstants ring(double inside_share) {
+  return {.protocols = {kLow, kLow128, kFull},
+          .fill = 1.2,
+          .inside_share = inside_share,
+          .few_ranks = 0.28,
+          .network_share = 0.75,
+          .tree_share = 0.6};
+}
+
+/// Peers of a direct exchange are served side by side.
+constexpr OperationConstants exchange(double inside_share) {
+  OperationConstants constants = ring(inside_share);
+  for (ProtocolConstants& protocol : constants.protocols) {
+    protocol.hop /= 5;
+    protocol.network_hop /= 5;
+  }
+  return constants;
+}
+
+constexpr OperationConstants transfer(double inside_share) {
+  OperationConstants constants = ring(inside_share);
+  constants.few_ranks = 0;
+  return constants;
+}
+
+std::string three(const OperationConstants& operation, double ProtocolConstants::* value) {
+  const auto& protocols = operation.protocols;
+  return fmt::format("{:.4g}, {:.4g}, {:.4g}", protocols[0].*value, protocols[1].*value,
+                     protocols[2].*value);
+}
+
+}  // namespace
+
+const CollectiveConstants& default_collectives() {
+  static const CollectiveConstants kConstants = {
+      .operations = {ring(0.80), ring(0.75), ring(0.73), exchange(0.70), transfer(0.80)},
+      .fit = "unfitted"};
+  return kConstants;
+}
+
+std::vector<std::string> listed(const CollectiveConstants& constants) {
+  std::vector<std::string> lines;
+  for (const auto& [collective, name] : kCollectiveNames) {
+    const OperationConstants& operation = constants.of(collective);
+    lines.push_back(fmt::format(
+        "{} inside a node: share {:.4g}, few ranks {:.4g}, switch {:.4g}; network: ring {:.4g}, "
+        "tree {:.4g}; fill {:.4g}",
+        name, operation.inside_share, operation.few_ranks, operation.switch_share,
+        operation.network_share, operation.tree_share, operation.fill));
+    lines.push_back(fmt::format(
+        "{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
+        "belief {}",
+        name, three(operation, &ProtocolConstants::start_us),
+        three(operation, &ProtocolConstants::hop),
+        three(operation, &ProtocolConstants::network_hop),
+        three(operation, &ProtocolConstants::rate), three(operation, &ProtocolConstants::belief)));
+  }
+  return lines;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/wire.h"
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+inline constexpr Named<Collective> kCollectiveNames[] = {
+    {Collective::kAllReduce, "all_reduce"},         {Collective::kAllGather, "all_gather"},
+    {Collective::kReduceScatter, "reduce_scatter"}, {Collective::kAllToAll, "all_to_all"},
+    {Collective::kPointToPoint, "send_recv"},
+};
+inline constexpr int kCollectives = std::size(kCollectiveNames);
+
+/// Ways in which a collective library puts data on a wire, from the one with the shortest start and
+/// the lowest rate to the one with the longest and the highest. NCCL calls them LL, LL128, Simple.
+enum class Protocol { kLowLatency, kLowLatency128, kFull };
+inline constexpr int kProtocols = 3;
+
+/// What one protocol costs.
+struct ProtocolConstants {
+  double start_us = 0;     ///< Of a message.
+  double hop = 0;          ///< A hop inside a node, times the link's latency.
+  double network_hop = 0;  ///< A hop on the network, times that link's latency.
+  double rate = 1;         ///< Share of the full protocol's rate.
+  /// The library takes the protocol for which its time times this is least: at 1 for all, the
+  /// fastest one. Never grows from protocol to protocol, so that time grows with the payload.
+  double belief = 1;
+
+  bool operator==(const ProtocolConstants&) const = default;
+};
+
+/// What one operation costs: the constants of
+///
+///     seconds^2 = wait^2 + 2 fill wait move + move^2
+///     wait      = start + hops * latency
+///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
+///                     bytes on the network / (network_share line rate)) / rate
+///
+/// for n ranks in a node.
+struct OperationConstants {
+  std::array<ProtocolConstants, kProtocols> protocols;
+  /// How start and transfer go together: 0 side by side (the longer counts), 1 one after the other,
+  /// above 1 a pipeline that fills slowly.
+  double fill = 1;
+  double inside_share = 1;   ///< Of the line rate inside a node, with many ranks.
+  double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
+  double network_share = 1;  ///< Of the NICs' line rate.
+  double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
+  /// Of the line rate inside a node when the switch adds (NVLS), each rank sending its buffer once;
+  /// all-reduce only; 0 where no switch does.
+  double switch_share = 0;
+
+  bool operator==(const OperationConstants&) const = default;
+};
+
+/// Constants of every operation on one kind of machine.
+struct CollectiveConstants {
+  std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
+  std::string fit = "unfitted";                             ///< Where they come from.
+
+  [[nodiscard]] const OperationConstants& of(Collective collective) const {
+    return operations[static_cast<std::size_t>(collective)];
+  }
+};
+
+/// Ranks of a node from which a switch adds (NVLS): NCCL takes it for whole nodes of eight.
+inline constexpr std::int64_t kSwitchRanks = 8;
+
+/// What a tree attains of the network over what a ring does, unfitted: with switches that add, and
+/// with a chain inside each node.
+inline constexpr double kSwitchTree = 0.9;
+inline constexpr double kChainTree = 0.55;
+/// Share of the line rate at which their switches add, unfitted.
+inline constexpr double kDefaultSwitchShare = 0.5;
+
+/// The documented constants of machines that nobody sampled (`docs/models.md`): medians of the
+/// fitted ones, with `network_share` of the device's generation.
+const CollectiveConstants& default_collectives();
+
+/// Every constant as "operation, name: value".
+std::vector<std::string> listed(const CollectiveConstants& constants);
+
+}  // namespace stepwright

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/collective_routes.h"
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// The links that a message keeps busy; messages of one class on one rank share it.
+enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
+inline constexpr int kLinkClasses = 3;
+
+/// Seconds of one operator when nothing else runs beside it.
+struct OperatorTime {
+  double seconds = 0;
+  LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
+};
+
+/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
+/// point.
+Collective collective_of(OperatorKind kind);
+
+/// Prices messages on one cluster. Immutable, safe to share between threads; pricing allocates
+/// nothing. With the constants that were fitted for the cluster, else for its device, else with the
+/// documented default (`docs/models.md`).
+class CollectiveCost {
+ public:
+  explicit CollectiveCost(const Cluster& cluster);
+  CollectiveCost(const Cluster& cluster, CollectiveConstants constants);
+
+  /// One message of a full buffer; point to point: the transfer between the two neighbours that are
+  /// farthest apart. A group of one takes no time. Grows with the payload. The algorithm counts for
+  /// all-reduce, all-gather and reduce-scatter.
+  [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
+
+  /// Provenance: "unfitted", or the profile that was fitted.
+  [[nodiscard]] const std::string& fit() const { return constants_.fit; }
+  [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
+  /// The links at their line rates.
+  [[nodiscard]] const LineRates& rates() const { return rates_; }
+
+ private:
+  CollectiveConstants constants_;
+  LineRates rates_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,204 @@
+#include "stepwright/cost/collective_routes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+constexpr double kMicro = 1e-6;
+
+double ceil_log2(std::int64_t number) {
+  return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(number - 1)));
+}
+
+bool has_stages(Collective collective) {
+  return collective != Collective::kAllToAll && collective != Collective::kPointToPoint;
+}
+
+/// Start and hops, and the transfer, of one protocol.
+struct Times {
+  double wait_s = 0;
+  double move_s = 0;
+
+  /// Squared, because most of them are only compared.
+  [[nodiscard]] double squared(double fill) const {
+    return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
+  }
+};
+
+/// The transfer on a route by the full protocol.
+double move_s(const Routes& routes, const Route& route, double inside_share, double network_share) {
+  const double inside_s = route.inside_s / inside_share;
+  const double network_s = route.network_s / network_share;
+  return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
+}
+
+Times times(const Routes& routes, const Route& route, double move,
+            const ProtocolConstants& protocol) {
+  return {routes.stages * kMicro * protocol.start_us + protocol.hop * route.inside_hops_s +
+              protocol.network_hop * route.network_hops_s,
+          move / protocol.rate};
+}
+
+/// Squared seconds on one route by the protocol in which the library believes.
+double chosen(const Routes& routes, const Route& route, double move,
+              const OperationConstants& constants) {
+  double least = INFINITY;
+  double result = 0;
+  for (const ProtocolConstants& protocol : constants.protocols) {
+    const double squared = times(routes, route, move, protocol).squared(constants.fill);
+    const double believed = squared * protocol.belief * protocol.belief;
+    if (believed > least) continue;
+    least = believed;
+    result = squared;
+  }
+  return result;
+}
+
+double inside_share(const Routes& routes, const OperationConstants& constants) {
+  return constants.inside_share * (1 - constants.few_ranks * routes.few_ranks);
+}
+
+/// The transfer by the switches of the nodes.
+double switch_move_s(const Routes& routes, const OperationConstants& constants) {
+  return std::max(routes.switch_s / constants.switch_share,
+                  routes.tree.network_s / constants.tree_share);
+}
+
+bool by_switch(const Routes& routes, const OperationConstants& constants) {
+  return routes.has_switch && constants.switch_share > 0;
+}
+
+}  // namespace
+
+LineRates::LineRates(const Cluster& cluster) {
+  const int levels = std::min(static_cast<int>(cluster.levels.size()), kMaxLevels);
+  for (int i = 0; i < levels; ++i) {
+    const double uplink = cluster.levels[i].uplink_bytes_per_s;
+    levels_[i] = {uplink > 0 ? 1 / uplink : 0, cluster.levels[i].latency_s};
+    const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
+    if (cluster.levels[i].mesh) levels_[i].others = cluster.levels[i].size / lower - 1;
+  }
+  inside_ = std::min(levels_in_node(cluster), levels);
+  const std::int64_t own =
+      std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
+  const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
+  nic_s_per_byte_ = nic > 0 ? 1 / nic : 0;
+}
+
+/// Of a unit's uplink, what joins it to units that take part: all of it through a switch.
+double LineRates::share_of_links(const CollectiveMessage& message, int level) const {
+  const std::int64_t others = levels_[level].others;
+  if (others == 0) return 1;
+  const GroupLayout& layout = message.layout;
+  const std::int64_t lower = level == 0 ? 1 : layout.members[level - 1];
+  const std::int64_t part =
+      message.collective == Collective::kPointToPoint ? 1 : (layout.members[level] - 1) / lower;
+  return static_cast<double>(std::clamp<std::int64_t>(part, 1, others)) /
+         static_cast<double>(others);
+}
+
+Route LineRates::route(const CollectiveMessage& message, Carrier carrier) const {
+  const GroupLayout& layout = message.layout;
+  const LevelLoads loads =
+      level_loads(message.collective, carrier, message.payload_bytes, layout, inside_);
+  const double senders = message.collective == Collective::kPointToPoint
+                             ? 1
+                             : static_cast<double>(members_in_node(layout, inside_));
+  Route route;
+  for (int i = 0; i <= layout.span; ++i) {
+    const Link& link = levels_[i];
+    const double sharers = static_cast<double>(std::max<std::int64_t>(1, layout.sharers[i]));
+    if (i < inside_) {
+      route.inside_s = std::max(
+          route.inside_s, loads[i].bytes * sharers * link.s_per_byte / share_of_links(message, i));
+      route.inside_hops_s += loads[i].messages * link.latency_s;
+    } else {
+      const double slowest = std::max(sharers * link.s_per_byte, nic_s_per_byte_ / senders);
+      route.network_s = std::max(route.network_s, loads[i].bytes * slowest);
+      route.network_hops_s += loads[i].messages * link.latency_s;
+    }
+  }
+  return route;
+}
+
+/// Two nodes exchange their sums; in the two trees of more nodes, each of which carries half of the
+/// buffer, an inner node sends to its parent and to two children in one and to a parent in the
+/// other (Sanders et al. 2009).
+void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const {
+  const GroupLayout& layout = message.layout;
+  const std::int64_t together = members_in_node(layout, inside_);
+  const std::int64_t nodes = nodes_of(layout, inside_);
+  const double sent = sent_bytes(Collective::kAllReduce, 1, layout.size);
+  routes.has_tree = nodes > 1;
+  routes.tree = routes.ring;
+  routes.tree.network_s *= (nodes == 2 ? 1 : 2) / sent;
+  routes.tree.inside_hops_s = 0;
+  if (together > 1) {
+    routes.tree.inside_hops_s =
+        2 * static_cast<double>(together - 1) * levels_[inside_ - 1].latency_s;
+  }
+  if (nodes > 1) routes.tree.network_hops_s = 2 * ceil_log2(nodes) * levels_[layout.span].latency_s;
+  routes.has_switch = together >= kSwitchRanks;
+  routes.switch_s = routes.ring.inside_s / sent;
+}
+
+Routes LineRates::routes(const CollectiveMessage& message) const {
+  const std::int64_t together = members_in_node(message.layout, inside_);
+  const bool staged = message.algorithm == Algorithm::kTwoLevel && has_stages(message.collective) &&
+                      message.layout.span >= inside_ && together > 1;
+  Routes routes;
+  routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
+  routes.ring = route(message, staged ? Carrier::kTwoLevel : Carrier::kRing);
+  const bool reduces = message.collective == Collective::kAllReduce;
+  if (staged) {
+    routes.stages = reduces ? 3 : 2;
+  } else if (reduces) {
+    add_tree(routes, message);
+  }
+  return routes;
+}
+
+double protocol_seconds(const Routes& routes, const OperationConstants& constants,
+                        Protocol protocol) {
+  const ProtocolConstants& by = constants.protocols[static_cast<std::size_t>(protocol)];
+  const double inside = inside_share(routes, constants);
+  const auto squared = [&](const Route& route, double move) {
+    return times(routes, route, move, by).squared(constants.fill);
+  };
+  double least = squared(routes.ring, move_s(routes, routes.ring, inside, constants.network_share));
+  if (routes.has_tree) {
+    const double move = move_s(routes, routes.tree, inside, constants.tree_share);
+    least = std::min(least, squared(routes.tree, move));
+  }
+  if (protocol == Protocol::kFull && by_switch(routes, constants)) {
+    least = std::min(least, squared(routes.tree, switch_move_s(routes, constants)));
+  }
+  return std::sqrt(least);
+}
+
+double seconds(const Routes& routes, const OperationConstants& constants) {
+  const double inside = inside_share(routes, constants);
+  double least = chosen(routes, routes.ring,
+                        move_s(routes, routes.ring, inside, constants.network_share), constants);
+  if (routes.has_tree) {
+    const double move = move_s(routes, routes.tree, inside, constants.tree_share);
+    least = std::min(least, chosen(routes, routes.tree, move, constants));
+  }
+  if (by_switch(routes, constants)) {
+    const double move = switch_move_s(routes, constants);
+    least = std::min(
+        least,
+        times(routes, routes.tree, move, constants.protocols.back()).squared(constants.fill));
+  }
+  return std::sqrt(least);
+}
+
+bool outside(const Routes& routes, const OperationConstants& constants) {
+  return routes.ring.network_s > 0 && routes.ring.network_s / constants.network_share >=
+                                          routes.ring.inside_s / inside_share(routes, constants);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "stepwright/cluster/layout.h"
+#include "stepwright/collective/wire.h"
+#include "stepwright/cost/collective_constants.h"
+#include "stepwright/plan/plan.h"
+
+namespace stepwright {
+
+/// One way of carrying a message at line rates: the seconds of its bytes and of its hops.
+struct Route {
+  double inside_s = 0;
+  double network_s = 0;
+  double inside_hops_s = 0;
+  double network_hops_s = 0;
+};
+
+/// All ways that a message may take.
+struct Routes {
+  Route ring;  ///< Or direct, or staged.
+  Route tree;  ///< An all-reduce up and down a tree of nodes, a chain inside each.
+  /// An all-reduce that the switches of the nodes add, on the same tree; bytes inside only.
+  double switch_s = 0;
+  double few_ranks = 1;   ///< 1 / (ranks of a node - 1), the most 1.
+  double stages = 1;      ///< Collectives one after the other; above 1 their transfers add up.
+  bool has_tree = false;  ///< Else only the ring.
+  bool has_switch = false;
+};
+
+/// A message of one operation.
+struct CollectiveMessage {
+  Collective collective{};
+  double payload_bytes = 0;  ///< The full buffer.
+  GroupLayout layout;
+  Algorithm algorithm = Algorithm::kRing;
+};
+
+/// The links of a cluster at their line rates.
+class LineRates {
+ public:
+  explicit LineRates(const Cluster& cluster);
+
+  /// The routes of a message of a group of at least two.
+  [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
+  /// Levels inside a node, the first ones.
+  [[nodiscard]] int inside_levels() const { return inside_; }
+
+ private:
+  /// One level.
+  struct Link {
+    double s_per_byte = 0;
+    double latency_s = 0;
+    std::int64_t others = 0;  ///< In a mesh: units beside one, each with its own link; else 0.
+  };
+
+  [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
+  [[nodiscard]] Route route(const CollectiveMessage& message, Carrier carrier) const;
+  void add_tree(Routes& routes, const CollectiveMessage& message) const;
+
+  std::array<Link, kMaxLevels> levels_{};
+  int inside_ = 0;
+  double nic_s_per_byte_ = 0;  ///< One device alone through its own NICs.
+};
+
+/// Seconds over `routes` by one protocol: the fastest route. Never falls when bytes grow.
+double protocol_seconds(const Routes& routes, const OperationConstants& constants,
+                        Protocol protocol);
+
+/// Seconds over `routes`: on each route by the protocol that the library believes in, then the
+/// fastest route. Never falls when bytes grow: on one route two protocols change places once, and
+/// the later one has the smaller belief.
+double seconds(const Routes& routes, const OperationConstants& constants);
+
+/// Whether the network sets the pace of the ring.
+bool outside(const Routes& routes, const OperationConstants& constants);
+
+}  // namespace stepwright

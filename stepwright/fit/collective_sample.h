@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/cost/collective_cost.h"
+#include "stepwright/fit/collective_machine.h"
+
+namespace stepwright {
+
+/// The kernels of an inference library, and the list calls of torch.distributed with their copies.
+inline constexpr std::string_view kKernelLibrary = "trtllm";
+inline constexpr std::string_view kListLibrary = "torch-lists";
+
+/// One measured message.
+struct CollectiveSample {
+  const SampledMachine* machine = nullptr;
+  std::string library;  ///< Whose collectives: `kDefaultLibrary` or one of the above.
+  Collective operation{};
+  std::int64_t nodes = 1;
+  std::int64_t ranks_per_node = 1;
+  double payload_bytes = 0;  ///< The full buffer (docs/formats.md, "Collective samples").
+  double seconds = 0;
+  bool switch_adds = true;  ///< Whether a switch can add numbers of this type (16 bits or more).
+  std::string id;           ///< The source's own, else file and line.
+  std::size_t line = 0;
+  Routes routes;  ///< Of the message when nothing else runs on the machine.
+
+  /// "2x4": nodes x ranks on each.
+  [[nodiscard]] std::string layout() const;
+  [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
+};
+
+/// A row that no fit may see.
+struct DroppedRow {
+  std::size_t line = 0;
+  std::string reason;
+};
+
+/// What a table holds.
+struct CollectiveSamples {
+  std::string file;
+  std::vector<CollectiveSample> samples;
+  std::vector<DroppedRow> dropped;
+};
+
+/// Whether a table has one of the two schemas of collective samples: `op, nodes, gpus_per_node,
+/// elements_fp16, time_us` (one machine, which the table does not name), or `gpu, nodes, gpus,
+/// collective, size_bytes, time_us, ...` (many clusters).
+bool holds_collectives(const CsvTable& table);
+
+/// Reads a table of either schema. `machine` names the one that all rows are of (`SampledMachine`),
+/// whatever their columns say; empty: what they say.
+/// Rows that are no measurement or not credible are dropped with the reason: no number, not
+/// positive, unknown operation or machine, faster than the line rate, the same row twice, an order
+/// of magnitude that only another unit explains. Fails with `kInput` when a column is missing, or
+/// the machine is missing or unknown.
+CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
+
+/// The clusters that samples ran on, as large as they need; each is made once.
+class SampledClusters {
+ public:
+  const Cluster& of(const CollectiveSample& sample);
+
+ private:
+  std::map<std::pair<const SampledMachine*, std::int64_t>, Cluster> clusters_;
+};
+
+/// How the ranks of a sample lie on their cluster when nothing else runs there.
+GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster);
+
+/// Seconds that the built-in profiles predict for samples. Made once for many.
+class SamplePredictor {
+ public:
+  double seconds(const CollectiveSample& sample);
+  /// Where the constants of the sample's machine come from: a profile's name or "unfitted".
+  std::string fit(const CollectiveSample& sample);
+
+ private:
+  const CollectiveConstants& constants(const CollectiveSample& sample);
+
+  SampledClusters clusters_;
+  std::map<std::pair<const SampledMachine*, std::string>, CollectiveConstants> constants_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,230 @@
+#include "stepwright/cost/collective_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cost/collective_profiles.h"
+#include "tests/cost/jobs.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kGibi = 1073741824;
+constexpr double kMicro = 1e-6;
+
+/// Groups of `size` ranks at `stride`.
+struct Place {
+  std::int64_t size, stride;
+};
+constexpr Place kPlaces[] = {{2, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 4}, {2, 8}, {4, 8}, {8, 4}};
+constexpr Algorithm kBoth[] = {Algorithm::kRing, Algorithm::kTwoLevel};
+
+/// Round constants: one protocol in effect, start 10 us, a hop as long as the link's latency.
+CollectiveConstants round_constants() {
+  CollectiveConstants constants;
+  for (OperationConstants& operation : constants.operations) {
+    for (ProtocolConstants& protocol : operation.protocols) {
+      protocol = {.start_us = 10, .hop = 1, .network_hop = 1, .rate = 1, .belief = 1};
+    }
+    operation.fill = 1;
+    operation.inside_share = 0.5;
+    operation.network_share = 0.8;
+    operation.tree_share = 0.1;
+  }
+  return constants;
+}
+
+OperationConstants& of(CollectiveConstants& constants, Collective collective) {
+  return constants.operations[static_cast<std::size_t>(collective)];
+}
+
+OperatorTime message(Collective collective, double bytes, Place place,
+                     const CollectiveConstants& constants, const Cluster& cluster,
+                     Algorithm algorithm = Algorithm::kRing) {
+  const GroupLayout layout = strided_layout(cluster, place.size, place.stride);
+  return CollectiveCost(cluster, constants).message({collective, bytes, layout, algorithm});
+}
+
+double seconds(Collective collective, double bytes, Place place,
+               const CollectiveConstants& constants = round_constants()) {
+  return message(collective, bytes, place, constants, a100_job(4).cluster).seconds;
+}
+
+TEST(CollectiveCost, StartsHopsAndBytesAddUpWhenTheFillIsOne) {
+  // 7/8 GiB at half of 300e9: 6263.5 us; 7 hops of 2.5 us; start 10 us.
+  EXPECT_NEAR(seconds(Collective::kAllGather, kGibi, {8, 1}), 6290.994e-6, 0.01e-6);
+  // 14/8 GiB at half of 300e9; 14 hops.
+  EXPECT_NEAR(seconds(Collective::kAllReduce, kGibi, {8, 1}), 12571.987e-6, 0.01e-6);
+  // One GiB at half of 300e9: 7158.279 us; one hop.
+  EXPECT_NEAR(seconds(Collective::kPointToPoint, kGibi, {4, 1}), 7170.779e-6, 0.01e-6);
+}
+
+TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
+  CollectiveConstants constants = round_constants();
+  of(constants, Collective::kAllGather).fill = 0;
+  // Wait 27.5 us; 7/8 of 6 MB at 150e9: 35 us; the root of the sum of squares.
+  EXPECT_NEAR(seconds(Collective::kAllGather, 6e6, {8, 1}, constants),
+              std::hypot(27.5, 35.0) * kMicro, 1e-10);
+}
+
+TEST(CollectiveCost, FewRanksReachLess) {
+  CollectiveConstants constants = round_constants();
+  of(constants, Collective::kAllGather).few_ranks = 0.3;
+  const auto bytes_s = [&](std::int64_t ranks) {
+    return seconds(Collective::kAllGather, kGibi, {ranks, 1}, constants) -
+           seconds(Collective::kAllGather, 1e-9, {ranks, 1}, constants);
+  };
+  EXPECT_NEAR(bytes_s(2), kGibi / 2 / (150e9 * 0.7), 1e-8);
+  EXPECT_NEAR(bytes_s(4), kGibi * 3 / 4 / (150e9 * 0.9), 1e-8);
+}
+
+TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
+  Cluster cluster = nodes_of_eight(1, 300e9, 25e9).cluster;
+  cluster.devices_per_node = 4;
+  cluster.levels = {{.name = "nvlink",
+                     .size = 4,
+                     .uplink_bytes_per_s = 300e9,
+                     .latency_s = 2.5e-6,
+                     .mesh = true}};
+  const auto bytes_s = [&](Collective collective, std::int64_t ranks) {
+    return message(collective, kGibi, {ranks, 1}, round_constants(), cluster).seconds -
+           message(collective, 1e-9, {ranks, 1}, round_constants(), cluster).seconds;
+  };
+  // Of three links of 100e9 a pair has one, three ranks two, four all; each at half its rate.
+  EXPECT_NEAR(bytes_s(Collective::kAllGather, 2), kGibi / 2 / 50e9, 1e-8);
+  EXPECT_NEAR(bytes_s(Collective::kAllGather, 3), kGibi * 2 / 3 / 100e9, 1e-8);
+  EXPECT_NEAR(bytes_s(Collective::kAllGather, 4), kGibi * 3 / 4 / 150e9, 1e-8);
+  EXPECT_NEAR(bytes_s(Collective::kPointToPoint, 4), kGibi / 50e9, 1e-8);
+}
+
+TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
+  CollectiveConstants constants = round_constants();
+  OperationConstants& gather = of(constants, Collective::kAllGather);
+  gather.protocols[0] = {.start_us = 5, .hop = 0, .network_hop = 0, .rate = 0.1, .belief = 1};
+  gather.protocols[1] = gather.protocols[0];
+  gather.protocols[2] = {.start_us = 50, .hop = 0, .network_hop = 0, .rate = 1, .belief = 0.5};
+  // 7/8 of the buffer at 150e9, ten times as long by the first: 5 + 10 x against 50 + x us. Half
+  // of the second is believed: they change places at x = 20 / 9.5 us, not at 5 us.
+  const auto at = [&](double x_us) {
+    return seconds(Collective::kAllGather, x_us * kMicro * 150e9 * 8 / 7, {8, 1}, constants);
+  };
+  EXPECT_NEAR(at(2.0), 25.0e-6, 1e-11);
+  EXPECT_NEAR(at(2.2), 52.2e-6, 1e-11);
+}
+
+TEST(CollectiveCost, SisterGroupsShareTheNicsOfANode) {
+  // Eight groups of four at stride 8 share 8 * 25e9 at .8: 2 * 3/4 GiB at 20e9; 6 hops; start.
+  const OperatorTime time =
+      message(Collective::kAllReduce, kGibi, {4, 8}, round_constants(), a100_job(4).cluster);
+  EXPECT_NEAR(time.seconds, 1.5 * kGibi / 20e9 + 40e-6, 1e-8);
+  EXPECT_EQ(time.link, LinkClass::kNetwork);
+}
+
+TEST(CollectiveCost, AnAllReduceTakesTheTreeWhereItIsFaster) {
+  CollectiveConstants constants = round_constants();
+  of(constants, Collective::kAllReduce).tree_share = 0.8;
+  // Sixteen ranks on two nodes. Ring: 13 * 2.5 + 2 * 5 us of hops twice; tree: 7 * 2.5 + 5 twice.
+  const Cluster cluster = a100_job().cluster;
+  const auto tree = [&](double bytes) {
+    return message(Collective::kAllReduce, bytes, {16, 1}, constants, cluster).seconds;
+  };
+  EXPECT_NEAR(tree(1e-9), 55e-6, 1e-9);
+  // Each node sends the buffer once, not 15/8 times: inside 2 * 15/16 GiB at 150e9 counts.
+  EXPECT_NEAR(tree(kGibi), 1.875 * kGibi / 150e9 + 55e-6, 1e-8);
+}
+
+TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
+  CollectiveConstants constants = round_constants();
+  of(constants, Collective::kAllReduce).switch_share = 0.5;
+  // Each rank sends its GiB once at 150e9, not 14/8 times.
+  EXPECT_NEAR(seconds(Collective::kAllReduce, kGibi, {8, 1}, constants), kGibi / 150e9 + 45e-6,
+              1e-8);
+  EXPECT_EQ(seconds(Collective::kAllReduce, kGibi, {4, 1}, constants),
+            seconds(Collective::kAllReduce, kGibi, {4, 1}));
+}
+
+TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
+  // Inside 7/8 GiB at 150e9, rails 1/2 GiB at 8 * 25e9 * .8; two starts; hops 7 * 2.5 + 5 us.
+  const OperatorTime time = message(Collective::kAllGather, kGibi, {16, 1}, round_constants(),
+                                    a100_job().cluster, Algorithm::kTwoLevel);
+  EXPECT_NEAR(time.seconds, 0.875 * kGibi / 150e9 + 0.5 * kGibi / 160e9 + 42.5e-6, 1e-8);
+}
+
+TEST(CollectiveCost, AGroupOfOneTakesNoTime) {
+  for (const auto& [collective, name] : kCollectiveNames) {
+    const OperatorTime time =
+        message(collective, 1e9, {1, 1}, default_collectives(), a100_job().cluster);
+    EXPECT_EQ(time.seconds, 0);
+    EXPECT_EQ(time.link, LinkClass::kNone);
+  }
+}
+
+void expect_growth(const CollectiveCost& cost, const CollectiveMessage& of) {
+  CollectiveMessage sized = of;
+  double last = 0;
+  for (std::int64_t bytes = 1; bytes < 20'000'000'000; bytes += 1 + bytes / 4) {
+    sized.payload_bytes = static_cast<double>(bytes);
+    const double seconds = cost.message(sized).seconds;
+    EXPECT_GT(seconds, last) << bytes << " bytes, " << of.layout.size << " ranks";
+    last = seconds;
+  }
+}
+
+TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
+  for (const std::string_view name : built_in_clusters()) {
+    const Cluster cluster = built_in_cluster(name, 4).value();
+    const CollectiveCost cost(cluster);
+    for (const auto& [collective, word] : kCollectiveNames) {
+      for (const Place place : kPlaces) {
+        if (place.size * place.stride > cluster.devices()) continue;
+        const GroupLayout layout = strided_layout(cluster, place.size, place.stride);
+        for (const Algorithm algorithm : kBoth) {
+          expect_growth(cost, {collective, 0, layout, algorithm});
+        }
+      }
+    }
+  }
+}
+
+TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
+  for (const std::string_view name : built_in_clusters()) {
+    const Cluster cluster = built_in_cluster(name, 4).value();
+    for (const auto collective : {Collective::kAllGather, Collective::kReduceScatter,
+                                  Collective::kAllToAll, Collective::kPointToPoint}) {
+      for (const Place place : kPlaces) {
+        if (place.size * place.stride > cluster.devices()) continue;
+        const CollectiveMessage message = {
+            collective, 1e9, strided_layout(cluster, place.size, place.stride), Algorithm::kRing};
+        const Route least = LineRates(cluster).routes(message).ring;
+        EXPECT_GE(CollectiveCost(cluster).message(message).seconds,
+                  std::max(least.inside_s, least.network_s));
+      }
+    }
+  }
+}
+
+TEST(CollectiveCost, AFittedMachineSaysSo) {
+  const auto fit = [](std::string_view name) {
+    return CollectiveCost(built_in_cluster(name, 2).value()).fit();
+  };
+  EXPECT_EQ(fit("dgx-h100"), "dgx-h100");
+  EXPECT_EQ(fit("meta-llama3-h100"), "h100-sxm-80g");
+  EXPECT_EQ(fit("a40-8gpu-pcie"), "unfitted");
+}
+
+TEST(CollectiveCost, SocketsBelongToTheSampledMachineAlone) {
+  // arXiv 2509.22832: 1.2 GB/s per NIC of 25 on the sampled run.
+  const auto bandwidth = [](std::string_view name) {
+    const Cluster cluster = built_in_cluster(name, 8).value();
+    const GroupLayout layout = strided_layout(cluster, 8, 4);
+    const CollectiveMessage message = {Collective::kAllReduce, 1e9, layout, Algorithm::kRing};
+    return 1.75e9 / CollectiveCost(cluster).message(message).seconds;
+  };
+  EXPECT_NEAR(bandwidth("a100_sxm4_80g_perlmutter"), 1.2e9, 0.1e9);
+  EXPECT_GT(bandwidth("perlmutter-a100-80g"), 10e9);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,105 @@
+#include "stepwright/cost/collective_profiles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/cost/machine_files.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+CollectiveConstants read(const std::string& operations) {
+  const Document document =
+      Document::parse(R"([{"library": "nccl", "operations": )" + operations + "}]", "profile.json");
+  CollectiveConstants constants = default_collectives();
+  EXPECT_TRUE(read_collectives(document.root(), "nccl", constants));
+  return constants;
+}
+
+std::string refusal(const std::string& operations) {
+  try {
+    read(operations);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(CollectiveProfiles, OverlayWhatTheyState) {
+  const CollectiveConstants constants =
+      read(R"({"all_gather": {"inside_share": 0.6, "hop": [0.1, 0.2, 0.3]}})");
+  const OperationConstants& gather = constants.of(Collective::kAllGather);
+  EXPECT_EQ(gather.inside_share, 0.6);
+  EXPECT_EQ(gather.protocols[2].hop, 0.3);
+  EXPECT_EQ(gather.protocols[2].start_us,
+            default_collectives().of(Collective::kAllGather).protocols[2].start_us);
+  EXPECT_EQ(constants.of(Collective::kAllReduce), default_collectives().of(Collective::kAllReduce));
+}
+
+TEST(CollectiveProfiles, ReadBackWhatTheyWrite) {
+  OperationConstants written = default_collectives().of(Collective::kAllReduce);
+  written.switch_share = 0.5;
+  written.protocols[0].start_us = 1.23456;
+  const auto json = operation_json(written, {.network = true, .tree = true});
+  const CollectiveConstants constants = read(R"({"all_reduce": )" + json.dump() + "}");
+  written.protocols[0].start_us = 1.235;
+  EXPECT_EQ(constants.of(Collective::kAllReduce), written);
+}
+
+TEST(CollectiveProfiles, LeaveOutWhatNoSampleShows) {
+  const auto json = operation_json(default_collectives().of(Collective::kAllReduce), {});
+  for (const char* key : {"network_share", "tree_share", "network_hop", "switch_share"}) {
+    EXPECT_FALSE(json.contains(key)) << key;
+  }
+}
+
+TEST(CollectiveProfiles, RefuseWhatWouldLetTimeFall) {
+  EXPECT_THAT(refusal(R"({"all_gather": {"rate": [0.5, 0.4, 1]}})"), HasSubstr("rates must not"));
+  EXPECT_THAT(refusal(R"({"all_gather": {"belief": [0.9, 1, 1]}})"), HasSubstr("beliefs must not"));
+  EXPECT_THAT(refusal(R"({"all_gather": {"rate": [1, 1]}})"), HasSubstr("each protocol"));
+  EXPECT_THAT(refusal(R"({"all_gather": {"inside_share": 0}})"), HasSubstr("inside_share"));
+  EXPECT_THAT(refusal(R"({"all_gather": {"share": 1}})"), HasSubstr("share"));
+  EXPECT_THAT(refusal(R"({"gather": {}})"), HasSubstr("gather"));
+}
+
+TEST(CollectiveProfiles, OtherLibrariesAreOtherConstants) {
+  const Document document =
+      Document::parse(R"([{"library": "trtllm", "operations": {}}])", "profile.json");
+  CollectiveConstants constants = default_collectives();
+  EXPECT_FALSE(read_collectives(document.root(), "nccl", constants));
+}
+
+TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
+  EXPECT_GE(embedded_machines().size(), 18U);
+  for (const EmbeddedFile& file : embedded_machines()) {
+    const Document document = Document::parse(file.text, std::string(file.name));
+    EXPECT_EQ(document.root().get("name").text(), file.name);
+    const auto cluster = built_in_cluster(document.root().get("cluster").text(), 1);
+    ASSERT_TRUE(cluster.has_value());
+    EXPECT_EQ(document.root().get("device").text(), cluster->device.name);
+    const Node list = document.root().get("collectives");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      CollectiveConstants constants = default_collectives();
+      EXPECT_TRUE(read_collectives(list, list.at(i).get("library").text(), constants));
+    }
+  }
+}
+
+TEST(CollectiveProfiles, DefaultsAreAllInTheDocument) {
+  std::ostringstream text;
+  text << std::ifstream("docs/models.md").rdbuf();
+  for (const std::string& line : listed(default_collectives())) {
+    EXPECT_NE(text.str().find("- " + line + "\n"), std::string::npos) << "- " << line;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
