@@ -214,7 +214,7 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& 
     return parts * default_s(in_phase_of(op, pass), unfused);
   }
   const std::array<double, 2> seconds =
-      fitted_seconds(*fit->profile, *fit->entry, op, peaks_, fit->speedup);
+      fitted_seconds(*fit->profile, *fit->entry, op, {peaks_, fit->speedup});
   return std::max(seconds[0] + seconds[1], pass_floor_s(what, pass, op));
 }
 
@@ -229,15 +229,20 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& 
   return (has_two_gradients(what, pass) ? 2 : equal_parts(what, pass)) * one_s;
 }
 
+/// Trees know nothing of products that share a launch, and rows that routing decides are means.
+FitUse ComputeCost::use_of(const Fitted& fit, const Operator& op) const {
+  const bool product = fit.entry->what == OperatorClass::kProduct;
+  return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed};
+}
+
 std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   if (!what) return std::nullopt;
   const Pass pass = pass_of(op.phase);
   const Fitted* fit = fitted(*what, pass);
-  const double narrow = narrow_speedup_[index(op.dtype)];
-  if (fit == nullptr || (has_arithmetic(*what) && narrow <= 0)) return std::nullopt;
-  const double speedup = *what == OperatorClass::kProduct ? narrow * fit->speedup : fit->speedup;
-  std::array<double, 2> seconds = fitted_seconds(*fit->profile, *fit->entry, op, peaks_, speedup);
+  const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
+  if (fit == nullptr || (has_arithmetic(*what) && !narrow)) return std::nullopt;
+  std::array<double, 2> seconds = fitted_seconds(*fit->profile, *fit->entry, op, use_of(*fit, op));
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == Phase::kWeightGradient ? 1 : 0], 0};
   }
@@ -246,15 +251,33 @@ std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
   return sum;
 }
 
-double ComputeCost::seconds(const Operator& op) const {
-  if (op.routed && imbalance_ > 1) {
-    Operator busiest = op;
-    busiest.routed = false;
-    busiest.shape.rows = std::llround(imbalance_ * static_cast<double>(op.shape.rows));
-    return seconds(busiest);
-  }
+double ComputeCost::unrouted_s(const Operator& op) const {
   const std::optional<double> fit_s = fitted_s(op);
   return std::max(fit_s ? *fit_s : default_s(op, unfused(op)), floor_s(op));
+}
+
+double ComputeCost::seconds(const Operator& op) const {
+  if (!op.routed || imbalance_ <= 1) return unrouted_s(op);
+  Operator busiest = op;
+  busiest.shape.rows = std::llround(imbalance_ * static_cast<double>(op.shape.rows));
+  return unrouted_s(busiest);
+}
+
+double ComputeCost::least_seconds(const Operator& op) const {
+  const std::optional<OperatorClass> what = class_of(op, kernels_);
+  const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
+  const double work = flops(op) * (op.routed ? std::max(1.0, imbalance_) : 1);
+  const std::size_t type = index(op.dtype);
+  const double peak = peak_flops_[type] > 0 ? peak_flops_[type] : peaks_.flops;
+  double least_s = 0;
+  if (fit != nullptr && narrow_speedup_[type] > 0) {
+    least_s = least_fitted_seconds(*fit->entry, work, use_of(*fit, op));
+  } else if (op.kind == OperatorKind::kAttention) {
+    least_s = work * rates_.attention_s_per_flop[type];
+  } else {
+    least_s = work * rates_.matrix_s_per_flop[type];
+  }
+  return std::max(least_s, work / peak);
 }
 
 std::string ComputeCost::outside_range(const Operator& op) const {

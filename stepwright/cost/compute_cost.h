@@ -44,6 +44,10 @@ class ComputeCost {
   /// Kernels that the device runs for an operator.
   [[nodiscard]] double kernels(const Operator& op) const;
 
+  /// Seconds that a fused attention or a grouped product cannot go below however it is cut into
+  /// shapes: its FLOPs at the best rate that its price knows.
+  [[nodiscard]] double least_seconds(const Operator& op) const;
+
   /// Where an operator lies outside of what its profile was fitted on ("keys 32768, fitted 1024 to
   /// 5120"); empty when inside, or when no profile prices it.
   [[nodiscard]] std::string outside_range(const Operator& op) const;
@@ -76,6 +80,8 @@ class ComputeCost {
   [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
                                 std::span<const OperatorProfile* const> profiles) const;
   [[nodiscard]] double speedup(const OperatorProfile& profile, const OperatorEntry& entry) const;
+  [[nodiscard]] FitUse use_of(const Fitted& fit, const Operator& op) const;
+  [[nodiscard]] double unrouted_s(const Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;
   [[nodiscard]] double default_s(const Operator& op, bool unfused) const;
   /// Whether the job's framework writes an operator as several kernels.

@@ -51,18 +51,24 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
   node_levels_ = levels_in_node(job.cluster);
 }
 
-double CostModel::compute_s(const Operator& op) const {
-  const double seconds = compute_.seconds(op);
+/// What the device keeps in a run of the rate that an operator has alone.
+double CostModel::rate_of(const Operator& op) const {
   switch (op.kind) {
     case OperatorKind::kLinear:
     case OperatorKind::kGroupedLinear:
-      if (op.dtype == storage_type(op.dtype)) return seconds / device_.product_rate;
-      return seconds / device_.narrow_product_rate + cast_s(op);
+      return op.dtype == storage_type(op.dtype) ? device_.product_rate
+                                                : device_.narrow_product_rate;
     case OperatorKind::kAttention:
     case OperatorKind::kScores:
-    case OperatorKind::kAttendValues: return seconds / device_.attention_rate;
-    default: return seconds / device_.memory_rate;
+    case OperatorKind::kAttendValues: return device_.attention_rate;
+    default: return device_.memory_rate;
   }
+}
+
+double CostModel::compute_s(const Operator& op) const {
+  const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
+  const bool narrow = product && op.dtype != storage_type(op.dtype);
+  return compute_.seconds(op) / rate_of(op) + (narrow ? cast_s(op) : 0);
 }
 
 /// Activations of a narrow product cast before it, as kernels of their own: read once, written

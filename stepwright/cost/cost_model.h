@@ -37,6 +37,11 @@ class CostModel {
   /// `repeats` does not count.
   [[nodiscard]] double compute_s(const Operator& op) const;
 
+  /// `ComputeCost::least_seconds` under the same conditions.
+  [[nodiscard]] double least_compute_s(const Operator& op) const {
+    return compute_.least_seconds(op) / rate_of(op);
+  }
+
   /// Prices all operators of a template into `times`, and `wait_for_host`.
   void price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
              Algorithm data_algorithm, std::vector<OperatorTime>& times) const;
@@ -66,6 +71,7 @@ class CostModel {
   [[nodiscard]] std::vector<std::string> constants() const;
 
  private:
+  [[nodiscard]] double rate_of(const Operator& op) const;
   [[nodiscard]] double host_s(const Operator& op) const;
   [[nodiscard]] double cast_s(const Operator& op) const;
   [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;

@@ -24,7 +24,7 @@ LawConstants read_law(Node node, OperatorClass what) {
 }
 
 BoostedTrees read_trees(Node node, std::size_t feature_count) {
-  node.allow_only({"base", "trees"});
+  node.allow_only({"range", "base", "trees"});
   std::vector<std::string> texts;
   const Node list = node.get("trees");
   for (std::size_t i = 0; i < list.size(); ++i) texts.push_back(list.at(i).text());
@@ -48,6 +48,9 @@ OperatorEntry read_entry(Node node) {
   entry.law = read_law(node.get("law"), entry.what);
   if (const auto trees = node.find("trees")) {
     entry.trees = read_trees(*trees, feature_names(entry.what, entry.pass).size());
+    const Node ends = trees->get("range");
+    entry.lowest_log = ends.at(0).number();
+    entry.highest_log = ends.at(1).number(entry.lowest_log, kHighest);
   } else if (entry.kind != FitKind::kLaw) {
     node.fail("has no `trees`, which were chosen");
   }
@@ -83,19 +86,26 @@ OperatorProfile read_operator_profile(const Document& document) {
 }
 
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const Operator& op, const DevicePeaks& peaks,
-                                     double arithmetic_speedup) {
+                                     const Operator& op, const FitUse& use) {
   const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
-  std::array<double, 2> seconds = law_seconds(entry.law, work, peaks, arithmetic_speedup);
-  if (entry.kind == FitKind::kLaw) return seconds;
+  std::array<double, 2> seconds = law_seconds(entry.law, work, use.peaks, use.arithmetic_speedup);
+  if (entry.kind == FitKind::kLaw || !use.trees) return seconds;
   const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
-  double factor = std::exp(entry.trees.evaluate(inputs.all()));
+  const double log = entry.trees.evaluate(inputs.all());
+  double factor = std::exp(std::clamp(log, entry.lowest_log, entry.highest_log));
   if (entry.kind == FitKind::kTrees) {
     const std::array<double, 2> there = law_seconds(entry.law, work, profile.peaks);
     factor /= there[0] + there[1];
   }
   for (double& kernel_s : seconds) kernel_s *= factor;
   return seconds;
+}
+
+double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use) {
+  if (entry.kind == FitKind::kTrees) return 0;
+  const bool corrected = entry.kind == FitKind::kLawTimesTrees && use.trees;
+  return (corrected ? std::exp(entry.lowest_log) : 1) * flops /
+         (entry.law.arithmetic_share * use.peaks.flops * use.arithmetic_speedup);
 }
 
 std::string outside_range(const OperatorEntry& entry, const Operator& op) {

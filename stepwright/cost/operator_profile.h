@@ -36,6 +36,8 @@ struct OperatorEntry {
   FitKind kind{};
   LawConstants law;
   BoostedTrees trees;
+  /// Least and most that the trees add to the logarithm on the fitted rows; they never do more.
+  double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
   /// Of kAttention: the kernel that was sampled.
   AttentionKernel kernel = AttentionKernel::kFlash2;
@@ -59,11 +61,19 @@ struct OperatorProfile {
 /// `kInput` naming file and field.
 OperatorProfile read_operator_profile(const Document& document);
 
-/// Seconds of each kernel of a pass on a device with `peaks`: the law there, corrected as on the
-/// device of the fit. `arithmetic_speedup` multiplies the rate of arithmetic.
+/// Under what a fit is asked for a price.
+struct FitUse {
+  DevicePeaks peaks;
+  double arithmetic_speedup = 1;  ///< Of the rate of arithmetic.
+  bool trees = true;              ///< Whether trees correct the law.
+};
+/// Seconds of each kernel of a pass on a device: the law there, corrected as on the device of the
+/// fit.
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const Operator& op, const DevicePeaks& peaks,
-                                     double arithmetic_speedup);
+                                     const Operator& op, const FitUse& use);
+
+/// Seconds that no operator of the class and pass with as many FLOPs goes below, by the fit.
+double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use);
 
 /// The quantity that is farthest outside of what the fit saw, in words ("keys 32768, fitted 1024
 /// to 5120"); empty when all are inside.

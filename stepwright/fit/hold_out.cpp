@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace stepwright {
 namespace {
@@ -23,6 +24,10 @@ std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
 
 double capped(double seconds, const FitRow& row) { return std::max(seconds, row.floor_s); }
 
+double clamped(const OperatorEntry& entry, const FitRow& row) {
+  return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
+}
+
 /// Predictions for one fold by fits on the others.
 void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>& folds,
                    std::size_t fold, const FitSetting& setting, HeldOut& out) {
@@ -33,16 +38,16 @@ void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>&
   if (seen.size() == rows.size()) return;
   OperatorEntry law{.what = setting.what, .pass = setting.pass, .kind = FitKind::kLawTimesTrees};
   law.law = fit_law(setting.what, law_rows(seen), setting.peaks);
-  law.trees = fit_trees(tree_rows(seen, law, setting));
+  fit_entry_trees(law, seen, setting);
   OperatorEntry trees{.what = setting.what, .pass = setting.pass, .kind = FitKind::kTrees};
-  trees.trees = fit_trees(tree_rows(seen, trees, setting));
+  fit_entry_trees(trees, seen, setting);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) continue;
     const FitRow& row = rows[i];
     const double law_s = law_prediction(law.law, row, setting);
     out.law[i] = capped(law_s, row);
-    out.law_times_trees[i] = capped(law_s * std::exp(law.trees.evaluate(row.inputs.all())), row);
-    out.trees[i] = capped(std::exp(trees.trees.evaluate(row.inputs.all())), row);
+    out.law_times_trees[i] = capped(law_s * std::exp(clamped(law, row)), row);
+    out.trees[i] = capped(std::exp(clamped(trees, row)), row);
   }
 }
 
@@ -91,6 +96,18 @@ std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry
     out.push_back({row.inputs, static_cast<float>(std::log(target))});
   }
   return out;
+}
+
+void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows,
+                     const FitSetting& setting) {
+  entry.trees = fit_trees(tree_rows(rows, entry, setting));
+  entry.lowest_log = std::numeric_limits<double>::infinity();
+  entry.highest_log = -entry.lowest_log;
+  for (const FitRow& row : rows) {
+    const double log = entry.trees.evaluate(row.inputs.all());
+    entry.lowest_log = std::min(entry.lowest_log, log);
+    entry.highest_log = std::max(entry.highest_log, log);
+  }
 }
 
 double law_prediction(const LawConstants& law, const FitRow& row, const FitSetting& setting) {

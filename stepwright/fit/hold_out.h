@@ -42,6 +42,8 @@ std::vector<LawRow> law_rows(std::span<const FitRow> rows);
 /// Targets: the logarithm of the seconds, over the law's for `FitKind::kLawTimesTrees`.
 std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry& entry,
                                const FitSetting& setting);
+/// Trees with the least and most that they add on the rows they saw.
+void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows, const FitSetting& setting);
 /// Seconds of a row by a law.
 double law_prediction(const LawConstants& law, const FitRow& row, const FitSetting& setting);
 

@@ -184,7 +184,7 @@ FittedOperator ClassFit::fit() {
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
   OperatorEntry& entry = out_.entry;
   entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
-  if (entry.kind != FitKind::kLaw) entry.trees = fit_trees(tree_rows(rows_, entry, setting_));
+  if (entry.kind != FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
   entry.range = range_of(rows_, what_);
   entry.kernel = rows_.front().sample->kernel;
   return std::move(out_);

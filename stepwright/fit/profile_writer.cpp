@@ -53,7 +53,9 @@ Json entry_json(const FittedOperator& fitted) {
     json["derived"] = fitted.derived;
   }
   if (!entry.trees.empty()) {
-    json["trees"] = {{"base", entry.trees.base()}, {"trees", entry.trees.texts()}};
+    json["trees"] = {{"range", {entry.lowest_log, entry.highest_log}},
+                     {"base", entry.trees.base()},
+                     {"trees", entry.trees.texts()}};
   }
   return json;
 }

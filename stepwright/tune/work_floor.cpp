@@ -19,7 +19,8 @@ bool counts_in_full(const Operator& op) {
     case OperatorKind::kDropout:
     case OperatorKind::kTopK:
     case OperatorKind::kPermute:
-    case OperatorKind::kUnpermute: return true;
+    case OperatorKind::kUnpermute:
+    case OperatorKind::kGroupedLinear: return true;
     default: return false;
   }
 }
@@ -29,22 +30,6 @@ bool counts_in_full(const Operator& op) {
 double whole_rows(const Operator& op) {
   if (!op.routed) return 1;
   return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));
-}
-
-/// Products of routed rows as if they had a single expert's weights, which is what no degree of
-/// expert parallelism goes below.
-double grouped_s(const CostModel& cost, Operator op) {
-  op.shape.batch = 0;
-  return cost.compute_s(op) * whole_rows(op);
-}
-
-/// Fused attention by the pairs that it computes, which no way to cut the context changes: without
-/// what short queries waste, nor what every kernel pays.
-double attention_s(const CostModel& cost, Operator op) {
-  op.shape.queries = 0;
-  const double whole = cost.compute_s(op);
-  op.shape.pairs = 0;
-  return std::max(0.0, whole - cost.compute_s(op));
 }
 
 Work least(Work a, const Work& b) {
@@ -80,9 +65,10 @@ double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_e
     return cost_.price(op, layouts, Algorithm::kRing).seconds;
   }
   const double repeats = op.repeats;
-  if (op.kind == OperatorKind::kAttention) return repeats * attention_s(cost_, op);
-  if (op.kind == OperatorKind::kGroupedLinear) {
-    return repeats * (any_expert ? grouped_s(cost_, op) : cost_.compute_s(op));
+  // By its FLOPs, which no way to cut the context changes.
+  if (op.kind == OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
+  if (op.kind == OperatorKind::kGroupedLinear && any_expert) {
+    return repeats * cost_.least_compute_s(op) * whole_rows(op);
   }
   if (!counts_in_full(op)) return 0;
   return repeats * cost_.compute_s(op) * (any_expert ? whole_rows(op) : 1);
