@@ -61,6 +61,9 @@ class CostModel {
                                    const std::array<GroupLayout, kGroupKinds>& layouts,
                                    Algorithm data_algorithm) const;
 
+  /// What the host does between two steps; an update is never shorter.
+  [[nodiscard]] double host_between_steps_s() const { return framework_.step_ms * 1e-3; }
+
   [[nodiscard]] const Contention& contention() const { return contention_; }
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }
   /// Provenance in words: which profiles price computations and messages, or "unfitted".
