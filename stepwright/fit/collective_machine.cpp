@@ -1,6 +1,9 @@
 #include "stepwright/fit/collective_machine.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
 
 namespace stepwright {
 namespace {
@@ -48,9 +51,16 @@ constexpr SampledMachine kMachines[] = {
      .gpu = "B200",
      .network = "GCP A4",
      .inside = "b200-sxm"},
+    {.name = "h800-8gpu", .cluster = "h800-8gpu", .gpu = "H800"},
+    {.name = "a800-8gpu", .cluster = "a800-8gpu", .gpu = "A800"},
+    {.name = "mi300x-8gpu", .cluster = "mi300x-8gpu", .gpu = "MI300X"},
+    {.name = "a40-8gpu-pcie", .cluster = "a40-8gpu-pcie", .gpu = "A40"},
     {.name = "a100_sxm4_80g_perlmutter", .cluster = "a100_sxm4_80g_perlmutter"},
     {.name = "gh200_120g_vista", .cluster = "gh200_120g_vista"},
 };
+
+/// "H100" of "H100-SXM-80GB".
+std::string_view family(std::string_view gpu) { return gpu.substr(0, gpu.find_first_of("- (")); }
 
 /// Whether the network that a table writes beside a row is the machine's.
 bool joined_by(const SampledMachine& machine, std::string_view network) {
@@ -59,21 +69,36 @@ bool joined_by(const SampledMachine& machine, std::string_view network) {
 
 }  // namespace
 
-std::span<const SampledMachine> sampled_machines() { return kMachines; }
+std::span<const SampledMachine> sampled_machines() {
+  static const std::vector<SampledMachine> kAll = [] {
+    std::vector<SampledMachine> all(std::begin(kMachines), std::end(kMachines));
+    for (const std::string_view cluster : built_in_clusters()) {
+      if (std::ranges::find(kMachines, cluster, &SampledMachine::name) == std::end(kMachines)) {
+        all.push_back({.name = cluster, .cluster = cluster});
+      }
+    }
+    return all;
+  }();
+  return kAll;
+}
 
 const SampledMachine* find_machine(std::string_view name) {
-  const auto found = std::ranges::find(kMachines, name, &SampledMachine::name);
-  return found == std::end(kMachines) ? nullptr : &*found;
+  const auto machines = sampled_machines();
+  const auto found = std::ranges::find(machines, name, &SampledMachine::name);
+  return found == machines.end() ? nullptr : &*found;
 }
 
 const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes) {
-  const SampledMachine* first = nullptr;
-  for (const SampledMachine& machine : kMachines) {
-    if (machine.gpu.empty() || machine.gpu != gpu) continue;
+  const SampledMachine* same = nullptr;
+  const SampledMachine* alike = nullptr;
+  for (const SampledMachine& machine : sampled_machines()) {
+    if (machine.gpu.empty() || gpu.empty()) continue;
+    if (alike == nullptr && family(machine.gpu) == family(gpu)) alike = &machine;
+    if (machine.gpu != gpu) continue;
     if (!many_nodes || joined_by(machine, network)) return &machine;
-    if (first == nullptr) first = &machine;
+    if (same == nullptr) same = &machine;
   }
-  return first;
+  return same != nullptr ? same : alike;
 }
 
 }  // namespace stepwright

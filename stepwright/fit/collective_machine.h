@@ -17,14 +17,14 @@ struct SampledMachine {
   bool trays = false;
 };
 
-/// All of them.
+/// All of them, and every other built-in cluster under its own name.
 std::span<const SampledMachine> sampled_machines();
 
 /// The machine of that name; null when there is none.
 const SampledMachine* find_machine(std::string_view name);
 
-/// The machine that a table means by its columns; on a network that nobody here has seen, the one
-/// with the same devices; null when there is none.
+/// The machine that a table means by its columns; on a network that nobody here has seen one with
+/// the same devices, else one with devices of the same family ("H100"); null when there is none.
 const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes);
 
 }  // namespace stepwright

@@ -19,16 +19,6 @@ constexpr OperatorKind kOperations[] = {OperatorKind::kAllReduce, OperatorKind::
 std::string ratio(double value) { return fmt::format("{:g}x", value); }
 std::string whole(double value) { return format_count(static_cast<std::int64_t>(value)); }
 
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
-}
-
 /// Bytes that each rank sends over the time: busbw.
 double bus_bandwidth(const CostModel& cost, OperatorKind kind, double bytes,
                      const GroupLayout& layout) {

@@ -61,6 +61,14 @@ TEST(CollectiveSample, TheNetworkNamesTheMachine) {
   EXPECT_EQ(machine("carrier pigeons"), "h100-sxm-80g");
 }
 
+TEST(CollectiveSample, DevicesThatNobodySampledAreTakenForTheirFamily) {
+  EXPECT_EQ(machine_of("H100-NVL-94GB", "", false)->name, "h100-sxm-80g");
+  EXPECT_EQ(machine_of("H800", "", true)->cluster, "h800-8gpu");
+  EXPECT_EQ(machine_of("abacus", "", false), nullptr);
+  EXPECT_EQ(machine_of("", "", false), nullptr);
+  EXPECT_EQ(find_machine("dgx-a100-40g")->cluster, "dgx-a100-40g");
+}
+
 TEST(CollectiveSample, ABandwidthStandsForAMissingTime) {
   const auto read = clusters("H200-SXM-141GB,4,32,EFA,NCCL,bench,all_reduce,,4294967296,,364.87\n");
   ASSERT_EQ(read.samples.size(), 1U);
