@@ -49,15 +49,16 @@ int shared_words(std::string_view a, std::string_view b) {
   return shared;
 }
 
+/// Empty when no device is nearer than all others.
 std::string device_of_file(const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   std::string best;
   int most = 0;
   for (const std::string_view device : built_in_devices()) {
     const int shared = shared_words(stem, device);
-    if (shared <= most) continue;
+    if (shared < most || shared == 0) continue;
+    best = shared == most ? "" : device;
     most = shared;
-    best = device;
   }
   return best;
 }

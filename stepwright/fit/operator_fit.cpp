@@ -223,28 +223,39 @@ bool is_of(const OperatorSample& sample, const FitTarget& target) {
   return sample.device.empty() || sample.device == target.device.name;
 }
 
-}  // namespace
-
-OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget& device) {
-  OperatorFit out;
-  FitTarget target = device;
+/// The device and the attention kernel that was sampled on it.
+FitTarget with_kernel(std::span<const OperatorTable> tables, FitTarget target) {
   for (const OperatorTable& table : tables) {
-    out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
     for (const OperatorSample& sample : table.samples) {
       if (is_of(sample, target)) target.attention = sample.kernel;
     }
   }
+  return target;
+}
+
+void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, ClassFit fit,
+               OperatorFit& out) {
+  for (const OperatorTable& table : tables) {
+    for (const OperatorSample& sample : table.samples) {
+      if (is_of(sample, target)) fit.add(table.file, sample);
+    }
+  }
+  if (fit.empty()) return;
+  out.operators.push_back(fit.fit());
+  out.dropped.insert(out.dropped.end(), fit.dropped().begin(), fit.dropped().end());
+}
+
+}  // namespace
+
+OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget& device) {
+  const FitTarget target = with_kernel(tables, device);
+  OperatorFit out;
+  for (const OperatorTable& table : tables) {
+    out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
+  }
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
-      ClassFit fit(what.value, pass.value, target);
-      for (const OperatorTable& table : tables) {
-        for (const OperatorSample& sample : table.samples) {
-          if (is_of(sample, target)) fit.add(table.file, sample);
-        }
-      }
-      if (fit.empty()) continue;
-      out.operators.push_back(fit.fit());
-      out.dropped.insert(out.dropped.end(), fit.dropped().begin(), fit.dropped().end());
+      fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
     }
   }
   derive_attention_backward(out.operators);

@@ -140,7 +140,7 @@ std::optional<double> measured_s(const Cells& cells, const Operator& op) {
 
 AttentionKernel kernel_of(std::string_view device) {
   if (device.starts_with("a100")) return AttentionKernel::kFlash2;
-  return device.starts_with("h") ? AttentionKernel::kFlash3 : AttentionKernel::kCudnn;
+  return device.starts_with('h') ? AttentionKernel::kFlash3 : AttentionKernel::kCudnn;
 }
 
 std::optional<OperatorSample> kernel_sample(const Cells& cells) {

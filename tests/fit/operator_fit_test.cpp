@@ -90,6 +90,7 @@ TEST(FitTarget, IsGuessedFromTheFileOrItsRows) {
   EXPECT_EQ(guess("data/a100_sxm4_80g.csv"), "a100-sxm-80g");
   EXPECT_EQ(guess("gh200_120g.csv"), "gh200-96g");
   EXPECT_THROW((void)guess("samples.csv"), Error);
+  EXPECT_THROW((void)guess("a100.csv"), Error);  // four of them
   OperatorTable two{.file = "kernels.csv"};
   two.samples.resize(2);
   two.samples[0].device = "h100-sxm-80g";
