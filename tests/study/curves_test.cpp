@@ -48,7 +48,11 @@ TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
   for (const char* key : {"hidden", "micro_batch"}) {
     const auto& points = curve_of(panel_of(study, key), "matrix products").points;
     ASSERT_GE(points.size(), 2U) << key;
-    EXPECT_TRUE(std::ranges::is_sorted(points, {}, &ChartPoint::y)) << key;
+    // Tiles and waves make the rise uneven.
+    EXPECT_GT(points.back().y, points.front().y) << key;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      EXPECT_GT(points[i].y, 0.97 * points[i - 1].y) << key << " at " << points[i].x;
+    }
     EXPECT_THAT(points, Each(Field(&ChartPoint::y, testing::Lt(1.0)))) << key;
   }
   const auto& tensor = curve_of(panel_of(study, "tensor"), "matrix products");
