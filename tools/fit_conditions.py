@@ -152,7 +152,7 @@ class Fit:
         self.prior = np.array([c.start for c in self.constants])
         self.precision = np.linalg.inv(self.covariance())
         counts = {s: (self.source == s).sum() for s in set(self.source)}
-        self.weight = np.array([counts[s] ** -0.5 for s in self.source])
+        self.weight = np.array([counts[s] ** -0.3 for s in self.source])
         experts = np.array([bool(runs.rows[i]["moe"]) for i in self.ids])
         others = np.where(experts, 0.0, OTHER_TIERS)  # experts of other tiers: too little stated
         self.weight = 2 * np.where(self.judged, 1.0, others) * self.weight
@@ -247,8 +247,7 @@ Written by `tools/fit_conditions.py --report`. Published training runs (`data/tr
 predicted by `stepwright validate`; errors are `predicted / measured - 1` in %, negative: predicted too
 fast. "Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
 "Left out": they did not, whole sources at a time or a quarter of the rows by a hash of their ids; the
-structure of the model was chosen while looking at residuals of all sources. Tier A is judged; dense rows
-of tier B are fitted with a smaller weight.
+structure of the model was chosen while looking at residuals of all sources. Rows of tier A.
 """
 
 
@@ -311,7 +310,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
     parser.add_argument("--command", default="build/release/stepwright")
-    parser.add_argument("--tier", default="AB", help="fitted; A alone is judged")
+    parser.add_argument("--tier", default="A", help="fitted; A alone is judged")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path, help="write the fitted conditions here")
     parser.add_argument("--report", type=Path, help="write the errors here")
