@@ -102,15 +102,15 @@ NodeNetwork node_network(const std::string& note, std::int64_t gpus_per_node) {
   if (std::regex_search(note, match, kBytes)) {
     return {std::stoll(match[1]), 1e9 * std::stod(match[2])};
   }
+  if (std::regex_search(text, match, kCounted)) {
+    return {std::stoll(match[1]), kGigabit * std::stod(match[2])};
+  }
   if (std::regex_search(text, match, kPerGpu)) {
     return {gpus_per_node, kGigabit * std::stod(match[1])};
   }
   if (std::regex_search(text, match, kPerNode)) {
     const std::int64_t nics = gpus_per_node;
     return {nics, kGigabit * std::stod(match[1]) / static_cast<double>(nics)};
-  }
-  if (std::regex_search(text, match, kCounted)) {
-    return {std::stoll(match[1]), kGigabit * std::stod(match[2])};
   }
   if (std::regex_search(text, match, kBare) && words.has("infiniband", "roce", "ib ")) {
     return {1, kGigabit * std::stod(match[1])};

@@ -101,7 +101,7 @@ void set_recompute(const RunRow& row, RowPlan& out) {
 /// Groups that a remark names: "over 8 ranks", "FSDP2 over 64", "FSDP 16", "(group 8)".
 std::int64_t sharding_group(const Words& words, const Parallel& size) {
   const std::int64_t world = size.data * size.context;
-  for (const char* before : {"over", "group", "fsdp"}) {
+  for (const char* before : {"over", "group", "fsdp "}) {
     const auto stated = words.number_after(before);
     if (stated && *stated > 0 && *stated < world && world % *stated == 0) return *stated;
   }
