@@ -171,7 +171,7 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
                         static_cast<double>(stage.tied_table) / divisor);
   seconds += all_reduce(GroupKind::kNorm, DType::kFp32, 1);
   if (job.model.experts) seconds += all_reduce(GroupKind::kExpertNorm, DType::kFp32, 1);
-  return std::max(seconds, cost.host_between_steps_s());
+  return seconds;
 }
 
 }  // namespace
