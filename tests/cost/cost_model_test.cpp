@@ -23,6 +23,23 @@ Operator gather(GroupKind group, Scheme scheme) {
           .payload_elements = 100'000'000};
 }
 
+// A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.
+TEST(CostModel, NarrowProductsPayForTheirCasts) {
+  const Job job = h100_job();
+  const CostModel cost(job, TrainingConditions{});
+  const auto cast_s = [&](Phase phase) {
+    const Operator op{.kind = OperatorKind::kLinear,
+                      .phase = phase,
+                      .dtype = DType::kFp8,
+                      .shape = {.rows = 4096, .columns = 1024, .inner = 8192}};
+    return cost.compute_s(op) - cost.compute().seconds(op);
+  };
+  const double element_s = 4 / (0.8 * job.cluster.device.memory_bandwidth_bytes_per_s);
+  EXPECT_NEAR(cast_s(Phase::kForward), 4096.0 * 8192 * element_s, 1e-9);
+  EXPECT_NEAR(cast_s(Phase::kDataGradient), 4096.0 * 1024 * element_s, 1e-9);
+  EXPECT_EQ(cast_s(Phase::kWeightGradient), 0);
+}
+
 TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const Job job = a100_job();
   const CostModel cost(job);
