@@ -302,7 +302,9 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> None:
         report.rows(f"{source}, left out", left[rows])
         report.rows(f"{source}, fitted", fitted[rows])
     medians = [np.median(np.abs(left[judged & (fit.source == s)])) for s in sources]
-    report.add(f"\nMedian of the left-out sources' medians: {100 * statistics.median(medians):.1f}.")
+    report.add(
+        f"\nMedian of the left-out sources' medians: {100 * statistics.median(medians):.1f}."
+    )
 
 
 def main() -> int:

@@ -62,8 +62,8 @@ void write_profiles(const Json& profiles, const std::string& output) {
 void fit_collective_tables(const FitRequest& request, const Console& console) {
   std::vector<CollectiveSamples> tables;
   for (std::size_t i = 0; i < request.tables.size(); ++i) {
-    tables.push_back(read_collective_samples(request.tables[i],
-                                             machine_of_file(request, request.files[i])));
+    tables.push_back(
+        read_collective_samples(request.tables[i], machine_of_file(request, request.files[i])));
   }
   const FittedCollectives fitted = fit_collectives(tables);
   const Json profiles = useful_profiles(fitted, source_names(request));

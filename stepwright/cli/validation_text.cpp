@@ -93,8 +93,8 @@ std::string worst_text(const Validation& v) {
 }  // namespace
 
 std::string validation_text(const Validation& v) {
-  std::string text = fmt::format("{}: {} of {} rows used\n", name_of(kTableKindNames, v.kind),
-                                 v.used, v.rows);
+  std::string text =
+      fmt::format("{}: {} of {} rows used\n", name_of(kTableKindNames, v.kind), v.used, v.rows);
   text += skipped_text(v);
   if (v.errors.used > 0) {
     Table all{.columns = error_columns("error"), .rows = {error_row("all", v.errors)}};

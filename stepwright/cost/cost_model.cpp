@@ -11,8 +11,8 @@
 namespace stepwright {
 namespace {
 
-/// Kernels that the host issues for an operator: one for each expert of a grouped product, two casts
-/// more for a narrow one.
+/// Kernels that the host issues for an operator: one for each expert of a grouped product, two
+/// casts more for a narrow one.
 double launches(const Operator& op, const ComputeCost& compute) {
   const double casts = op.dtype == storage_type(op.dtype) ? 0 : 2;
   switch (op.kind) {
@@ -79,8 +79,8 @@ double CostModel::cast_s(const Operator& op) const {
   const std::int64_t width = op.phase == Phase::kDataGradient ? op.shape.columns : op.shape.inner;
   const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
   const auto stored = static_cast<double>(centibits(storage_type(op.dtype))) / 800;
-  const double bytes = static_cast<double>(op.shape.rows) * static_cast<double>(width) *
-                       (stored + 2 * narrow);
+  const double bytes =
+      static_cast<double>(op.shape.rows) * static_cast<double>(width) * (stored + 2 * narrow);
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 

@@ -84,7 +84,7 @@ class CostModel {
   bool graphs_ = false;
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
-  int node_levels_ = 0;  ///< Levels inside a node.
+  int node_levels_ = 0;             ///< Levels inside a node.
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
   ComputeCost compute_;
   CollectiveCost collective_;

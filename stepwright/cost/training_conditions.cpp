@@ -71,8 +71,8 @@ TrainingConditions read_conditions(const Document& document) {
 }  // namespace
 
 const TrainingConditions& built_in_conditions() {
-  static const TrainingConditions all = read_conditions(
-      Document::parse(embedded_conditions().front().text, "conditions.yaml"));
+  static const TrainingConditions all =
+      read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
   return all;
 }
 

@@ -12,7 +12,7 @@ namespace stepwright {
 /// What a generation of devices keeps of its rates in a training run, where it is hot, shares its
 /// power and its memory, over those of one operator alone. 1: all.
 struct DeviceConditions {
-  std::string device;  ///< A device's name, or a generation for all others of it.
+  std::string device;              ///< A device's name, or a generation for all others of it.
   double product_rate = 1;         ///< Products in 16 bits.
   double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
   double attention_rate = 1;

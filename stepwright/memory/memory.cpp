@@ -60,8 +60,7 @@ double capacity_bytes(const Job& job) {
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
 
-double Reserve::bytes(double dynamic_bytes, double parameter_bytes,
-                      double optimizer_bytes) const {
+double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optimizer_bytes) const {
   return std::ceil(fixed_bytes + share * dynamic_bytes + parameter_share * parameter_bytes +
                    optimizer_share * optimizer_bytes);
 }
@@ -75,7 +74,8 @@ Reserve framework_reserve(const Job& job) {
     reserve.share = own.share;
     reserve.parameter_share = own.parameter_share;
     reserve.optimizer_share = own.optimizer_share;
-    if (storage_type(job.precision) == DType::kBf16) reserve.parameter_share += own.narrow_gradients;
+    if (storage_type(job.precision) == DType::kBf16)
+      reserve.parameter_share += own.narrow_gradients;
   }
   return reserve;
 }

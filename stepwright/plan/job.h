@@ -54,7 +54,7 @@ struct Framework {
 };
 inline constexpr std::string_view kFrameworkNames[] = {
     "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed", "nemo",
-    "torchtitan", "fsdp", "maxtext", "internevo", "colossalai"};
+    "torchtitan", "fsdp",          "maxtext",     "internevo",          "colossalai"};
 
 enum class Routing : std::uint8_t { kBalanced, kLearned };
 inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balanced"},
@@ -62,9 +62,10 @@ inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balance
 /// How rows reach their experts: an exchange of every copy, a gather of all rows, or an exchange in
 /// which a row enters each node once, whatever number of its experts are there (DeepEP, HybridEP).
 enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather, kOncePerNode };
-inline constexpr Named<Dispatcher> kDispatcherNames[] = {{Dispatcher::kAllToAll, "alltoall"},
-                                                         {Dispatcher::kAllGather, "allgather"},
-                                                         {Dispatcher::kOncePerNode, "once_per_node"}};
+inline constexpr Named<Dispatcher> kDispatcherNames[] = {
+    {Dispatcher::kAllToAll, "alltoall"},
+    {Dispatcher::kAllGather, "allgather"},
+    {Dispatcher::kOncePerNode, "once_per_node"}};
 
 /// What the tuner looks for.
 enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };

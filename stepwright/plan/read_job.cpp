@@ -45,8 +45,8 @@ Framework read_framework(Node node) {
 }
 
 Kernels read_kernels(Node node) {
-  node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy",
-                   "cuda_graphs", "gathered_logits", "scattered_pipeline"});
+  node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
+                   "gathered_logits", "scattered_pipeline"});
   Kernels kernels;
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();

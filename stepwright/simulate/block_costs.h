@@ -22,8 +22,7 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
  public:
-  BlockPricer(const Job& job, const CostModel& cost)
-      : job_(job), cost_(cost), prices_(cost) {}
+  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost), prices_(cost) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);

@@ -169,8 +169,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
     const double dynamic = stage.activation_bytes;
     cost.memory_floor_bytes =
         std::max(cost.memory_floor_bytes,
-                 least_states_bytes(job_, plan, stage) + dynamic +
-                     store_->reserve.bytes(dynamic));
+                 least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
   }
   return cost;
 }
@@ -229,8 +228,8 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
                  2 * data.gather.seconds + data.reduce.seconds +
                  4 * pipeline.send_s / pipeline.fill_share;
-  out.update_s = std::max(data.update_s + (ahead ? 0 : data.refresh.seconds),
-                          cost_.host_between_steps_s());
+  out.update_s =
+      std::max(data.update_s + (ahead ? 0 : data.refresh.seconds), cost_.host_between_steps_s());
   out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
   add_ends(out, stage, pipeline, data, plan);
   return out;
@@ -291,10 +290,10 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
     const DataMemory& memory = known.memory;
     const double dynamic = stage.activation_bytes + memory.transient_bytes;
-    price.memory_bytes = std::max(price.memory_bytes,
-                                  memory.states_bytes + dynamic +
-                                      store_->reserve.bytes(dynamic, memory.parameter_bytes,
-                                                            memory.optimizer_bytes));
+    price.memory_bytes = std::max(
+        price.memory_bytes,
+        memory.states_bytes + dynamic +
+            store_->reserve.bytes(dynamic, memory.parameter_bytes, memory.optimizer_bytes));
   }
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;

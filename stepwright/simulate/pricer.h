@@ -43,7 +43,7 @@ struct BlockCosts {
   };
   std::vector<Layer> layers;
   BlockPairCost embedding;
-  BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
+  BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.
   double arrival_s = 0;   ///< What the receiver does before it can use it.
   UnitSize embedding_size;

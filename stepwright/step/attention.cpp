@@ -4,7 +4,8 @@
 namespace stepwright {
 namespace {
 
-constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, "attention.q_norm", Keep::kQueryNormCopies};
+constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, "attention.q_norm",
+                           Keep::kQueryNormCopies};
 
 Product qkv_product(const Setting& s) {
   return {s.tokens, s.model->hidden, query_key_value_width(s), "attention.qkv"};

@@ -47,9 +47,9 @@ TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p);
 /// Gradient of the weight, added to the accumulated one.
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
 
-/// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row of
-/// elementary operators on an fp32 copy: its autograd keeps the copy and the normed rows, 8 bytes
-/// an element (PyTorch, `x.float()`, power, mean, multiply).
+/// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row
+/// of elementary operators on an fp32 copy: its autograd keeps the copy and the normed rows, 8
+/// bytes an element (PyTorch, `x.float()`, power, mean, multiply).
 struct NormRole {
   Keep input{};
   Keep statistics{};

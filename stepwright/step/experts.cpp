@@ -87,9 +87,7 @@ void reorder(Emit& e, const Reorder& r) {
             {r.from, r.weights}, {r.to});
 }
 
-bool exchanges(const Setting& s) {
-  return s.expert > 1 && s.dispatcher != Dispatcher::kAllGather;
-}
+bool exchanges(const Setting& s) { return s.expert > 1 && s.dispatcher != Dispatcher::kAllGather; }
 bool gathers(const Setting& s) {
   return s.dispatcher == Dispatcher::kAllGather && s.expert * s.expert_tensor > 1;
 }

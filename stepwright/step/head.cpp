@@ -6,7 +6,8 @@
 namespace stepwright {
 namespace {
 
-constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final", Keep::kFinalNormCopies};
+constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final",
+                              Keep::kFinalNormCopies};
 
 Product head_product(const Setting& s) {
   return {.rows = s.tokens,
@@ -89,8 +90,8 @@ TensorId gather_logits(Emit& e, TensorId own) {
   return all;
 }
 
-/// What the loss reads: the rank's own logits, or those of all tensor ranks in fp32 for a plain cross
-/// entropy.
+/// What the loss reads: the rank's own logits, or those of all tensor ranks in fp32 for a plain
+/// cross entropy.
 TensorId loss_input(Emit& e, TensorId own) {
   if (!e.s.kernels.gathered_logits) return own;
   const TensorId all = gather_logits(e, own);
@@ -106,8 +107,8 @@ void head_forward(Emit& e, TensorId x) {
   cross_entropy(e, loss_input(e, own));
 }
 
-/// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first, both
-/// in fp32, and casts the last one.
+/// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first,
+/// both in fp32, and casts the last one.
 TensorId loss_gradient(Emit& e) {
   const bool plain = e.s.kernels.gathered_logits;
   const Phase phase = Phase::kDataGradient;

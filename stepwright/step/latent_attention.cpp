@@ -6,8 +6,10 @@ namespace {
 
 // Down projections are whole on every tensor rank and act on the rows of the residual stream; only
 // the narrow latent rows are gathered under sequence parallelism.
-constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, "attention.q_norm", Keep::kQueryNormCopies};
-constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, "attention.kv_norm", Keep::kKeyValueNormCopies};
+constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, "attention.q_norm",
+                              Keep::kQueryNormCopies};
+constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, "attention.kv_norm",
+                                 Keep::kKeyValueNormCopies};
 
 struct LatentSizes {
   std::int64_t query_rank, kv_rank, rope, query_width, kv_width;

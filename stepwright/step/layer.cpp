@@ -9,7 +9,8 @@ namespace {
 
 constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
                                   "norm.attention", Keep::kAttentionNormCopies};
-constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp", Keep::kMlpNormCopies};
+constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp",
+                            Keep::kMlpNormCopies};
 
 TensorId normed(Emit& e, TensorId x, const NormRole& role) {
   return norm(e, x, {e.s.rows, e.s.model->hidden}, role);

@@ -37,8 +37,8 @@ double reference_flops(const RunRow& row, const Job& job) {
 
 double counted_flops(const RunRow& row, const Job& job) {
   const Words words(row.convention);
-  const double parameters = static_cast<double>(count_parameters(job.model) -
-                                                job.model.vocabulary * job.model.hidden);
+  const double parameters =
+      static_cast<double>(count_parameters(job.model) - job.model.vocabulary * job.model.hidden);
   if (words.has("8*p")) return 8 * parameters * job.tokens();
   if (words.has("6*p")) return 6 * parameters * job.tokens();
   if (words.has("hardware", "96b", "incl. recompute", "with recompute", "counts recompute")) {

@@ -24,24 +24,15 @@ struct GpuProfile {
   std::string_view profile;
 };
 constexpr GpuProfile kGpus[] = {
-    {"gb300", "", "gb300-nvl72"},
-    {"gb200", "", "gb200-nvl72"},
-    {"b300", "", "dgx-b300"},
-    {"b200", "", "dgx-b200"},
-    {"gh200", "", "vista-gh200"},
-    {"h200", "nvl-", ""},  // a PCIe card
-    {"h200", "", "dgx-h200"},
-    {"h800", "", "h800-8gpu"},
-    {"h100", "pcie", "h100-pcie-8gpu"},
-    {"h100", "", "dgx-h100"},
-    {"a800", "", "a800-8gpu"},
-    {"a100", "pcie", "a100-pcie-8gpu"},
-    {"a100", "40g", "dgx-a100-40g"},
-    {"a100", "", "dgx-a100-80g"},
-    {"v100", "dgx-2", "v100-dgx2"},
-    {"v100", "16g", "v100-dgx1-16g"},
-    {"v100", "", "v100-dgx1"},
-    {"mi300x", "", "mi300x-8gpu"},
+    {"gb300", "", "gb300-nvl72"},       {"gb200", "", "gb200-nvl72"},
+    {"b300", "", "dgx-b300"},           {"b200", "", "dgx-b200"},
+    {"gh200", "", "vista-gh200"},       {"h200", "nvl-", ""},  // a PCIe card
+    {"h200", "", "dgx-h200"},           {"h800", "", "h800-8gpu"},
+    {"h100", "pcie", "h100-pcie-8gpu"}, {"h100", "", "dgx-h100"},
+    {"a800", "", "a800-8gpu"},          {"a100", "pcie", "a100-pcie-8gpu"},
+    {"a100", "40g", "dgx-a100-40g"},    {"a100", "", "dgx-a100-80g"},
+    {"v100", "dgx-2", "v100-dgx2"},     {"v100", "16g", "v100-dgx1-16g"},
+    {"v100", "", "v100-dgx1"},          {"mi300x", "", "mi300x-8gpu"},
 };
 
 std::optional<std::string_view> profile_of(const std::string& gpu) {
@@ -129,10 +120,9 @@ std::variant<Cluster, Skipped> row_cluster(const RunRow& row) {
   const auto profile = built_in_cluster(name, 1);
   if (!profile) return Skipped{fmt::format("no built-in cluster: {}", name)};
   try {
-    const nlohmann::ordered_json stated = row.cluster.empty()
-                                              ? description(row, name, *profile)
-                                              : nlohmann::ordered_json{{"profile", name},
-                                                                       {"devices", *row.gpus}};
+    const nlohmann::ordered_json stated =
+        row.cluster.empty() ? description(row, name, *profile)
+                            : nlohmann::ordered_json{{"profile", name}, {"devices", *row.gpus}};
     const Document document = Document::parse(stated.dump(), "row");
     return read_cluster(document.root(), {});
   } catch (const Error&) {

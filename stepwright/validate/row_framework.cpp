@@ -26,18 +26,16 @@ constexpr Stack kNemo{.framework = "nemo",
                       .reduces_stored_type = true,
                       .distributed_optimizer = true,
                       .sequence_parallel = true};
-constexpr Stack kFsdp{
-    .framework = "fsdp",
-    .attention = AttentionKernel::kFlash2,
-    .overlaps_data = true,
-    .gathers_logits = true};
+constexpr Stack kFsdp{.framework = "fsdp",
+                      .attention = AttentionKernel::kFlash2,
+                      .overlaps_data = true,
+                      .gathers_logits = true};
 constexpr Stack kJax{.framework = "maxtext",
                      .attention = AttentionKernel::kCudnn,
                      .overlaps_data = true,
                      .overlaps_pipeline = true};
-constexpr Stack kOldMegatron{.framework = "megatron-lm",
-                             .attention = AttentionKernel::kUnfused,
-                             .scatters_pipeline = true};
+constexpr Stack kOldMegatron{
+    .framework = "megatron-lm", .attention = AttentionKernel::kUnfused, .scatters_pipeline = true};
 
 /// The first word that stands in a row's framework tells its stack.
 constexpr StackWord kStacks[] = {
@@ -46,9 +44,8 @@ constexpr StackWord kStacks[] = {
       .reduces_stored_type = true,  // 13B parameters fit on one GPU of 80 GB
       .gathers_logits = true,
       .scatters_pipeline = true}},
-    {"automodel", {.framework = "fsdp",
-                   .attention = AttentionKernel::kCudnn,
-                   .overlaps_data = true}},
+    {"automodel",
+     {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
     {"megatron-bridge", kMegatronCore},
     {"nemo", kNemo},
     {"megatron-core", kMegatronCore},
@@ -57,25 +54,28 @@ constexpr StackWord kStacks[] = {
      {.framework = "megatron-deepspeed",
       .attention = AttentionKernel::kUnfused,
       .scatters_pipeline = true}},
-    {"neox", {.framework = "megatron-deepspeed",
-              .attention = AttentionKernel::kUnfused,
-              .scatters_pipeline = true}},
+    {"neox",
+     {.framework = "megatron-deepspeed",
+      .attention = AttentionKernel::kUnfused,
+      .scatters_pipeline = true}},
     {"vocab parallel", {.framework = "megatron-lm", .attention = AttentionKernel::kFlash2}},
     {"megatron-lm", kOldMegatron},
-    {"llm-foundry", {.framework = "fsdp",
-                     .attention = AttentionKernel::kFlash1,
-                     .overlaps_data = true,
-                     .gathers_logits = true}},
+    {"llm-foundry",
+     {.framework = "fsdp",
+      .attention = AttentionKernel::kFlash1,
+      .overlaps_data = true,
+      .gathers_logits = true}},
     {"fsdp", kFsdp},
     {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
     {"jax", kJax},
     {"maxtext", kJax},
     {"paxml", kJax},
     {"dao-ailab", kFsdp},
-    {"meta internal", {.framework = "torchtitan",
-                       .attention = AttentionKernel::kCudnn,
-                       .overlaps_data = true,
-                       .overlaps_pipeline = true}},
+    {"meta internal",
+     {.framework = "torchtitan",
+      .attention = AttentionKernel::kCudnn,
+      .overlaps_data = true,
+      .overlaps_pipeline = true}},
     {"colossal", {.framework = "colossalai", .overlaps_data = true}},
     // Submissions to MLPerf by the container they ran in.
     {"nvidia", kNemo},
@@ -164,10 +164,8 @@ Overlap row_overlap(const RunRow& row) {
   const Stack& stack = stack_of(row);
   Overlap overlap;
   const bool no_data = notes.has("no dp overlap");
-  overlap.gradients =
-      notes.flag("overlap_grad_sync").value_or(stack.overlaps_data && !no_data);
-  overlap.parameters =
-      notes.flag("overlap_param_sync").value_or(stack.overlaps_data && !no_data);
+  overlap.gradients = notes.flag("overlap_grad_sync").value_or(stack.overlaps_data && !no_data);
+  overlap.parameters = notes.flag("overlap_param_sync").value_or(stack.overlaps_data && !no_data);
   overlap.tensor = overlaps_tensor(notes);
   overlap.expert = overlaps_expert(notes);
   overlap.pipeline =

@@ -9,11 +9,11 @@ namespace stepwright {
 struct Stack {
   std::string_view framework;  ///< Of `kFrameworkNames`.
   AttentionKernel attention = AttentionKernel::kFlash2;
-  bool overlaps_data = false;           ///< Gradients and parameters beside computation.
-  bool overlaps_pipeline = false;       ///< Pipeline messages too, where stages are interleaved.
-  bool reduces_stored_type = false;     ///< Gradients in the type of the parameters, not fp32.
-  bool distributed_optimizer = false;   ///< When the row is silent.
-  bool sequence_parallel = false;       ///< The same, with tensor parallelism.
+  bool overlaps_data = false;          ///< Gradients and parameters beside computation.
+  bool overlaps_pipeline = false;      ///< Pipeline messages too, where stages are interleaved.
+  bool reduces_stored_type = false;    ///< Gradients in the type of the parameters, not fp32.
+  bool distributed_optimizer = false;  ///< When the row is silent.
+  bool sequence_parallel = false;      ///< The same, with tensor parallelism.
   bool gathers_logits = false;
   bool scatters_pipeline = false;
 };

@@ -17,12 +17,12 @@ struct Family {
   std::string_view model;
 };
 constexpr Family kFamilies[] = {
-    {"gpt-oss", "llama-2-7b"},  {"gpt oss", "llama-2-7b"}, {"neox", "gpt-neox-20b"},
+    {"gpt-oss", "llama-2-7b"},  {"gpt oss", "llama-2-7b"},   {"neox", "gpt-neox-20b"},
     {"pythia", "pythia-1.4b"},  {"bloomberg", "bloom-176b"}, {"bloom-1", "bloom-176b"},
-    {"bloom", "gpt3-175b"},     {"mpt", "mpt-7b"},         {"nemotron", "nemotron-4-15b"},
-    {"qwen3", "qwen3-8b"},      {"qwen", "qwen2-7b"},      {"gpt", "gpt3-175b"},
-    {"mt-nlg", "gpt3-175b"},    {"turing", "gpt3-175b"},   {"opt-", "gpt3-175b"},
-    {"deepseek", "llama-2-7b"}, {"kimi", "llama-2-7b"},    {"moonlight", "llama-2-7b"},
+    {"bloom", "gpt3-175b"},     {"mpt", "mpt-7b"},           {"nemotron", "nemotron-4-15b"},
+    {"qwen3", "qwen3-8b"},      {"qwen", "qwen2-7b"},        {"gpt", "gpt3-175b"},
+    {"mt-nlg", "gpt3-175b"},    {"turing", "gpt3-175b"},     {"opt-", "gpt3-175b"},
+    {"deepseek", "llama-2-7b"}, {"kimi", "llama-2-7b"},      {"moonlight", "llama-2-7b"},
 };
 constexpr std::string_view kOtherFamily = "llama-2-7b";  ///< RMSNorm, SwiGLU, rotary positions.
 

@@ -86,7 +86,8 @@ void set_recompute(const RunRow& row, RowPlan& out) {
   if (words.text().starts_with("none")) return;
   if (const auto layers = words.number_after("full for")) {
     const std::int64_t stage = *row.layers / out.planned.plan.parallel.pipeline;
-    recompute = {RecomputeKind::kEvery, std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
+    recompute = {RecomputeKind::kEvery,
+                 std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
     return;
   }
   if (words.has("full")) {

@@ -16,14 +16,10 @@ namespace stepwright {
 namespace {
 
 std::vector<std::pair<std::string_view, double>> terms_of(const Breakdown& breakdown) {
-  return {{"compute", breakdown.compute_s},
-          {"bubble", breakdown.bubble_s},
-          {"optimizer", breakdown.optimizer_s},
-          {"exposed tensor", breakdown.tensor_s},
-          {"exposed context", breakdown.context_s},
-          {"exposed expert", breakdown.expert_s},
-          {"exposed pipeline", breakdown.pipeline_s},
-          {"exposed data", breakdown.data_s}};
+  return {{"compute", breakdown.compute_s},           {"bubble", breakdown.bubble_s},
+          {"optimizer", breakdown.optimizer_s},       {"exposed tensor", breakdown.tensor_s},
+          {"exposed context", breakdown.context_s},   {"exposed expert", breakdown.expert_s},
+          {"exposed pipeline", breakdown.pipeline_s}, {"exposed data", breakdown.data_s}};
 }
 
 /// The kinds of parallelism of a plan above one rank, and how states are spread.

@@ -99,8 +99,8 @@ Skipped bad_cell(std::string_view title) {
 std::string source_of(const std::string& id) {
   const std::size_t dash = id.rfind('-');
   if (dash == std::string::npos || dash == 0) return id;
-  const bool number = dash + 1 < id.size() &&
-                      id.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+  const bool number =
+      dash + 1 < id.size() && id.find_first_not_of("0123456789", dash + 1) == std::string::npos;
   return number ? id.substr(0, dash) : id;
 }
 

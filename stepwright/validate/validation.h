@@ -32,7 +32,7 @@ struct RowResult {
   std::string id;
   double predicted = 0;  ///< Seconds; bytes of memory.
   double measured = 0;
-  double error = 0;          ///< predicted / measured - 1.
+  double error = 0;  ///< predicted / measured - 1.
   /// What the prediction consists of: seconds by term ("compute", "bubble", ...), bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
@@ -68,8 +68,8 @@ struct Validation {
 };
 
 struct ValidationOptions {
-  std::string profile;  ///< Use rows of this built-in cluster only; empty: all.
-  std::string tier;     ///< Use rows of these tiers only ("A", "AB"); empty: all.
+  std::string profile;     ///< Use rows of this built-in cluster only; empty: all.
+  std::string tier;        ///< Use rows of these tiers only ("A", "AB"); empty: all.
   std::string conditions;  ///< A file of conditions of training instead of the built-in ones.
   int threads = 1;
 };

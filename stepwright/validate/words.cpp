@@ -49,7 +49,8 @@ std::optional<std::int64_t> Words::number_before(std::string_view after) const {
   while (end > 0 && text_[end - 1] == ' ') --end;
   std::size_t begin = end;
   while (begin > 0 && is_digit(text_[begin - 1])) --begin;
-  return begin == end ? std::nullopt : number_at(std::string_view(text_).substr(begin, end - begin));
+  return begin == end ? std::nullopt
+                      : number_at(std::string_view(text_).substr(begin, end - begin));
 }
 
 }  // namespace stepwright

@@ -104,8 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"no vpp", [](RunRow& r) { r.chunks.reset(); }, "vpp not stated"},
         Change{"no batch", [](RunRow& r) { r.micro_batch.reset(); }, "micro_batch not stated"},
         Change{"degrees", [](RunRow& r) { r.tensor = 3; }, "degrees do not divide the GPUs"},
-        Change{"illegal", [](RunRow& r) { r.global_batch = 15; },
-               "no legal plan: batch-per-data"},
+        Change{"illegal", [](RunRow& r) { r.global_batch = 15; }, "no legal plan: batch-per-data"},
         Change{"DualPipe", [](RunRow& r) { r.notes = "DualPipe"; }, "DualPipe: no such schedule"},
         Change{"offload", [](RunRow& r) { r.notes = "cpu_offloading_num_layers=4"; },
                "activations or states off the GPU"}));

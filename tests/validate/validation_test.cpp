@@ -47,8 +47,9 @@ TEST(Validation, DoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST(Validation, SkipsBadCellsWithAReason) {
-  const CsvTable table = parse_csv(
-      runs({{"a-1", "nan"}, {"a-2", "-1"}, {"a-3", "fast"}, {"a-4", ""}, {"a-5", "1"}}), "runs.csv");
+  const CsvTable table =
+      parse_csv(runs({{"a-1", "nan"}, {"a-2", "-1"}, {"a-3", "fast"}, {"a-4", ""}, {"a-5", "1"}}),
+                "runs.csv");
   const Validation v = validate(table, {});
   EXPECT_EQ(v.used, 1U);
   EXPECT_EQ(v.skipped.at("column measured_value: not a number above zero"), 3U);
@@ -56,8 +57,7 @@ TEST(Validation, SkipsBadCellsWithAReason) {
 }
 
 TEST(Validation, UsesRowsOfATierOnly) {
-  const Validation v =
-      validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
+  const Validation v = validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
   EXPECT_EQ(v.skipped.at("tier A"), 1U);
 }
 
