@@ -244,10 +244,11 @@ def left_out_by_hash(ids: list[str]) -> np.ndarray:
 INTRODUCTION = """# Accuracy of whole runs
 
 Written by `tools/fit_conditions.py --report`. Published training runs (`data/training_runs.csv`),
-predicted by `stepwright validate`; errors are `predicted / measured - 1` in %, negative: predicted too
-fast. "Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
-"Left out": they did not, whole sources at a time or a quarter of the rows by a hash of their ids; the
-structure of the model was chosen while looking at residuals of all sources. Rows of tier A.
+predicted by `stepwright validate`; errors are `predicted / measured - 1` in %, negative:
+predicted too fast. "Fitted": the conditions of training
+(`stepwright/cost/training/conditions.yaml`) saw the rows. "Left out": they did not, whole sources
+at a time or a quarter of the rows by a hash of their ids; the structure of the model was chosen
+while looking at residuals of all sources. Rows of tier A.
 """
 
 
