@@ -22,8 +22,9 @@ void cut_node(ClusterDescription& cluster, std::int64_t devices) {
   for (Level& level : cluster.levels) {
     if (level.mesh && level.size > devices) {  // the links to the devices that are cut go with them
       const std::int64_t lower = left.empty() ? 1 : left.back().size;
-      level.uplink_bytes_per_s *= static_cast<double>(divide_up(devices, lower) - 1) /
-                                  static_cast<double>(level.size / lower - 1);
+      const std::int64_t peers = level.size / lower - 1;
+      const std::int64_t left_peers = divide_up(devices, lower) - 1;
+      level.uplink_bytes_per_s *= static_cast<double>(left_peers) / static_cast<double>(peers);
     }
     level.size = std::min(level.size, devices);
     if (level.size > (left.empty() ? 1 : left.back().size)) left.push_back(level);

@@ -66,12 +66,14 @@ class Range {
   [[nodiscard]] std::vector<double> ticks() const {
     std::vector<double> values;
     if (axis_.scale == Scale::kLinear) {
-      for (double v = low_; v <= high_ + step_ / 2; v += step_) values.push_back(v);
+      const auto steps = static_cast<int>(std::lround((high_ - low_) / step_));
+      for (int i = 0; i <= steps; ++i) values.push_back(low_ + i * step_);
       return values;
     }
     const double octaves = std::log2(high_ / low_);
     const double factor = std::exp2(std::max(1.0, std::ceil(octaves / 7)));
-    for (double v = low_; v <= high_ * 1.001; v *= factor) values.push_back(v);
+    const auto steps = static_cast<int>(std::log(high_ * 1.001 / low_) / std::log(factor));
+    for (int i = 0; i <= steps; ++i) values.push_back(low_ * std::pow(factor, i));
     return values;
   }
   [[nodiscard]] std::string label(double value) const {

@@ -102,6 +102,17 @@ bool overlay(std::string_view name, std::string_view library, CollectiveConstant
   return true;
 }
 
+void read_operations(Node operations, CollectiveConstants& constants) {
+  std::vector<std::string_view> known;
+  for (const auto& each : kCollectiveNames) known.push_back(each.name);
+  operations.allow_only(known);
+  for (const auto& each : kCollectiveNames) {
+    if (const auto node = operations.find(each.name)) {
+      read_operation(*node, constants.operations[static_cast<std::size_t>(each.value)]);
+    }
+  }
+}
+
 }  // namespace
 
 CollectiveConstants unfitted_collectives(const Cluster& cluster) {
@@ -141,16 +152,7 @@ bool read_collectives(Node list, std::string_view library, CollectiveConstants& 
     const Node entry = list.at(i);
     entry.allow_only({"library", "rows", "held_out_error", "operations"});
     if (entry.get("library").text() != library) continue;
-    for (const auto& [name, node] : entry.get("operations").members()) {
-      std::vector<std::string_view> known;
-      for (const auto& each : kCollectiveNames) known.push_back(each.name);
-      entry.get("operations").allow_only(known);
-      for (const auto& each : kCollectiveNames) {
-        if (each.name == name) {
-          read_operation(node, constants.operations[static_cast<std::size_t>(each.value)]);
-        }
-      }
-    }
+    read_operations(entry.get("operations"), constants);
     return true;
   }
   return false;

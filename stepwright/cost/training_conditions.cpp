@@ -71,9 +71,9 @@ TrainingConditions read_conditions(const Document& document) {
 }  // namespace
 
 const TrainingConditions& built_in_conditions() {
-  static const TrainingConditions all =
+  static const TrainingConditions kAll =
       read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
-  return all;
+  return kAll;
 }
 
 TrainingConditions load_conditions(const std::filesystem::path& path) {

@@ -11,6 +11,7 @@
 namespace stepwright {
 namespace {
 
+constexpr std::int64_t kLargestMessage = std::int64_t{16} << 30;
 constexpr double kLargeMessage = 256.0 * 1024 * 1024;
 constexpr OperatorKind kOperations[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
                                         OperatorKind::kReduceScatter, OperatorKind::kAllToAll,
@@ -31,7 +32,8 @@ Panel over_sizes(const std::string& key, const std::string& title, const CostMod
   std::vector<ChartSeries> curves;
   for (const OperatorKind kind : kOperations) {
     ChartSeries curve{.name = std::string(name_of(kOperatorNames, kind)), .points = {}};
-    for (double bytes = 1024; bytes <= 16.0 * 1024 * 1024 * 1024; bytes *= 4) {
+    for (std::int64_t size = 1024; size <= kLargestMessage; size *= 4) {
+      const auto bytes = static_cast<double>(size);
       curve.points.push_back({bytes, bus_bandwidth(cost, kind, bytes, layout)});
     }
     curves.push_back(std::move(curve));

@@ -11,7 +11,8 @@ namespace {
 std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
   std::vector<TimedRoutes> samples;
   for (const double ranks : {2.0, 4.0, 8.0}) {
-    for (double bytes = 1024; bytes < 2e9; bytes *= 2) {
+    for (std::int64_t size = 1024; size < 2'000'000'000; size *= 2) {
+      const auto bytes = static_cast<double>(size);
       TimedRoutes sample;
       sample.routes.ring = {.inside_s = bytes * (ranks - 1) / ranks / 300e9,
                             .inside_hops_s = 2.5e-6 * (ranks - 1)};
