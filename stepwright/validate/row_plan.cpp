@@ -113,14 +113,15 @@ void set_sharding(const RunRow& row, RowPlan& out) {
   const Words words(row.sharding);
   Plan& plan = out.planned.plan;
   const std::int64_t world = plan.parallel.data * plan.parallel.context;
+  const bool splits_optimizer =
+      words.has("zero-1", "distributed optimizer", "dist optimizer", "bf16_optimizer") ||
+      (words.empty() && stack_of(row).distributed_optimizer);
   std::string_view states = "NNN";
   if (words.has("shard_grad_op", "zero-2", "no reshard")) {
     states = "NGG";
   } else if (words.has("fsdp", "zero-3")) {
     states = "GGG";
-  } else if (words.has("zero-1", "distributed optimizer", "dist optimizer", "bf16_optimizer")) {
-    states = "NNG";
-  } else if (words.empty() && stack_of(row).distributed_optimizer) {
+  } else if (splits_optimizer) {
     states = "NNG";
   }
   plan.sharding = *sharding_of(states);

@@ -123,7 +123,7 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
     if (text.empty()) continue;
     const auto value = positive(text);
     if (!value) return bad_cell(column.title);
-    run.*column.value = *value;
+    run.*column.value = value;
   }
   return run;
 }

@@ -24,14 +24,14 @@ struct KindColumns {
 };
 
 const std::vector<KindColumns>& kind_columns() {
-  static const std::vector<KindColumns> columns = {
+  static const std::vector<KindColumns> kColumns = {
       {TableKind::kTrainingRuns, {"model", "measured_metric", "measured_value"}},
       {TableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
       {TableKind::kCollectives, {"collective", "size_bytes", "time_us"}},
       {TableKind::kCollectives, {"op", "elements_fp16", "time_us"}},
       {TableKind::kOperators, {"op", "metric", "value"}},
       {TableKind::kOperators, {"op", "fwd_us", "bwd_us"}}};
-  return columns;
+  return kColumns;
 }
 
 /// A row as it came out: a result, a memory result, or why not.
