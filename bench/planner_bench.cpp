@@ -39,6 +39,7 @@ Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
 
 /// Prices every plan of a grid; adds the seconds of one plan and how many there are for each
 /// pipeline, the building of its blocks included where it is the first to need them.
+// NOLINTNEXTLINE(readability-function-size): one loop per level of the search.
 void price_grid(const Job& job, const CostModel& cost, const GridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
   using Clock = std::chrono::steady_clock;

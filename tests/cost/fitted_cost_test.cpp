@@ -107,6 +107,7 @@ std::vector<Operator> many_operators(DType dtype) {
   return all;
 }
 
+// NOLINTNEXTLINE(readability-function-size): devices, loads, types and operators.
 TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
   constexpr double kRounding = 1 - 1e-12;
   for (const std::string_view name : built_in_devices()) {

@@ -66,7 +66,7 @@ TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
                         .keys = 4096,
                         .head_dim = 80,
                         .value_dim = 80,
-                        .pairs = 4096 * 4096}};
+                        .pairs = std::int64_t{4096} * 4096}};
   const PassWork plain = pass_work(OperatorClass::kAttention, Pass::kForward, op, 108);
   EXPECT_TRUE(plain.kernels[0].uneven_head);
   EXPECT_EQ(plain.kernels[0].head_dim, 96);
