@@ -12,7 +12,7 @@ namespace stepwright {
 namespace {
 
 /// Lines shown for each reason.
-constexpr std::size_t kShown = 3;
+constexpr std::size_t kShownParts = 3;
 
 std::string percent(const ErrorSummary& error) {
   if (error.rows == 0) return "-";
@@ -33,10 +33,11 @@ void add_reasons(std::string& text, const std::string& file, const std::vector<D
   std::map<std::string, std::vector<const DroppedRow*>> reasons;
   for (const DroppedRow& row : rows) reasons[without_numbers(row.reason)].push_back(&row);
   for (const auto& [reason, found] : reasons) {
-    for (std::size_t i = 0; i < found.size() && i < kShown; ++i) {
+    for (std::size_t i = 0; i < found.size() && i < kShownParts; ++i) {
       text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);
     }
-    if (found.size() > kShown) text += fmt::format("  ... and {} more\n", found.size() - kShown);
+    if (found.size() > kShownParts)
+      text += fmt::format("  ... and {} more\n", found.size() - kShownParts);
   }
 }
 

@@ -12,7 +12,7 @@ namespace stepwright {
 namespace {
 
 /// Lines shown for each reason.
-constexpr std::size_t kShown = 5;
+constexpr std::size_t kShownRows = 5;
 
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 
@@ -90,10 +90,10 @@ std::string dropped_text(const OperatorFit& fit) {
   std::string text;
   for (const auto& [reason, rows] : by_reason) {
     text += fmt::format("Dropped, {}: {} rows\n", reason, rows.size());
-    for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) {
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownRows); ++i) {
       text += fmt::format("  {}:{}: {}\n", rows[i]->file, rows[i]->line, rows[i]->detail);
     }
-    if (rows.size() > kShown) text += fmt::format("  and {} more\n", rows.size() - kShown);
+    if (rows.size() > kShownRows) text += fmt::format("  and {} more\n", rows.size() - kShownRows);
   }
   return text;
 }

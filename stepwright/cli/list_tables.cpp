@@ -31,7 +31,7 @@ constexpr Described kSchedules[] = {
     {"zero-bubble", "weight gradients fill the bubble"},
     {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
     {"paired", "a forward runs beside another micro-batch's backward"}};
-constexpr Described kCollectives[] = {
+constexpr Described kDescribedCollectives[] = {
     {"ring", "one ring over all ranks, node by node"},
     {"two-level", "inside the nodes and between them in turn, along the rails"},
     {"tree", "double binary trees"},
@@ -132,10 +132,10 @@ Json schedules_json() {
 Json collectives_json() {
   Json collectives = Json::array();
   for (const auto& [algorithm, name] : kAlgorithmNames) {
-    collectives.push_back(described(name, true, kCollectives));
+    collectives.push_back(described(name, true, kDescribedCollectives));
   }
   for (const std::string_view name : kFutureAlgorithms) {
-    collectives.push_back(described(name, false, kCollectives));
+    collectives.push_back(described(name, false, kDescribedCollectives));
   }
   return collectives;
 }

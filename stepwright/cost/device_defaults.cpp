@@ -68,14 +68,14 @@ constexpr DeviceDefaults kGeneric = {.generation = "other device",
 
 constexpr std::string_view kAssumed = "assumed, below the generations that were measured";
 
-struct Quantity {
+struct DeviceConstant {
   std::string_view name;
   double DeviceDefaults::* value;
   std::string_view unit;
   std::string_view source;
 };
 
-constexpr Quantity kQuantities[] = {
+constexpr DeviceConstant kDeviceConstants[] = {
     {"products in 16 bits, share of peak", &DeviceDefaults::matrix_share, "",
      "fits to published training runs: V100 .67, A100 .72-.76, H100 .61-.69, B200 .63, GB200 .60; "
      "one product alone reaches more: A100 .84, H100 .78, B200 .66"},
@@ -146,7 +146,7 @@ double attention_share(const DeviceDefaults& defaults, AttentionKernel kernel) {
 
 std::vector<Constant> listed(const DeviceDefaults& defaults) {
   std::vector<Constant> list;
-  for (const Quantity& quantity : kQuantities) {
+  for (const DeviceConstant& quantity : kDeviceConstants) {
     const double value = defaults.*quantity.value;
     if (value == 1) continue;  // a speed-up that the generation does not have
     const bool known = &defaults != &kGeneric;

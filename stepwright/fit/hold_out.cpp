@@ -51,7 +51,7 @@ void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>&
   }
 }
 
-FitError summary(std::vector<double> ratios) {
+FitError fit_error(std::vector<double> ratios) {
   FitError error{.rows = ratios.size()};
   if (ratios.empty()) return error;
   const auto middle = [](std::vector<double>& values, double share) {
@@ -120,13 +120,13 @@ FitError error_of(std::span<const FitRow> rows, std::span<const double> predicte
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ratios.push_back(predicted_s[i] / rows[i].seconds - 1);
   }
-  return summary(std::move(ratios));
+  return fit_error(std::move(ratios));
 }
 
 FitError unfitted_error(std::span<const FitRow> rows) {
   std::vector<double> ratios;
   for (const FitRow& row : rows) ratios.push_back(row.unfitted_s / row.seconds - 1);
-  return summary(std::move(ratios));
+  return fit_error(std::move(ratios));
 }
 
 std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
@@ -136,7 +136,7 @@ std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
     ratios[rows[i].sample->name].push_back(predicted_s[i] / rows[i].seconds - 1);
   }
   std::map<std::string, FitError> out;
-  for (auto& [name, values] : ratios) out[name] = summary(std::move(values));
+  for (auto& [name, values] : ratios) out[name] = fit_error(std::move(values));
   return out;
 }
 

@@ -14,7 +14,7 @@
 namespace stepwright {
 namespace {
 
-constexpr int kRounds = 120;
+constexpr int kTrees = 120;
 constexpr std::pair<const char*, const char*> kSettings[] = {{"objective", "reg:squarederror"},
                                                              {"tree_method", "hist"},
                                                              {"max_depth", "4"},
@@ -44,10 +44,10 @@ class Handle {
  private:
   void* handle_ = nullptr;
 };
-using Matrix = Handle<XGDMatrixFree>;
+using Samples = Handle<XGDMatrixFree>;
 using Booster = Handle<XGBoosterFree>;
 
-void fill(Matrix& matrix, std::span<const TreeRow> rows) {
+void fill(Samples& matrix, std::span<const TreeRow> rows) {
   const std::size_t columns = rows.front().inputs.count;
   std::vector<float> values, targets;
   for (const TreeRow& row : rows) {
@@ -66,12 +66,12 @@ float median_target(std::span<const TreeRow> rows) {
   return targets[targets.size() / 2];
 }
 
-void train(Booster& booster, const Matrix& matrix, float base) {
+void train(Booster& booster, const Samples& matrix, float base) {
   const DMatrixHandle matrices[] = {matrix.get()};
   check(XGBoosterCreate(matrices, 1, booster.out()));
   for (const auto& [name, value] : kSettings) check(XGBoosterSetParam(booster.get(), name, value));
   check(XGBoosterSetParam(booster.get(), "base_score", fmt::format("{}", base).c_str()));
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTrees; ++round) {
     check(XGBoosterUpdateOneIter(booster.get(), round, matrix.get()));
   }
 }
@@ -93,7 +93,7 @@ void append_node(const nlohmann::json& tree, std::size_t node, std::string& text
 }  // namespace
 
 BoostedTrees fit_trees(std::span<const TreeRow> rows) {
-  Matrix matrix;
+  Samples matrix;
   Booster booster;
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));
@@ -110,7 +110,7 @@ BoostedTrees fit_trees(std::span<const TreeRow> rows) {
 }
 
 std::vector<float> xgboost_predictions(std::span<const TreeRow> rows) {
-  Matrix matrix;
+  Samples matrix;
   Booster booster;
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));

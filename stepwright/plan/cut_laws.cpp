@@ -129,7 +129,7 @@ void shorten(Repairs& repairs) {
   if (length > 0) repairs.job_change(fmt::format("nearest legal: batch.length {}", length));
 }
 
-constexpr Law kLaws[] = {
+constexpr Law kCutLaws[] = {
     {Rule::kTensorDividesHeads, heads_cut, heads_values, repair_tensor},
     {Rule::kTensorDividesFfn, ffn_cut, ffn_values, repair_tensor},
     {Rule::kSequenceParallelNeedsTensor, sequence_without_tensor, sequence_without_tensor_values,
@@ -147,6 +147,6 @@ bool has_dense_layer(const Architecture& model) {
                              [](std::uint8_t dense) { return dense != 0; });
 }
 
-std::span<const Law> cut_laws() { return kLaws; }
+std::span<const Law> cut_laws() { return kCutLaws; }
 
 }  // namespace stepwright

@@ -82,7 +82,7 @@ void repair_duplicate_tokens(Repairs& repairs) {
   drop_expert_parallel(repairs);
 }
 
-constexpr Law kLaws[] = {
+constexpr Law kExpertLaws[] = {
     {Rule::kExpertNeedsExperts, no_experts, no_experts_values, drop_expert_parallel},
     {Rule::kExpertDividesExperts, experts_cut, experts_values, repair_expert},
     {Rule::kExpertTensorDividesFfn, expert_ffn_cut, expert_ffn_values, repair_expert_tensor},
@@ -92,6 +92,6 @@ constexpr Law kLaws[] = {
 
 }  // namespace
 
-std::span<const Law> expert_laws() { return kLaws; }
+std::span<const Law> expert_laws() { return kExpertLaws; }
 
 }  // namespace stepwright

@@ -115,13 +115,13 @@ void repair_rank_order(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-constexpr Law kLaws[] = {
+constexpr Law kGridLaws[] = {
     {Rule::kPositive, below_one, below_one_values, raise_to_one},
     {Rule::kWorldSize, wrong_world, world_values, repair_world},
     {Rule::kRankOrder, wrong_rank_order, rank_order_values, repair_rank_order}};
 
 }  // namespace
 
-std::span<const Law> grid_laws() { return kLaws; }
+std::span<const Law> grid_laws() { return kGridLaws; }
 
 }  // namespace stepwright

@@ -141,7 +141,7 @@ void repair_rounds(Repairs& repairs) {
   repair_interleaved(repairs);
 }
 
-constexpr Law kLaws[] = {
+constexpr Law kScheduleLaws[] = {
     {Rule::kStagesWithinLayers, too_many_stages, stages_values, repair_stages},
     {Rule::kLayerSplit, wrong_split, split_values, repair_split},
     {Rule::kChunksNeedInterleaving, chunks_not_interleaved, chunks_values, repair_chunks},
@@ -153,6 +153,6 @@ constexpr Law kLaws[] = {
 
 }  // namespace
 
-std::span<const Law> schedule_laws() { return kLaws; }
+std::span<const Law> schedule_laws() { return kScheduleLaws; }
 
 }  // namespace stepwright

@@ -137,7 +137,7 @@ void repair_accumulate(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-constexpr Law kLaws[] = {
+constexpr Law kStateLaws[] = {
     {Rule::kShardingStrategy, no_strategy, strategy_values, repair_strategy},
     {Rule::kShardingGroup, group_cut, group_values, repair_group},
     {Rule::kExpertShardingGroup, expert_group_cut, expert_group_values, repair_expert_group},
@@ -147,6 +147,6 @@ constexpr Law kLaws[] = {
 
 }  // namespace
 
-std::span<const Law> state_laws() { return kLaws; }
+std::span<const Law> state_laws() { return kStateLaws; }
 
 }  // namespace stepwright

@@ -6,8 +6,6 @@
 namespace stepwright {
 namespace {
 
-constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
-
 constexpr unsigned bit(int stream) { return 1U << static_cast<unsigned>(stream); }
 constexpr int first(unsigned streams) { return std::countr_zero(streams); }
 constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }

@@ -47,6 +47,9 @@ struct Account {
   std::array<double, kLinkClasses> link_busy_s{};
 };
 
+/// The lane that computes.
+inline constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
+
 /// What a player plays. All of it must outlive the player.
 struct Part {
   const Score* score = nullptr;

@@ -4,12 +4,6 @@
 #include "stepwright/simulate/player.h"
 
 namespace stepwright {
-namespace {
-
-constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
-
-}  // namespace
-
 /// Books the time since the last event, during which nothing of this stage changed.
 void Player::spend_until(double now_s) {
   const double from_s = now_s_;

@@ -18,7 +18,6 @@ constexpr OperatorKind kOperations[] = {OperatorKind::kAllReduce, OperatorKind::
                                         OperatorKind::kSend};
 
 std::string ratio(double value) { return fmt::format("{:g}x", value); }
-std::string whole(double value) { return format_count(static_cast<std::int64_t>(value)); }
 
 /// Bytes that each rank sends over the time: busbw.
 double bus_bandwidth(const CostModel& cost, OperatorKind kind, double bytes,
@@ -65,7 +64,7 @@ Panel over_placement(const Cluster& cluster, const CostModel& cost) {
   }
   return {"placement",
           {.title = "All-reduce of 256 MiB over ranks and their distance",
-           .x = {.title = "ranks", .scale = Scale::kLogarithmic, .label = whole},
+           .x = {.title = "ranks", .scale = Scale::kLogarithmic, .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }
@@ -88,7 +87,9 @@ Panel over_sharing(const Cluster& cluster, const CostModel& cost) {
   }
   return {"sharing",
           {.title = "256 MiB between nodes over the groups at the NICs",
-           .x = {.title = "groups of a node at once", .scale = Scale::kLogarithmic, .label = whole},
+           .x = {.title = "groups of a node at once",
+                 .scale = Scale::kLogarithmic,
+                 .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }

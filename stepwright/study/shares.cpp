@@ -37,6 +37,8 @@ bool is_ever_exposed(const ChartSeries& series) {
 
 }  // namespace
 
+std::string whole_number(double value) { return format_count(static_cast<std::int64_t>(value)); }
+
 Panel exposed_shares(const std::string& key, const ChartAxis& x,
                      const std::vector<Variation>& variations) {
   std::vector<ChartSeries> curves;

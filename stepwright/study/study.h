@@ -35,6 +35,9 @@ Study study_utilization(const PlannedJob& planned);
 /// use a node's NICs at once; and the exposed shares of the step over the rate of a NIC.
 Study study_bandwidth(const PlannedJob& planned);
 
+/// A label of an axis of counts.
+std::string whole_number(double value);
+
 /// One variation of a plan, at `x` of a study's axis.
 struct Variation {
   double x = 0;

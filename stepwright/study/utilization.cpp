@@ -10,8 +10,6 @@
 namespace stepwright {
 namespace {
 
-std::string whole(double value) { return format_count(static_cast<std::int64_t>(value)); }
-
 /// FLOPs and seconds of some of a layer's operators.
 struct Effort {
   double flops = 0;
@@ -160,7 +158,7 @@ std::vector<Variation> lengths(const PlannedJob& planned) {
 
 Study study_utilization(const PlannedJob& planned) {
   const auto logarithmic = [](const char* title) {
-    return ChartAxis{.title = title, .scale = Scale::kLogarithmic, .label = whole};
+    return ChartAxis{.title = title, .scale = Scale::kLogarithmic, .label = whole_number};
   };
   struct Axes {
     const char* key;

@@ -11,7 +11,7 @@ namespace stepwright {
 namespace {
 
 /// Steps between a power of two that misses and the next that meets.
-constexpr std::int64_t kRefinements = 8;
+constexpr std::int64_t kCuts = 8;
 
 double target_time(const Job& job) {
   const Objective& objective = job.objective;
@@ -51,7 +51,7 @@ std::vector<std::int64_t> powers_below(std::int64_t nodes) {
 
 /// Counts between two, ascending, both left out.
 std::vector<std::int64_t> between(std::int64_t low, std::int64_t high) {
-  const std::int64_t step = std::max<std::int64_t>(1, (high - low) / kRefinements);
+  const std::int64_t step = std::max<std::int64_t>(1, (high - low) / kCuts);
   std::vector<std::int64_t> counts;
   for (std::int64_t count = low + step; count < high; count += step) counts.push_back(count);
   return counts;
