@@ -78,16 +78,18 @@ def constants() -> list[Constant]:
             found.append(Constant(key="narrow_product_rate", own=0.08, **rate))
         for key in ("attention_rate", "memory_rate", "inside_rate", "network_rate"):
             found.append(Constant(key=key, own=0.1, **rate))
+        if device in ("A100", "H100"):
+            found.append(Constant(key="flash1_rate", own=0.15, **rate))
     for framework in FRAMEWORKS:
         of = dict(section="frameworks", of=framework, common=0.6, own=0.35)
         beside = dict(low=1.01, high=4, offset=1, **of)
         found += [
-            Constant(key="host_us", prior=15, low=0.1, high=1000, **of),
+            Constant(key="host_us", prior=40, low=0.1, high=1000, **of),
             Constant(key="step_ms", prior=20, low=0.1, high=10000, **of),
             Constant(key="beside_inside", prior=1.2, **beside),
             Constant(key="beside_network", prior=1.15, **beside),
             Constant(key="tensor_exposed", prior=0.4, low=0.05, high=1, **of),
-            Constant(key="expert_exposed", prior=0.5, low=0.05, high=1, **of),
+            Constant(key="expert_exposed", prior=0.25, low=0.05, high=1, **of),
         ]
     return found
 

@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/device_defaults.h"
+#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
 
-/// Kernels that the host issues for an operator: one for each expert of a grouped product, two
-/// casts more for a narrow one.
+/// What the host issues for an operator, in kernels issued by the framework: two casts more for a
+/// narrow product.
 double launches(const Operator& op, const ComputeCost& compute) {
   const double casts = op.dtype == storage_type(op.dtype) ? 0 : 2;
   switch (op.kind) {
     case OperatorKind::kLinear: return 1 + casts;
-    case OperatorKind::kGroupedLinear: return (1 + casts) * static_cast<double>(op.shape.batch);
+    case OperatorKind::kGroupedLinear:
+      return 1 + casts + constants::kGroupedLaunch.value * static_cast<double>(op.shape.batch);
     case OperatorKind::kAttention: return is_backward(op.phase) ? 3 : 2;
     case OperatorKind::kTopK: return constants::kRouterKernels.value;
     case OperatorKind::kPermute:
@@ -43,6 +43,8 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
   device_ = conditions_of(conditions, job.cluster.device.name, defaults_->generation);
+  attention_rate_ = device_.attention_rate;
+  if (job.kernels.attention == AttentionKernel::kFlash1) attention_rate_ *= device_.flash1_rate;
   if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
   }
@@ -58,7 +60,7 @@ double CostModel::rate_of(const Operator& op) const {
     case OperatorKind::kGroupedLinear:
       return op.dtype == storage_type(op.dtype) ? device_.product_rate
                                                 : device_.narrow_product_rate;
-    case OperatorKind::kAttention:
+    case OperatorKind::kAttention: return attention_rate_;
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues: return device_.attention_rate;
     default: return device_.memory_rate;
@@ -91,13 +93,13 @@ double CostModel::host_s(const Operator& op) const {
   return each * launches(op, compute_) * op.repeats;
 }
 
-/// The share of an exchange's copies that cross between nodes when a row enters each node once: of
-/// k copies to n nodes at random n (1 - (1 - 1/n)^k) nodes are met.
+/// The share of an exchange's rows that cross between nodes when a row enters each node once, where
+/// its ranks hand it on.
 double CostModel::entering_share(const Operator& op, const GroupLayout& layout) const {
   if (copies_once_ == 0 || op.kind != OperatorKind::kAllToAll) return 1;
-  const auto nodes = static_cast<double>(nodes_of(layout, node_levels_));
-  const auto copies = static_cast<double>(copies_once_);
-  return nodes <= 1 ? 1 : nodes * (1 - std::pow(1 - 1 / nodes, copies)) / copies;
+  const std::int64_t nodes = nodes_of(layout, node_levels_);
+  if (nodes <= 1) return 1;
+  return distinct_of(nodes, copies_once_) / distinct_of(layout.size, copies_once_);
 }
 
 void CostModel::price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
@@ -145,7 +147,7 @@ OperatorTime CostModel::price(const Operator& op,
   } else {
     time.seconds = compute_s(op);
   }
-  if (op.stream == Stream::kTensor) time.seconds *= framework_.tensor_exposed;
+  if (op.in_pieces) time.seconds *= framework_.tensor_exposed;
   if (op.stream == Stream::kExpert) time.seconds *= framework_.expert_exposed;
   time.seconds *= op.repeats;
   return time;

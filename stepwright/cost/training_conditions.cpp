@@ -22,6 +22,7 @@ constexpr Field<DeviceConditions> kDeviceFields[] = {
     {"product_rate", &DeviceConditions::product_rate, 0.1, 2},
     {"narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.1, 2},
     {"attention_rate", &DeviceConditions::attention_rate, 0.1, 3},
+    {"flash1_rate", &DeviceConditions::flash1_rate, 0.1, 3},
     {"memory_rate", &DeviceConditions::memory_rate, 0.1, 3},
     {"inside_rate", &DeviceConditions::inside_rate, 0.1, 3},
     {"network_rate", &DeviceConditions::network_rate, 0.1, 3}};

@@ -16,6 +16,7 @@ struct DeviceConditions {
   double product_rate = 1;         ///< Products in 16 bits.
   double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
   double attention_rate = 1;
+  double flash1_rate = 1;   ///< Of FlashAttention-1 and its contemporaries, beside attention_rate.
   double memory_rate = 1;   ///< Everything that the memory bounds.
   double inside_rate = 1;   ///< Messages inside a node.
   double network_rate = 1;  ///< Messages between nodes.

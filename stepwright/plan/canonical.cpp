@@ -67,7 +67,10 @@ void settle_messages(Plan& plan, const Active& active) {
   const Plan usual;
   if (!plan.sequence_parallel) plan.tensor_input = usual.tensor_input;
   if (!active.context) plan.context_kind = usual.context_kind;
-  if (!active.tensor) plan.overlap.tensor = usual.overlap.tensor;
+  if (!active.tensor) {
+    plan.overlap.tensor = usual.overlap.tensor;
+    plan.overlap.tensor_gradients = usual.overlap.tensor_gradients;
+  }
   if (!active.context) plan.overlap.context = usual.overlap.context;
   if (!active.expert) plan.overlap.expert = usual.overlap.expert;
   if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;

@@ -26,8 +26,9 @@ std::string_view states_of(std::string_view word) {
 std::string overlap_letters(const Overlap& overlap) {
   const auto letter = [](bool on, char yes) { return on ? yes : '-'; };
   return {letter(overlap.gradients, 'g'), letter(overlap.parameters, 'p'),
-          letter(overlap.tensor, 't'),    letter(overlap.context, 'c'),
-          letter(overlap.expert, 'e'),    letter(overlap.pipeline, 'l')};
+          letter(overlap.tensor, 't'),    letter(overlap.tensor_gradients, 'b'),
+          letter(overlap.context, 'c'),   letter(overlap.expert, 'e'),
+          letter(overlap.pipeline, 'l')};
 }
 
 }  // namespace

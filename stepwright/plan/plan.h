@@ -109,7 +109,10 @@ struct Recompute {
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
-  bool tensor = false;
+  bool tensor = false;  ///< In pieces, beside the product that makes or takes them.
+  /// Of a product split by columns: its input gathered again beside its data gradient, that
+  /// gradient reduced beside the weight gradient (Megatron-LM's asynchronous messages).
+  bool tensor_gradients = true;
   bool context = true;
   bool expert = false;
   bool pipeline = true;

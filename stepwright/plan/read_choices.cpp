@@ -115,9 +115,10 @@ Recompute read_recompute(Node node) {
 Overlap read_overlap(Node node) {
   if (node.is_scalar()) {
     const bool all = node.boolean();
-    return {all, all, all, all, all, all};
+    return {all, all, all, all, all, all, all};
   }
-  node.allow_only({"gradients", "parameters", "tensor", "context", "expert", "pipeline"});
+  node.allow_only(
+      {"gradients", "parameters", "tensor", "tensor_gradients", "context", "expert", "pipeline"});
   Overlap overlap;
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();
@@ -125,6 +126,7 @@ Overlap read_overlap(Node node) {
   read("gradients", overlap.gradients);
   read("parameters", overlap.parameters);
   read("tensor", overlap.tensor);
+  read("tensor_gradients", overlap.tensor_gradients);
   read("context", overlap.context);
   read("expert", overlap.expert);
   read("pipeline", overlap.pipeline);

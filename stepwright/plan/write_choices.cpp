@@ -52,8 +52,9 @@ Json recompute_json(const Recompute& recompute) {
 
 Json overlap_json(const Overlap& overlap) {
   return {{"gradients", overlap.gradients}, {"parameters", overlap.parameters},
-          {"tensor", overlap.tensor},       {"context", overlap.context},
-          {"expert", overlap.expert},       {"pipeline", overlap.pipeline}};
+          {"tensor", overlap.tensor},       {"tensor_gradients", overlap.tensor_gradients},
+          {"context", overlap.context},     {"expert", overlap.expert},
+          {"pipeline", overlap.pipeline}};
 }
 
 Json collectives_json(Algorithm data) { return {{"data", name_of(kAlgorithmNames, data)}}; }

@@ -1,47 +1,17 @@
 #include "stepwright/simulate/pricer.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/simulate/block_store.h"
 #include "stepwright/simulate/data_cost_cache.h"
+#include "stepwright/simulate/layout_store.h"
 #include "stepwright/simulate/pipeline_cost.h"
 
 namespace stepwright {
 namespace {
-
-/// Layouts that are kept (about 2 kB each); a search meets each of them in a row.
-constexpr std::size_t kMostLayouts = 8192;
-
-/// Everything that group layouts depend on.
-struct LayoutKey {
-  Parallel parallel;
-  std::int64_t group, expert_group;
-  Spread optimizer;
-  RankOrder order;
-  bool operator==(const LayoutKey&) const = default;
-};
-
-struct LayoutHash {
-  std::size_t operator()(const LayoutKey& key) const {
-    std::size_t hash = 1469598103934665603ULL;
-    const auto mix = [&](std::int64_t value) {
-      hash = (hash ^ static_cast<std::size_t>(value)) * 1099511628211ULL;
-      hash ^= hash >> 29;
-    };
-    for (const std::int64_t value :
-         {key.parallel.tensor, key.parallel.pipeline, key.parallel.context, key.parallel.expert,
-          key.parallel.expert_tensor, key.parallel.data, key.group, key.expert_group}) {
-      mix(value);
-    }
-    mix(static_cast<std::int64_t>(key.optimizer));
-    for (const Axis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
-    return hash;
-  }
-};
 
 double factor(const Contention& contention, LinkClass link) {
   if (link == LinkClass::kInside) return contention.compute_beside_inside;
@@ -111,12 +81,12 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 
 struct Pricer::Store {
   Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
-      : pricer(job, cost), pipelines(job), blocks(std::move(shared)) {}
+      : pricer(job, cost), pipelines(job), blocks(std::move(shared)), layouts(job.cluster) {}
 
   BlockPricer pricer;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
-  std::unordered_map<LayoutKey, Layouts, LayoutHash> layouts;
+  LayoutStore layouts;
   DataCostCache data;
   double flops_per_token = 0;
   double best_flops = 0;
@@ -138,18 +108,12 @@ Pricer::~Pricer() = default;
 
 std::size_t Pricer::summaries() const { return store_->blocks->size(); }
 
-const std::array<GroupLayout, kGroupKinds>& Pricer::layouts(const Plan& plan) {
-  const LayoutKey key{plan.parallel, plan.sharding.group, plan.sharding.expert_group,
-                      plan.sharding.optimizer, plan.rank_order};
-  auto found = store_->layouts.find(key);
-  if (found == store_->layouts.end()) {
-    if (store_->layouts.size() >= kMostLayouts) {
-      store_->layouts.clear();
-      store_->data.clear();
-    }
-    found = store_->layouts.emplace(key, group_layouts(job_.cluster, Grid(plan))).first;
+const Layouts& Pricer::layouts(const Plan& plan) {
+  if (store_->layouts.full()) {
+    store_->layouts.clear();
+    store_->data.clear();
   }
-  return found->second;
+  return store_->layouts.get(plan);
 }
 
 const BlockCosts& Pricer::blocks(const Plan& plan) {

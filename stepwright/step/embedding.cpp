@@ -21,7 +21,7 @@ TensorId embed(Emit& e) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId partial = activation(e, "embedded", e.s.tokens, h);
   e.out.add(look_up(e.s, e.forward), {e.parameters}, {partial});
-  TensorId x = leave_tensor(e, partial, h, "embedding.word", e.forward);
+  TensorId x = leave_tensor(e, partial, {h, "embedding.word", e.forward});
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
@@ -58,7 +58,7 @@ void embed_backward(Emit& e, TensorId dy) {
                .parameter = e.out.parameter("embedding.position")},
               {dx}, {e.gradients});
   }
-  const TensorId gathered = enter_tensor(e, dx, h, "embedding.word", Phase::kWeightGradient);
+  const TensorId gathered = enter_tensor(e, dx, {h, "embedding.word", Phase::kWeightGradient});
   e.out.add(look_up(e.s, Phase::kWeightGradient), {gathered}, {e.gradients});
 }
 

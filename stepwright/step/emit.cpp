@@ -24,16 +24,23 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
 /// user buffers), after a plain one.
 DType gathered_type(const Setting& s) { return s.overlap.tensor ? s.matrix : s.storage; }
 
-Operator tensor_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
-                        std::int64_t elements) {
+/// A message of the backward of a product split by columns, which its weight gradient or its data
+/// gradient does not wait for.
+bool beside_gradient(const Setting& s, const Crossing& c) {
+  return c.of_columns && s.overlap.tensor_gradients;
+}
+
+Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
+  const bool beside = beside_gradient(e.s, c);
   return {.kind = kind,
-          .phase = phase,
-          .stream = message_stream(e.s, Scheme::kTensor),
+          .phase = c.phase,
+          .stream = beside ? Stream::kTensor : message_stream(e.s, Scheme::kTensor),
           .scheme = Scheme::kTensor,
           .group = GroupKind::kTensor,
           .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
-          .payload_elements = elements,
-          .name = name};
+          .in_pieces = e.s.overlap.tensor && !beside,
+          .payload_elements = e.s.tokens * c.columns,
+          .name = c.name};
 }
 
 }  // namespace
@@ -105,44 +112,39 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
   return dx;
 }
 
-TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name,
-                      Phase phase) {
+TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
   if (!e.s.sequence_parallel) return x;
   const TensorId gathered = e.out.tensor({.name = "gathered",
                                           .kind = TensorKind::kCommunication,
                                           .dtype = e.s.storage,
-                                          .extents = {e.s.tokens, columns, 1}});
-  e.out.add(tensor_message(e, OperatorKind::kAllGather, phase, name, e.s.tokens * columns), {x},
-            {gathered});
+                                          .extents = {e.s.tokens, c.columns, 1}});
+  e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
   return gathered;
 }
 
-TensorId leave_tensor(Emit& e, TensorId partial, std::int64_t columns, std::string_view name,
-                      Phase phase) {
+TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
   if (!e.s.tensor_parallel()) return partial;
-  const std::int64_t elements = e.s.tokens * columns;
   if (!e.s.sequence_parallel) {
-    e.out.add(tensor_message(e, OperatorKind::kAllReduce, phase, name, elements), {partial},
-              {partial});
+    e.out.add(tensor_message(e, OperatorKind::kAllReduce, c), {partial}, {partial});
     return partial;
   }
-  const TensorId reduced = activation(e, "reduced", e.s.rows, columns);
-  e.out.add(tensor_message(e, OperatorKind::kReduceScatter, phase, name, elements), {partial},
-            {reduced});
+  const TensorId reduced = activation(e, "reduced", e.s.rows, c.columns);
+  e.out.add(tensor_message(e, OperatorKind::kReduceScatter, c), {partial}, {reduced});
   return reduced;
 }
 
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
-  const TensorId gathered = enter_tensor(e, x, p.inner, p.name, e.forward);
+  const TensorId gathered = enter_tensor(e, x, {p.inner, p.name, e.forward});
   e.kept.set(input, e.s.keep_gathered ? gathered : x);
   return linear(e, gathered, p);
 }
 
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
   TensorId x = e.kept.get(input);
-  if (!e.s.keep_gathered) x = enter_tensor(e, x, p.inner, p.name, Phase::kDataGradient);
+  const Crossing crossing{p.inner, p.name, Phase::kDataGradient, true};
+  if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
   const TensorId partial = linear_data_gradient(e, dy, p);
-  const TensorId dx = leave_tensor(e, partial, p.inner, p.name, Phase::kDataGradient);
+  const TensorId dx = leave_tensor(e, partial, crossing);
   linear_weight_gradient(e, dy, x, p);
   return dx;
 }

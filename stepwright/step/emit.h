@@ -61,13 +61,19 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
                        TensorId residual = -1);
 
+/// Where rows cross the border of a tensor-parallel region.
+struct Crossing {
+  std::int64_t columns = 0;
+  std::string_view name;
+  Phase phase{};
+  bool of_columns = false;  ///< In the backward of a product split by columns.
+};
+
 /// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.
-TensorId enter_tensor(Emit& e, TensorId x, std::int64_t columns, std::string_view name,
-                      Phase phase);
+TensorId enter_tensor(Emit& e, TensorId x, const Crossing& crossing);
 /// Exit of a tensor-parallel region: reduce-scatters rows under sequence parallelism, all-reduces
 /// without. The backward of an entry is an exit and the reverse.
-TensorId leave_tensor(Emit& e, TensorId partial, std::int64_t columns, std::string_view name,
-                      Phase phase);
+TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
 
 /// A column-parallel product behind `enter_tensor`: keeps what the weight gradient needs under
 /// `input` (the gathered input, or the sharded one to gather again).

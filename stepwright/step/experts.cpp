@@ -1,18 +1,31 @@
+#include <cmath>
+
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
 
 /// Row counts of the routed path on one rank (means).
 struct RoutedRows {
-  std::int64_t own = 0;       ///< Rows of the residual stream.
-  std::int64_t copies = 0;    ///< own * top_k: what this rank sends out.
+  std::int64_t copies = 0;    ///< One for each row of the residual stream and expert of its top k.
+  std::int64_t sent = 0;      ///< What this rank sends out, and gets.
   std::int64_t computed = 0;  ///< Rows that its local experts work on.
 };
 
+/// Whether the exchange itself gathers the rows it sends, each once for a rank however many of its
+/// experts are there, and adds up what comes back (DeepEP, HybridEP).
+bool sends_once(const Setting& s) {
+  return s.expert > 1 && s.dispatcher == Dispatcher::kOncePerNode;
+}
+
 RoutedRows routed_rows(const Setting& s) {
-  const std::int64_t copies = s.rows * s.model->experts->top_k;
-  return {s.rows, copies, copies * s.expert_tensor};
+  const std::int64_t top_k = s.model->experts->top_k;
+  const std::int64_t copies = s.rows * top_k;
+  if (!sends_once(s)) return {copies, copies, copies * s.expert_tensor};
+  const double met = distinct_of(s.expert, top_k);
+  const auto sent = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows) * met));
+  return {copies, sent, copies * s.expert_tensor};
 }
 
 Product router(const Setting& s) {
@@ -116,24 +129,27 @@ TensorId move_rows(Emit& e, TensorId rows, Phase phase, bool outwards, std::stri
   };
   const auto exchange = [&] {
     if (!exchanges(s)) return;
-    const TensorId to = buffer(count.copies);
+    const TensorId to =
+        !outwards && sends_once(s) ? activation(e, "combined", s.rows, h) : buffer(count.sent);
     send_routed(
-        e, {OperatorKind::kAllToAll, phase, GroupKind::kExpert, count.copies * h, name, s.storage},
+        e, {OperatorKind::kAllToAll, phase, GroupKind::kExpert, count.sent * h, name, s.storage},
         here, to);
     here = to;
   };
   const auto across_tensor = [&](OperatorKind kind, std::int64_t result) {
     if (s.expert_tensor == 1 || gathers(s)) return;
     const TensorId to = buffer(result);
-    send_routed(e, {kind, phase, GroupKind::kExpertTensor, count.computed * h, name, s.storage},
-                here, to);
+    send_routed(
+        e,
+        {kind, phase, GroupKind::kExpertTensor, count.sent * s.expert_tensor * h, name, s.storage},
+        here, to);
     here = to;
   };
   if (outwards) {
     exchange();
-    across_tensor(OperatorKind::kAllGather, count.computed);
+    across_tensor(OperatorKind::kAllGather, count.sent * s.expert_tensor);
   } else {
-    across_tensor(OperatorKind::kReduceScatter, count.copies);
+    across_tensor(OperatorKind::kReduceScatter, count.sent);
     exchange();
   }
   return here;
@@ -191,13 +207,17 @@ TensorId dispatch(Emit& e, TensorId rows, Phase phase, TensorId weights, std::st
             {OperatorKind::kPermute, phase, count.computed, "experts.sort", all, weights, sorted});
     return sorted;
   }
-  const TensorId permuted = routed_tensor(e, "permuted", count.copies, e.s.model->hidden);
-  reorder(
-      e, {OperatorKind::kPermute, phase, count.copies, "experts.permute", rows, weights, permuted});
+  TensorId permuted = rows;
+  if (!sends_once(e.s)) {
+    permuted = routed_tensor(e, "permuted", count.copies, e.s.model->hidden);
+    reorder(e, {OperatorKind::kPermute, phase, count.copies, "experts.permute", rows, weights,
+                permuted});
+  }
   const TensorId arrived = move_rows(e, permuted, phase, true, name);
   if (arrived == permuted) return permuted;
   const TensorId sorted = routed_tensor(e, "expert.rows", count.computed, e.s.model->hidden);
-  reorder(e, {OperatorKind::kPermute, phase, count.computed, "experts.sort", arrived, -1, sorted});
+  reorder(e, {OperatorKind::kPermute, phase, count.computed, "experts.sort", arrived,
+              sends_once(e.s) ? weights : TensorId{-1}, sorted});
   return sorted;
 }
 
@@ -205,13 +225,19 @@ TensorId dispatch(Emit& e, TensorId rows, Phase phase, TensorId weights, std::st
 TensorId combine(Emit& e, TensorId rows, Phase phase, TensorId weights, std::string_view name) {
   const RoutedRows count = routed_rows(e.s);
   const std::int64_t h = e.s.model->hidden;
-  const TensorId own = activation(e, "combined", e.s.rows, h);
   if (gathers(e.s)) {
     const std::int64_t all = e.s.rows * e.s.expert * e.s.expert_tensor;
     const TensorId sums = activation(e, "partial_sums", all, h);
     reorder(e, {OperatorKind::kUnpermute, phase, count.computed, "experts.unsort", rows, weights,
                 sums});
     return gather_rows(e, sums, phase, false, name);
+  }
+  if (sends_once(e.s)) {
+    if (phase == e.forward) e.kept.set(Keep::kCombined, rows);
+    const TensorId partial = routed_tensor(e, "partial_sums", count.sent * e.s.expert_tensor, h);
+    reorder(e, {OperatorKind::kUnpermute, phase, count.computed, "experts.unsort", rows, weights,
+                partial});
+    return move_rows(e, partial, phase, false, name);
   }
   TensorId back = rows;
   if (e.s.expert * e.s.expert_tensor > 1) {
@@ -221,6 +247,7 @@ TensorId combine(Emit& e, TensorId rows, Phase phase, TensorId weights, std::str
     back = move_rows(e, unsorted, phase, false, name);
   }
   if (phase == e.forward) e.kept.set(Keep::kCombined, back);
+  const TensorId own = activation(e, "combined", e.s.rows, h);
   reorder(e,
           {OperatorKind::kUnpermute, phase, count.copies, "experts.unpermute", back, weights, own});
   return own;
@@ -289,7 +316,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   TensorId out = combine(e, result, e.forward, probabilities, "experts.combine");
   if (!has_shared(s)) return out;
   const TensorId partial = mlp_block(e, normed, shared_mlp(*s.model));
-  const TensorId shared = leave_tensor(e, partial, s.model->hidden, "shared.fc2", e.forward);
+  const TensorId shared = leave_tensor(e, partial, {s.model->hidden, "shared.fc2", e.forward});
   return add_rows(e, out, shared, e.forward);
 }
 
@@ -311,7 +338,7 @@ TensorId experts_block_backward(Emit& e, TensorId dy) {
   TensorId dx = combine(e, d_rows, phase, -1, "experts.dispatch");
   dx = add_rows(e, dx, route_backward(e, d_probabilities), phase);
   if (!has_shared(s)) return dx;
-  const TensorId gathered = enter_tensor(e, dy, s.model->hidden, "shared.fc2", phase);
+  const TensorId gathered = enter_tensor(e, dy, {s.model->hidden, "shared.fc2", phase});
   const TensorId d_shared = mlp_block_backward(e, gathered, shared_mlp(*s.model));
   return add_rows(e, dx, d_shared, phase);
 }

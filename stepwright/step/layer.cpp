@@ -21,7 +21,7 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
 }
 
 TensorId leave(Emit& e, TensorId partial, std::string_view name) {
-  return leave_tensor(e, partial, e.s.model->hidden, name, e.forward);
+  return leave_tensor(e, partial, {e.s.model->hidden, name, e.forward});
 }
 
 /// Attention and MLP one after the other, each with its residual.
@@ -43,12 +43,12 @@ TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_
   const TensorId d_result = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId d_rows =
       layer.experts ? experts_block_backward(e, d_result)
-                    : mlp_block_backward(e, enter_tensor(e, d_result, h, "mlp.fc2", phase),
+                    : mlp_block_backward(e, enter_tensor(e, d_result, {h, "mlp.fc2", phase}),
                                          dense_mlp(*e.s.model));
   const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
   const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
   const TensorId d_normed = attention_block_backward(
-      e, enter_tensor(e, d_attended, h, "attention.output", phase), layer.window, recompute_core);
+      e, enter_tensor(e, d_attended, {h, "attention.output", phase}), layer.window, recompute_core);
   return normed_backward(e, d_normed, kAttentionNorm, d_middle);
 }
 
@@ -71,7 +71,7 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
 TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
-  const TensorId gathered = enter_tensor(e, d_both, h, "branches", Phase::kDataGradient);
+  const TensorId gathered = enter_tensor(e, d_both, {h, "branches", Phase::kDataGradient});
   const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model));
   const TensorId d_first = attention_block_backward(e, gathered, layer.window, recompute_core);
   if (e.s.model->shared_input_norm) {

@@ -161,6 +161,8 @@ struct Operator {
   /// as much.
   bool routed = false;
   bool gated = false;  ///< kActivation of a gated MLP.
+  /// A message in pieces, beside the product that makes or takes them.
+  bool in_pieces = false;
   Shape shape{};
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
   /// all-to-all: the local input; point to point: the message).

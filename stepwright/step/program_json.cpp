@@ -37,6 +37,7 @@ Json operator_json(const Template& piece, const Operator& op) {
   if (op.repeats != 1) out["repeats"] = op.repeats;
   if (op.routed) out["routed"] = true;
   if (op.gated) out["gated"] = true;
+  if (op.in_pieces) out["in_pieces"] = true;
   if (op.parameter >= 0) {
     out["parameter"] = piece.parameters[static_cast<std::size_t>(op.parameter)].name;
   }

@@ -1,6 +1,7 @@
 #include "stepwright/step/work.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stepwright {
 namespace {
@@ -132,6 +133,11 @@ std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage) {
   const std::int64_t master = storage == DType::kFp32 || wide ? 0 : 4;
   const std::int64_t moments = optimizer == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
   return master + moments;
+}
+
+double distinct_of(std::int64_t places, std::int64_t draws) {
+  const auto n = static_cast<double>(places);
+  return n * (1 - std::pow(1 - 1 / n, static_cast<double>(draws)));
 }
 
 }  // namespace stepwright

@@ -28,4 +28,8 @@ std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient)
 /// copy in fp32 of what is stored narrower.
 std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage);
 
+/// How many of `places` are met by `draws` at random, on average: places (1 - (1 -
+/// 1/places)^draws).
+double distinct_of(std::int64_t places, std::int64_t draws);
+
 }  // namespace stepwright

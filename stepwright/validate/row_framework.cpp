@@ -34,8 +34,10 @@ constexpr Stack kJax{.framework = "maxtext",
                      .attention = AttentionKernel::kCudnn,
                      .overlaps_data = true,
                      .overlaps_pipeline = true};
-constexpr Stack kOldMegatron{
-    .framework = "megatron-lm", .attention = AttentionKernel::kUnfused, .scatters_pipeline = true};
+constexpr Stack kOldMegatron{.framework = "megatron-lm",
+                             .attention = AttentionKernel::kUnfused,
+                             .scatters_pipeline = true,
+                             .waits_for_tensor = true};
 
 /// The first word that stands in a row's framework tells its stack.
 constexpr StackWord kStacks[] = {
@@ -43,7 +45,9 @@ constexpr StackWord kStacks[] = {
      {.framework = "megatron-lm",
       .reduces_stored_type = true,  // 13B parameters fit on one GPU of 80 GB
       .gathers_logits = true,
-      .scatters_pipeline = true}},
+      .scatters_pipeline = true,
+      .waits_for_tensor = true,
+      .keeps_gathered = true}},
     {"automodel",
      {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
     {"megatron-bridge", kMegatronCore},
@@ -53,11 +57,13 @@ constexpr StackWord kStacks[] = {
     {"megatron-deepspeed",
      {.framework = "megatron-deepspeed",
       .attention = AttentionKernel::kUnfused,
-      .scatters_pipeline = true}},
+      .scatters_pipeline = true,
+      .waits_for_tensor = true}},
     {"neox",
      {.framework = "megatron-deepspeed",
       .attention = AttentionKernel::kUnfused,
-      .scatters_pipeline = true}},
+      .scatters_pipeline = true,
+      .waits_for_tensor = true}},
     {"vocab parallel", {.framework = "megatron-lm", .attention = AttentionKernel::kFlash2}},
     {"megatron-lm", kOldMegatron},
     {"llm-foundry",
@@ -167,6 +173,8 @@ Overlap row_overlap(const RunRow& row) {
   overlap.gradients = notes.flag("overlap_grad_sync").value_or(stack.overlaps_data && !no_data);
   overlap.parameters = notes.flag("overlap_param_sync").value_or(stack.overlaps_data && !no_data);
   overlap.tensor = overlaps_tensor(notes);
+  overlap.tensor_gradients =
+      !stack.waits_for_tensor || (!stack.keeps_gathered && row.sequence_parallel == "y");
   overlap.expert = overlaps_expert(notes);
   overlap.pipeline =
       notes.flag("overlap_p2p_comm")

@@ -16,6 +16,9 @@ struct Stack {
   bool sequence_parallel = false;      ///< The same, with tensor parallelism.
   bool gathers_logits = false;
   bool scatters_pipeline = false;
+  /// No asynchronous tensor messages in the backward (Megatron-LM before sequence parallelism).
+  bool waits_for_tensor = false;
+  bool keeps_gathered = false;  ///< Inputs gathered for a product are kept for its gradient.
 };
 
 /// The stack of a row's framework.

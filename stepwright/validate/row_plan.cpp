@@ -151,6 +151,9 @@ void set_tensor_choices(const RunRow& row, RowPlan& out) {
   const bool stated = !row.sequence_parallel.empty();
   plan.sequence_parallel =
       several && (stated ? row.sequence_parallel == "y" : stack_of(row).sequence_parallel);
+  if (plan.sequence_parallel && stack_of(row).keeps_gathered) {
+    plan.tensor_input = TensorInput::kKeep;
+  }
   plan.overlap = row_overlap(row);
   plan.accumulate = reduced_type(row, out.planned.job);
 }
