@@ -55,6 +55,9 @@ class Constant:
 
 DEVICES = ["V100", "A100", "H100", "h200-sxm", "B200", "gb200", "b300-sxm", "gb300"]
 NARROW = DEVICES[2:]
+# Blackwell Ultra: 1.4 kW where Blackwell has 1.0 to 1.2 kW under the same peaks, and twice the
+# exponentials of attention (NVIDIA's datasheets).
+ULTRA = {"product_rate": 1.1, "narrow_product_rate": 1.1, "attention_rate": 1.2}
 FRAMEWORKS = [
     "",
     "megatron-core",
@@ -72,14 +75,14 @@ def constants() -> list[Constant]:
     """Every number that is fitted."""
     found = []
     for device in DEVICES:
-        rate = dict(section="devices", of=device, prior=1.0, common=0.06, low=0.3, high=2.0)
-        found.append(Constant(key="product_rate", own=0.05, **rate))
-        if device in NARROW:
-            found.append(Constant(key="narrow_product_rate", own=0.08, **rate))
-        for key in ("attention_rate", "memory_rate", "inside_rate", "network_rate"):
-            found.append(Constant(key=key, own=0.1, **rate))
-        if device in ("A100", "H100"):
-            found.append(Constant(key="flash1_rate", own=0.15, **rate))
+        own = {"product_rate": 0.05, "narrow_product_rate": 0.08, "flash1_rate": 0.05}
+        keys = ["product_rate"] + ["narrow_product_rate"] * (device in NARROW)
+        keys += ["attention_rate", "memory_rate", "inside_rate", "network_rate"]
+        keys += ["flash1_rate"] * (device == "A100")
+        for key in keys:
+            prior = ULTRA.get(key, 1.0) if "b300" in device else 1.0
+            rate = dict(section="devices", of=device, common=0.06, low=0.3, high=2.0)
+            found.append(Constant(key=key, prior=prior, own=own.get(key, 0.1), **rate))
     for framework in FRAMEWORKS:
         of = dict(section="frameworks", of=framework, common=0.6, own=0.35)
         beside = dict(low=1.01, high=4, offset=1, **of)

@@ -49,9 +49,9 @@ inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",
                                          "counted: scores, top-k, masks, counts, auxiliary loss"};
 inline constexpr Constant kSortKernels{
     "kernels of a permutation, an exchange or a pass of the loss", 3, "", "counted"};
-inline constexpr Constant kGroupedLaunch{
-    "issue of an expert's part of a grouped product, over that of an operator", 0.25, "",
-    "assumed: a loop of the library's own code, not the framework's"};
+inline constexpr Constant kLibraryLaunch{
+    "issue of a cast or of an expert's product by a library, over that of an operator", 0.25, "",
+    "assumed: compiled code, not the framework's"};
 inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
                                      "assumed"};
 inline constexpr Constant kGroupedShare{

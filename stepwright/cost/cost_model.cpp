@@ -10,14 +10,15 @@
 namespace stepwright {
 namespace {
 
-/// What the host issues for an operator, in kernels issued by the framework: two casts more for a
-/// narrow product.
+/// What the host issues for an operator, in kernels issued by the framework. Casts of a narrow
+/// product and experts of a grouped one are issued by the library that it calls.
 double launches(const Operator& op, const ComputeCost& compute) {
-  const double casts = op.dtype == storage_type(op.dtype) ? 0 : 2;
+  const bool narrow = op.dtype != storage_type(op.dtype);
+  const double casts = narrow ? 2 * constants::kLibraryLaunch.value : 0;
   switch (op.kind) {
     case OperatorKind::kLinear: return 1 + casts;
     case OperatorKind::kGroupedLinear:
-      return 1 + casts + constants::kGroupedLaunch.value * static_cast<double>(op.shape.batch);
+      return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case OperatorKind::kAttention: return is_backward(op.phase) ? 3 : 2;
     case OperatorKind::kTopK: return constants::kRouterKernels.value;
     case OperatorKind::kPermute:
