@@ -141,7 +141,8 @@ DType reduced_type(const RunRow& row, const Job& job) {
   const DType stored = storage_type(job.precision);
   if (sharding.has("pure")) return stored;
   if (sharding.has("mixed_precision=default", "fp32 grad", "bf16_optimizer")) return DType::kFp32;
-  if (stored == DType::kFp16 && stack_of(row).framework == "megatron-deepspeed") return stored;
+  // Scaled losses keep fp16 gradients in range; Megatron-LM and DeepSpeed widen those in bf16 only.
+  if (stored == DType::kFp16) return stored;
   return stack_of(row).reduces_stored_type ? stored : DType::kFp32;
 }
 
