@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <map>
 #include <vector>
 
@@ -19,19 +18,9 @@ std::string percent(const ErrorSummary& error) {
   return fmt::format("{:.1f} / {:.1f}", 100 * error.median, 100 * error.mean);
 }
 
-/// Reasons that differ only in numbers are one.
-std::string without_numbers(const std::string& reason) {
-  std::string result;
-  for (const char c : reason) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit || result.empty() || result.back() != '#') result += digit ? '#' : c;
-  }
-  return result;
-}
-
 void add_reasons(std::string& text, const std::string& file, const std::vector<DroppedRow>& rows) {
   std::map<std::string, std::vector<const DroppedRow*>> reasons;
-  for (const DroppedRow& row : rows) reasons[without_numbers(row.reason)].push_back(&row);
+  for (const DroppedRow& row : rows) reasons[row.kind()].push_back(&row);
   for (const auto& [reason, found] : reasons) {
     for (std::size_t i = 0; i < found.size() && i < kShownParts; ++i) {
       text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);

@@ -60,8 +60,12 @@ std::vector<std::string_view> built_in_devices() { return names_of(embedded_devi
 
 std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes) {
   if (find_embedded(embedded_clusters(), name) == nullptr) return std::nullopt;
+  return load_cluster(name, nodes);
+}
+
+Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes) {
   const Document document =
-      Document::from(Tree::mapping().set("profile", name).set("nodes", nodes), "cluster");
+      Document::from(Tree::mapping().set("profile", name_or_path).set("nodes", nodes), "cluster");
   return read_cluster(document.root(), {});
 }
 

@@ -39,8 +39,9 @@ class Cells {
     return read_double(text(title)).value_or(0);
   }
   [[nodiscard]] std::int64_t count(std::string_view title) const {
-    const double value = number(title);
-    return value >= 1 && value <= kMaxDevices ? static_cast<std::int64_t>(value) : 0;
+    const IntegerReading read = read_integer(text(title));
+    const bool good = read.status == IntegerReading::Status::kGood;
+    return good && read.value >= 1 && read.value <= kMaxDevices ? read.value : 0;
   }
 
  private:
@@ -198,12 +199,37 @@ std::string key_of(const CollectiveSample& sample, const Cells& cells) {
 
 std::string CollectiveSample::layout() const { return fmt::format("{}x{}", nodes, ranks_per_node); }
 
+std::string DroppedRow::kind() const {
+  std::string result, word;
+  for (const char c : reason + ' ') {
+    if (c != ' ') {
+      word += c;
+      continue;
+    }
+    if (!result.empty()) result += ' ';
+    result += is_number(word) ? "#" : word;
+    word.clear();
+  }
+  return result;
+}
+
 bool holds_collectives(const CsvTable& table) {
   return (table.column("op") && table.column("elements_fp16")) ||
          (table.column("collective") && table.column("size_bytes"));
 }
 
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine) {
+  const SampledMachine* named = find_machine(machine);
+  if (!machine.empty() && named == nullptr) {
+    std::vector<std::string_view> names;
+    for (const SampledMachine& known : sampled_machines()) names.push_back(known.name);
+    fail_input(fmt::format("{}: no sampled machine '{}'; there are {}", table.name, machine,
+                           list_of(names)));
+  }
+  return read_collective_samples(table, named);
+}
+
+CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
   if (!holds_collectives(table)) {
     fail_input(
         fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
@@ -212,14 +238,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const std::stri
                     table.name));
   }
   const bool many = table.column("collective").has_value();
-  const SampledMachine* named = find_machine(machine);
-  if (!machine.empty() && named == nullptr) {
-    std::vector<std::string_view> names;
-    for (const SampledMachine& known : sampled_machines()) names.push_back(known.name);
-    fail_input(fmt::format("{}: no sampled machine '{}'; there are {}", table.name, machine,
-                           list_of(names)));
-  }
-  if (named == nullptr && !table.column("gpu")) {
+  if (named == nullptr && !(many && table.column("gpu"))) {
     fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
   }
   CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
@@ -252,13 +271,13 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const std::stri
 const Cluster& SampledClusters::of(const CollectiveSample& sample) {
   std::int64_t nodes = std::max<std::int64_t>(1, sample.nodes);
   if (sample.machine->trays) {
-    const Cluster one = built_in_cluster(sample.machine->cluster, 1).value();
+    const Cluster one = load_cluster(sample.machine->cluster, 1);
     nodes = std::max<std::int64_t>(1, divide_up(sample.ranks(), one.devices_per_node));
   }
   const auto key = std::pair(sample.machine, nodes);
   auto found = clusters_.find(key);
   if (found == clusters_.end()) {
-    found = clusters_.emplace(key, *built_in_cluster(sample.machine->cluster, nodes)).first;
+    found = clusters_.emplace(key, load_cluster(sample.machine->cluster, nodes)).first;
   }
   return found->second;
 }
@@ -280,16 +299,26 @@ GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster
   return layout;
 }
 
+void SamplePredictor::use(const SampledMachine& machine, const Document& profile) {
+  profiles_[&machine] = &profile;
+}
+
 const CollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
   const auto key = std::pair(sample.machine, sample.library);
-  auto found = constants_.find(key);
-  if (found == constants_.end()) {
-    found = constants_
-                .emplace(key, collectives_of_profile(clusters_.of(sample), sample.machine->name,
-                                                     sample.library))
-                .first;
+  const auto found = constants_.find(key);
+  if (found != constants_.end()) return found->second;
+  const Cluster& cluster = clusters_.of(sample);
+  CollectiveConstants constants =
+      collectives_of_profile(cluster, sample.machine->name, sample.library);
+  const CollectiveConstants ordinary = collectives_of(cluster, sample.library);
+  // A machine that nobody sampled is priced as a job on its cluster would be.
+  if (constants.fit == "unfitted") constants = ordinary;
+  if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
+    constants = unfitted_collectives(cluster);
+    const Node list = profile->second->root().get("collectives");
+    if (read_collectives(list, sample.library, constants)) constants.fit = sample.machine->name;
   }
-  return found->second;
+  return constants_.emplace(key, std::move(constants)).first->second;
 }
 
 double SamplePredictor::seconds(const CollectiveSample& sample) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/csv.h"
+#include "stepwright/core/document.h"
 #include "stepwright/cost/collective_cost.h"
 #include "stepwright/fit/collective_machine.h"
 
@@ -40,6 +41,9 @@ struct CollectiveSample {
 struct DroppedRow {
   std::size_t line = 0;
   std::string reason;
+
+  /// The reason with `#` for words that are numbers: rows of one kind are reported together.
+  [[nodiscard]] std::string kind() const;
 };
 
 /// What a table holds.
@@ -61,6 +65,8 @@ bool holds_collectives(const CsvTable& table);
 /// of magnitude that only another unit explains. Fails with `kInput` when a column is missing, or
 /// the machine is missing or unknown.
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
+/// The same for a machine that the caller knows; null: what the columns say.
+CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* machine);
 
 /// The clusters that samples ran on, as large as they need; each is made once.
 class SampledClusters {
@@ -74,9 +80,12 @@ class SampledClusters {
 /// How the ranks of a sample lie on their cluster when nothing else runs there.
 GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster);
 
-/// Seconds that the built-in profiles predict for samples. Made once for many.
+/// Seconds that profiles predict for samples: the built-in one of the machine, else of its cluster,
+/// else of its device. Made once for many.
 class SamplePredictor {
  public:
+  /// Takes the constants of a machine from this profile, which must outlive this.
+  void use(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
   /// Where the constants of the sample's machine come from: a profile's name or "unfitted".
   std::string fit(const CollectiveSample& sample);
@@ -85,6 +94,7 @@ class SamplePredictor {
   const CollectiveConstants& constants(const CollectiveSample& sample);
 
   SampledClusters clusters_;
+  std::map<const SampledMachine*, const Document*> profiles_;
   std::map<std::pair<const SampledMachine*, std::string>, CollectiveConstants> constants_;
 };
 

@@ -12,10 +12,6 @@
 namespace stepwright {
 namespace {
 
-/// A time below this share of what the peaks allow is impossible; between, clocks and caches.
-constexpr double kBelowFloor = 0.97;
-/// A row this far from the law is in other units than microseconds.
-constexpr double kOtherUnits = 100;
 /// A row is an outlier when it is off what all other sizes say by this factor and by this many
 /// median deviations.
 constexpr double kOutlierFactor = 1.8;

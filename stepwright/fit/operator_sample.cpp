@@ -64,7 +64,7 @@ class Cells {
   const CsvRow& row_;
 };
 
-std::optional<OperatorSample> shape_sample(const Cells& cells) {
+OperatorSample shape_sample(const Cells& cells) {
   const SampledSizes sizes{.op = cells.text("op"),
                            .tensor = cells.size("tp", 1),
                            .batch = cells.size("batch", 0),
@@ -128,12 +128,10 @@ Operator kernel_attention(const Cells& cells) {
 }
 
 /// Seconds of a row: its time, or the FLOPs of a product over its rate.
-std::optional<double> measured_s(const Cells& cells, const Operator& op) {
-  if (cells.text("metric") == "time_us") return cells.seconds("value");
+double measured_s(const Cells& cells, const Operator& op) {
   const std::optional<double> rate = cells.number("value");
-  if (cells.text("metric") != "tflops" || op.kind != OperatorKind::kLinear || !rate) {
-    return std::nullopt;
-  }
+  if (!rate) fail_input("value is not given");
+  if (cells.text("metric") == "time_us") return cells.seconds("value").value();
   if (*rate <= 0) fail_input(fmt::format("value is {}, not positive", *rate));
   return flops(op) / (*rate * 1e12);
 }
@@ -143,16 +141,26 @@ AttentionKernel kernel_of(std::string_view device) {
   return device.starts_with('h') ? AttentionKernel::kFlash3 : AttentionKernel::kCudnn;
 }
 
-std::optional<OperatorSample> kernel_sample(const Cells& cells) {
-  const std::string_view device = device_of(cells.text("gpu"));
+/// Why no class covers a row of kernels; empty when one does.
+std::string kernel_refusal(const Cells& cells) {
   const std::string& op = cells.text("op");
   const std::string& dtype = cells.text("dtype");
   const std::string& direction = cells.text("direction");
-  const bool product = op == "gemm";
-  if (device.empty() || (!product && op != "attention") || (dtype != "bf16" && dtype != "fp16") ||
-      (direction != "forward" && !direction.empty())) {
-    return std::nullopt;
+  if (op != "gemm" && op != "attention") return "operator: " + op;
+  if (device_of(cells.text("gpu")).empty()) return "device: " + cells.text("gpu");
+  if (dtype != "bf16" && dtype != "fp16") return "type: " + dtype;
+  if (direction != "forward" && !direction.empty()) return "direction: " + direction;
+  if (cells.text("metric") == "time_us" || (cells.text("metric") == "tflops" && op == "gemm")) {
+    return {};
   }
+  return fmt::format("metric of {}: {}", op, cells.text("metric"));
+}
+
+/// Of a row that `kernel_refusal` passes.
+OperatorSample kernel_sample(const Cells& cells) {
+  const std::string_view device = device_of(cells.text("gpu"));
+  const std::string& op = cells.text("op");
+  const bool product = op == "gemm";
   OperatorSample sample{.name = op,
                         .what = product ? OperatorClass::kProduct : OperatorClass::kAttention,
                         .op = product ? kernel_product(cells) : kernel_attention(cells),
@@ -161,10 +169,9 @@ std::optional<OperatorSample> kernel_sample(const Cells& cells) {
   const Shape& shape = sample.op.shape;
   sample.hold_out = product ? shape.inner : shape.heads * shape.head_dim;
   if (sample.hold_out <= 0 || (product ? shape.rows * shape.columns : shape.queries) <= 0) {
-    return std::nullopt;
+    fail_input("a size is missing");
   }
   sample.forward_s = measured_s(cells, sample.op);
-  if (!sample.forward_s) return std::nullopt;
   return sample;
 }
 
@@ -196,16 +203,19 @@ OperatorTable read_operator_samples(const CsvTable& table) {
   for (const CsvRow& row : table.rows) {
     try {
       const Cells cells(table, row);
-      std::optional<OperatorSample> sample = shapes ? shape_sample(cells) : kernel_sample(cells);
-      if (!sample) continue;
-      sample->line = row.line;
+      if (const std::string refusal = shapes ? "" : kernel_refusal(cells); !refusal.empty()) {
+        out.passed_over.push_back({table.name, row.line, "no class covers " + refusal, ""});
+        continue;
+      }
+      OperatorSample sample = shapes ? shape_sample(cells) : kernel_sample(cells);
+      sample.line = row.line;
       const auto [first, fresh] = seen.try_emplace(identity(table, row), row.line);
       if (!fresh) {
         out.bad.push_back({table.name, row.line, "duplicate",
-                           fmt::format("{} as in line {}", sample->name, first->second)});
+                           fmt::format("{} as in line {}", sample.name, first->second)});
         continue;
       }
-      out.samples.push_back(std::move(*sample));
+      out.samples.push_back(std::move(sample));
     } catch (const Error& error) {
       out.bad.push_back({table.name, row.line, "bad value", error.what()});
     }

@@ -36,15 +36,14 @@ struct BadRow {
 struct OperatorTable {
   std::string file;
   std::vector<OperatorSample> samples;
-  std::vector<BadRow> bad;  ///< Not a number, not positive, no shape, twice the same.
+  std::vector<BadRow> bad;          ///< Not a number, not positive, no shape, twice the same.
+  std::vector<BadRow> passed_over;  ///< Of an operator, type, device or unit that no class covers.
 };
 
 /// Whether a table holds operator samples: one of the two headers of docs/formats.md, "Samples".
 bool has_operator_samples(const CsvTable& table);
 
-/// Reads them. A row of an operator, device or unit that no class covers (an overview of several
-/// operators, a rate without a shape) is passed over. Fails with `kInput` when the header is
-/// neither of the two.
+/// Reads them. Fails with `kInput` when the header is neither of the two.
 OperatorTable read_operator_samples(const CsvTable& table);
 
 /// The operator of a row in `op,tp,batch,seq,hidden,heads,layers` and its class; nothing when `op`
@@ -59,6 +58,11 @@ struct SampledSizes {
   std::int64_t tensor = 1, batch = 0, length = 0, hidden = 0, heads = 0, layers = 0;
 };
 std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
+
+/// A time below this share of what the peaks allow is impossible; between, clocks and caches.
+inline constexpr double kBelowFloor = 0.97;
+/// A time this far from what a model says is in other units than microseconds.
+inline constexpr double kOtherUnits = 100;
 
 /// Predicted seconds of a sample's forward or backward. `cost` is priced for `Load::kIsolated`.
 inline double predicted_s(const ComputeCost& cost, const OperatorSample& sample, Pass pass) {
