@@ -18,9 +18,12 @@ class Validate : public Command {
       : Command(program, "validate",
                 "Predict published measurements and say how far off the predictions are",
                 "  stepwright validate data/training_runs.csv --tier A\n"
-                "  stepwright validate data/memory.csv --json") {
+                "  stepwright validate data/memory.csv --json\n"
+                "  stepwright validate data/operators/gh200_120g.csv --profile gh200_120g_vista") {
     app().add_option("FILE", file_, "Table of measurements (CSV with a header)")->required();
-    app().add_option("--profile", options_.profile, "Take every row to be of this cluster profile");
+    app().add_option("--profile", options_.profile,
+                     "Take every row to be of this machine: the name of a cluster,\na device or a "
+                     "fit, or the file of one");
     app().add_option("--conditions", options_.conditions,
                      "Conditions of training instead of the built-in ones (docs/accuracy.md)");
     app().add_option("--tier", options_.tier, "Use rows of these tiers only: A, AB, ...");

@@ -37,33 +37,56 @@ std::vector<std::string> error_row(const std::string& first, const ErrorStatisti
 
 std::string groups_text(const Validation& v) {
   std::string text;
-  for (std::size_t i = 0; i < v.groups.size(); ++i) {
-    Table table{.columns = error_columns(std::string(kErrorGroups[i].substr(3))), .rows = {}};
+  const auto groups = error_groups(v.kind);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Table table{.columns = error_columns(std::string(groups[i])), .rows = {}};
     for (const auto& [word, errors] : v.groups[i]) table.rows.push_back(error_row(word, errors));
     text += '\n' + to_text(table);
   }
   return text;
 }
 
-std::string skipped_text(const Validation& v) {
-  if (v.skipped.empty()) return "";
-  Table table{.columns = {{"skipped because"}, {"rows", Align::kRight}}, .rows = {}};
-  for (const auto& [reason, count] : v.skipped) {
-    table.rows.push_back({reason, std::to_string(count)});
+std::string skipped_text(const std::map<std::string, SkippedRows>& skipped,
+                         const std::string& title) {
+  if (skipped.empty()) return "";
+  Table table{.columns = {{title}, {"rows", Align::kRight}, {"first"}}, .rows = {}};
+  for (const auto& [reason, rows] : skipped) {
+    table.rows.push_back({reason, std::to_string(rows.count), rows.first});
   }
   return '\n' + to_text(table);
 }
 
+/// The mean errors of operators in the middle: what each counts for, however many rows it has.
+std::string operators_text(const Validation& v) {
+  if (v.kind != TableKind::kOperatorSamples || v.errors.used == 0) return "";
+  constexpr std::size_t kOperator = 2;
+  std::vector<double> means;
+  for (const auto& [word, errors] : v.groups[kOperator]) means.push_back(errors.mean_abs);
+  return fmt::format("\nMedian over {} operators of the mean error: {}.\n", means.size(),
+                     format_percent(error_statistics(means).median_abs));
+}
+
 std::string labels_text(const LabelCount& labels) {
-  return fmt::format(
+  std::string text = fmt::format(
       "\nFits or out of memory: {} right, {} wrong ({} fits called OOM, {} OOM called fits);\n"
       "more than 5 % away from the capacity {} right, {} wrong.\n",
       labels.right, labels.wrong, labels.fits_called_oom, labels.oom_called_fits,
       labels.clear_right, labels.clear_wrong);
+  for (const auto& [oom, fits] : labels.contradictory) {
+    text += fmt::format("Contradictory, not judged: {} is OOM, {} needs as much and fits.\n", oom,
+                        fits);
+  }
+  return text;
 }
 
 std::string value_text(TableKind kind, double value) {
   return kind == TableKind::kMemory ? format_bytes(value) : format_time(value);
+}
+
+/// What a person looks for in a bad row: the largest term of a run, what a sample is of.
+std::string about(const RowResult& row) {
+  if (!row.terms.empty()) return std::string(row.largest_term());
+  return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));
 }
 
 std::string worst_text(const Validation& v) {
@@ -80,12 +103,12 @@ std::string worst_text(const Validation& v) {
                           {"predicted", Align::kRight},
                           {"measured", Align::kRight},
                           {"error", Align::kRight},
-                          {"largest term"}},
+                          {v.results.front().terms.empty() ? "what" : "largest term"}},
               .rows = {}};
   for (std::size_t i = 0; i < count; ++i) {
     table.rows.push_back({rows[i]->id, value_text(v.kind, rows[i]->predicted),
                           value_text(v.kind, rows[i]->measured), signed_percent(rows[i]->error),
-                          std::string(rows[i]->largest_term())});
+                          about(*rows[i])});
   }
   return '\n' + to_text(table);
 }
@@ -95,10 +118,11 @@ std::string worst_text(const Validation& v) {
 std::string validation_text(const Validation& v) {
   std::string text =
       fmt::format("{}: {} of {} rows used\n", name_of(kTableKindNames, v.kind), v.used, v.rows);
-  text += skipped_text(v);
+  text += skipped_text(v.skipped, "skipped because");
+  text += skipped_text(v.left_out, "one direction left out because");
   if (v.errors.used > 0) {
     Table all{.columns = error_columns("error"), .rows = {error_row("all", v.errors)}};
-    text += '\n' + to_text(all) + groups_text(v);
+    text += '\n' + to_text(all) + groups_text(v) + operators_text(v);
   }
   if (v.labels) text += labels_text(*v.labels);
   return text + worst_text(v);

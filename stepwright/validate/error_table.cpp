@@ -28,4 +28,16 @@ ErrorStatistics error_statistics(std::span<const double> errors) {
   return result;
 }
 
+void ErrorGroup::add(std::size_t row, double error) {
+  if (errors_.empty() || row != last_) ++rows_;
+  last_ = row;
+  errors_.push_back(error);
+}
+
+ErrorStatistics ErrorGroup::statistics() const {
+  ErrorStatistics result = error_statistics(errors_);
+  result.used = rows_;
+  return result;
+}
+
 }  // namespace stepwright

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace stepwright {
@@ -22,7 +20,17 @@ struct ErrorStatistics {
 /// middle; p90 is the smallest error that nine tenths do not exceed.
 ErrorStatistics error_statistics(std::span<const double> errors);
 
-/// Errors by a word of their rows, such as the source.
-using ErrorGroups = std::map<std::string, std::vector<double>>;
+/// Errors of a group of rows; a row may have several.
+class ErrorGroup {
+ public:
+  void add(std::size_t row, double error);
+  /// Statistics over errors; `used` counts rows.
+  [[nodiscard]] ErrorStatistics statistics() const;
+
+ private:
+  std::vector<double> errors_;
+  std::size_t rows_ = 0;
+  std::size_t last_ = 0;  ///< Row of the last error; rows come in order.
+};
 
 }  // namespace stepwright

@@ -109,24 +109,28 @@ NodeNetwork node_network(const std::string& note, std::int64_t gpus_per_node) {
   return {};
 }
 
+void require_cluster(const std::string& name) { load_cluster(name, 1); }
+
 std::variant<Cluster, Skipped> row_cluster(const RunRow& row) {
   if (!row.gpus) return Skipped{"gpus not stated"};
-  std::string_view name = row.cluster;
+  std::string name = row.cluster;
   if (name.empty()) {
     const auto known = profile_of(row.gpu);
     if (!known) return Skipped{fmt::format("no profile of the GPU: {}", row.gpu)};
     name = *known;
   }
-  const auto profile = built_in_cluster(name, 1);
-  if (!profile) return Skipped{fmt::format("no built-in cluster: {}", name)};
+  nlohmann::ordered_json stated{{"profile", name}, {"devices", *row.gpus}};
   try {
-    const nlohmann::ordered_json stated =
-        row.cluster.empty() ? description(row, name, *profile)
-                            : nlohmann::ordered_json{{"profile", name}, {"devices", *row.gpus}};
+    const Cluster profile = load_cluster(name, 1);
+    if (row.cluster.empty()) stated = description(row, name, profile);
+  } catch (const Error& error) {
+    return Skipped{fmt::format("no cluster profile: {}", name), error.what()};
+  }
+  try {
     const Document document = Document::parse(stated.dump(), "row");
     return read_cluster(document.root(), {});
-  } catch (const Error&) {
-    return Skipped{"the GPUs do not fill nodes"};
+  } catch (const Error& error) {
+    return Skipped{"the GPUs do not fill nodes", error.what()};
   }
 }
 

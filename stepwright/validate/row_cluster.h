@@ -8,10 +8,13 @@
 
 namespace stepwright {
 
-/// The cluster of a row: the profile that its column `cluster` names, or else the profile of its
-/// GPU with the GPUs of a node, and with the NICs that its note states. Skips GPUs that no profile
-/// covers, and numbers of GPUs that do not fill nodes.
+/// The cluster of a row: the profile (a name or a file) that its column `cluster` says, or else the
+/// profile of its GPU with the GPUs of a node, and with the NICs that its note states. Skips GPUs
+/// that no profile covers, and numbers of GPUs that do not fill nodes.
 std::variant<Cluster, Skipped> row_cluster(const RunRow& row);
+
+/// Fails with `kInput` when a name is no built-in cluster and no file of one.
+void require_cluster(const std::string& name);
 
 /// NICs of a node as a note states them.
 struct NodeNetwork {

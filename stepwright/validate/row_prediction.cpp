@@ -38,7 +38,7 @@ std::string scheme_of(const Plan& plan) {
 
 }  // namespace
 
-std::array<std::string, 4> row_groups(const RunRow& row, const PlannedJob& planned) {
+std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned) {
   return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
           scheme_of(planned.plan)};
 }

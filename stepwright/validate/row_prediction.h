@@ -13,6 +13,6 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                                              const TrainingConditions& conditions);
 
 /// The words of a row by which errors are grouped: source, device, framework, scheme.
-std::array<std::string, 4> row_groups(const RunRow& row, const PlannedJob& planned);
+std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned);
 
 }  // namespace stepwright

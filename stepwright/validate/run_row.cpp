@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <string_view>
 
 namespace stepwright {
@@ -16,7 +17,6 @@ struct TextColumn {
   std::string RunRow::* value;
 };
 constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},
-                                 {"cluster", &RunRow::cluster},
                                  {"gpu", &RunRow::gpu},
                                  {"inter_node_net_note", &RunRow::network},
                                  {"framework", &RunRow::framework},
@@ -104,12 +104,33 @@ std::string source_of(const std::string& id) {
   return number ? id.substr(0, dash) : id;
 }
 
+RowName row_name(const CsvTable& table, const CsvRow& row) {
+  RowName name{std::string(cell(table, row, "id")), {}};
+  if (!name.id.empty()) {
+    name.source = source_of(name.id);
+    return name;
+  }
+  name.id = std::to_string(row.line);
+  name.source = host_of(cell(table, row, "source_url"));
+  if (name.source.empty()) name.source = std::filesystem::path(table.name).stem().string();
+  return name;
+}
+
+std::string named_profile(const CsvTable& table, const CsvRow& row) {
+  const std::string name(cell(table, row, "cluster"));
+  if (name.find_first_of("./") == std::string::npos) return name;
+  const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
+  std::error_code ignored;
+  return std::filesystem::exists(beside, ignored) ? beside.string() : name;
+}
+
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {
   RunRow run;
   run.line = row.line;
-  run.id = cell(table, row, "id");
-  run.source = run.id.empty() ? host_of(cell(table, row, "source_url")) : source_of(run.id);
-  if (run.id.empty()) run.id = std::to_string(row.line);
+  const RowName name = row_name(table, row);
+  run.id = name.id;
+  run.source = name.source;
+  run.cluster = named_profile(table, row);
   for (const TextColumn& column : kTexts) run.*column.value = cell(table, row, column.title);
   for (const CountColumn& column : kCounts) {
     const std::string_view text = cell(table, row, column.title);

@@ -13,12 +13,11 @@ namespace stepwright {
 /// One published training run or memory peak as its row states it. Numbers that a row leaves empty
 /// are absent; words are empty then. Spelling is the source's.
 struct RunRow {
-  std::size_t line = 0;  ///< In the file, from 1.
-  std::string id;        ///< The line, when the row has none.
-  std::string source;    ///< The id without its number; else the host of `source_url`.
+  std::size_t line = 0;    ///< In the file, from 1.
+  std::string id, source;  ///< `RowName`.
   std::string tier;
 
-  std::string cluster;  ///< A built-in profile, instead of what `gpu` and the notes say.
+  std::string cluster;  ///< A cluster profile or its file, instead of what `gpu` and notes say.
   std::string gpu;
   std::string network;  ///< `inter_node_net_note`.
   std::string framework;
@@ -49,7 +48,19 @@ struct RunRow {
 /// Why a row is not used; equal reasons are counted together.
 struct Skipped {
   std::string reason;
+  std::string detail = {};  ///< What is so in this row, for people.
 };
+
+/// What a row goes by.
+struct RowName {
+  std::string id;      ///< Its line, when the row has none.
+  std::string source;  ///< The id without its number; else the host of `source_url`; else the file.
+};
+RowName row_name(const CsvTable& table, const CsvRow& row);
+
+/// The column `cluster`: a name, or the path of a file, which is relative to the table's when it is
+/// there. Empty when the row names none.
+std::string named_profile(const CsvTable& table, const CsvRow& row);
 
 /// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
 /// above zero.

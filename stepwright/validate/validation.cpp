@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
+#include "stepwright/validate/label_conflict.h"
 #include "stepwright/validate/memory_row.h"
+#include "stepwright/validate/row_cluster.h"
 #include "stepwright/validate/row_prediction.h"
+#include "stepwright/validate/sample_rows.h"
 
 namespace stepwright {
 namespace {
@@ -27,34 +29,48 @@ const std::vector<KindColumns>& kind_columns() {
   static const std::vector<KindColumns> kColumns = {
       {TableKind::kTrainingRuns, {"model", "measured_metric", "measured_value"}},
       {TableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
-      {TableKind::kCollectives, {"collective", "size_bytes", "time_us"}},
-      {TableKind::kCollectives, {"op", "elements_fp16", "time_us"}},
-      {TableKind::kOperators, {"op", "metric", "value"}},
-      {TableKind::kOperators, {"op", "fwd_us", "bwd_us"}}};
+      {TableKind::kCollectiveSamples, {"collective", "size_bytes", "time_us"}},
+      {TableKind::kCollectiveSamples, {"op", "elements_fp16", "time_us"}},
+      {TableKind::kOperatorSamples, {"op", "metric", "value"}},
+      {TableKind::kOperatorSamples, {"op", "fwd_us", "bwd_us"}}};
   return kColumns;
 }
 
-/// A row as it came out: a result, a memory result, or why not.
-using Outcome = std::variant<RowResult, MemoryResult, Skipped>;
+/// The row of a run or a peak, on the cluster of the options if they name one.
+std::variant<RunRow, Skipped> asked_row(const CsvTable& table, const CsvRow& cells,
+                                        const ValidationOptions& options) {
+  auto read = read_run_row(table, cells);
+  if (auto* row = std::get_if<RunRow>(&read); row != nullptr && !options.profile.empty()) {
+    row->cluster = options.profile;
+  }
+  return read;
+}
 
-Outcome outcome_of(const CsvTable& table, std::size_t index, TableKind kind,
-                   const ValidationOptions& options, const TrainingConditions& conditions) {
-  auto read = read_run_row(table, table.rows[index]);
-  if (auto* skipped = std::get_if<Skipped>(&read)) return *skipped;
-  auto& row = std::get<RunRow>(read);
-  if (!options.tier.empty() && !row.tier.empty() &&
-      options.tier.find(row.tier) == std::string::npos) {
-    return Skipped{fmt::format("tier {}", row.tier)};
-  }
-  if (!options.profile.empty()) row.cluster = options.profile;
-  if (kind == TableKind::kMemory) {
-    auto made = predict_memory(row);
-    if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
-    return std::get<MemoryResult>(std::move(made));
-  }
-  auto made = predict_run(row, conditions);
-  if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
-  return std::get<RowResult>(std::move(made));
+std::vector<RowOutcome> predict_runs(const CsvTable& table, const ValidationOptions& options) {
+  const TrainingConditions conditions =
+      options.conditions.empty() ? built_in_conditions() : load_conditions(options.conditions);
+  std::vector<RowOutcome> outcomes(table.rows.size());
+  parallel_for(options.threads, outcomes.size(), [&](std::size_t i) {
+    auto row = asked_row(table, table.rows[i], options);
+    if (auto* skipped = std::get_if<Skipped>(&row)) {
+      outcomes[i].skipped = std::move(*skipped);
+      return;
+    }
+    auto made = predict_run(std::get<RunRow>(row), conditions);
+    if (auto* skipped = std::get_if<Skipped>(&made)) {
+      outcomes[i].skipped = std::move(*skipped);
+    } else {
+      outcomes[i].results.push_back(std::get<RowResult>(std::move(made)));
+    }
+  });
+  return outcomes;
+}
+
+void count_skipped(std::map<std::string, SkippedRows>& all, const Skipped& skipped,
+                   std::size_t line) {
+  SkippedRows& rows = all[skipped.reason];
+  if (++rows.count > 1) return;
+  rows.first = fmt::format("line {}{}{}", line, skipped.detail.empty() ? "" : ": ", skipped.detail);
 }
 
 void count_label(LabelCount& labels, const MemoryResult& result) {
@@ -66,14 +82,126 @@ void count_label(LabelCount& labels, const MemoryResult& result) {
   if (!right) ++(result.fits() ? labels.oom_called_fits : labels.fits_called_oom);
 }
 
-void summarise(Validation& validation, const std::vector<double>& errors,
-               const std::array<ErrorGroups, std::size(kErrorGroups)>& groups) {
-  validation.errors = error_statistics(errors);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    for (const auto& [word, of_word] : groups[i]) {
-      validation.groups[i].emplace(word, error_statistics(of_word));
+/// A row of memory, read and predicted.
+struct MemoryOutcome {
+  std::variant<RunRow, Skipped> row;
+  std::variant<MemoryResult, Skipped> made;
+};
+
+MemoryOutcome predict_peak(const CsvTable& table, const CsvRow& cells,
+                           const ValidationOptions& options) {
+  MemoryOutcome out{.row = asked_row(table, cells, options), .made = Skipped{}};
+  if (const auto* skipped = std::get_if<Skipped>(&out.row)) {
+    out.made = *skipped;
+  } else {
+    out.made = predict_memory(std::get<RunRow>(out.row));
+  }
+  return out;
+}
+
+/// Takes the labels that contradict each other out of what is judged.
+void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
+  std::vector<Label> labels;
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    const auto* made = std::get_if<MemoryResult>(&peaks[i].made);
+    if (made == nullptr || !made->is_label()) continue;
+    labels.push_back(
+        {&std::get<RunRow>(peaks[i].row), made->kind == PeakKind::kFits, made->capacity_bytes});
+    rows.push_back(i);
+  }
+  const auto conflicts = label_conflicts(labels);
+  for (const auto& [oom, fits] : conflicts) {
+    count.contradictory.emplace_back(labels[oom].row->id, labels[fits].row->id);
+  }
+  for (const auto& [oom, fits] : conflicts) {
+    peaks[rows[oom]].made = Skipped{"contradictory label", "fits as " + labels[fits].row->id};
+    peaks[rows[fits]].made = Skipped{"contradictory label", "OOM as " + labels[oom].row->id};
+  }
+}
+
+std::vector<RowOutcome> predict_peaks(const CsvTable& table, const ValidationOptions& options,
+                                      LabelCount& labels) {
+  std::vector<MemoryOutcome> peaks(table.rows.size());
+  parallel_for(options.threads, peaks.size(),
+               [&](std::size_t i) { peaks[i] = predict_peak(table, table.rows[i], options); });
+  set_aside_conflicts(peaks, labels);
+  std::vector<RowOutcome> outcomes(peaks.size());
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    if (auto* skipped = std::get_if<Skipped>(&peaks[i].made)) {
+      outcomes[i].skipped = std::move(*skipped);
+      continue;
+    }
+    auto& made = std::get<MemoryResult>(peaks[i].made);
+    if (made.is_label()) count_label(labels, made);
+    outcomes[i].results.push_back(std::move(made.row));
+  }
+  return outcomes;
+}
+
+std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptions& options,
+                                    Validation& validation) {
+  switch (validation.kind) {
+    case TableKind::kOperatorSamples: return predict_operators(table, options.profile);
+    case TableKind::kCollectiveSamples: return predict_collectives(table, options.profile);
+    default: break;
+  }
+  if (!options.profile.empty()) require_cluster(options.profile);
+  if (validation.kind == TableKind::kTrainingRuns) return predict_runs(table, options);
+  return predict_peaks(table, options, validation.labels.emplace());
+}
+
+/// The rows of the tiers that were asked for; `skipped` gets the others.
+CsvTable of_tiers(const CsvTable& table, const std::string& tiers,
+                  std::map<std::string, SkippedRows>& skipped) {
+  const auto column = table.column("tier");
+  if (tiers.empty() || !column) return table;
+  CsvTable kept{table.name, table.header, {}};
+  for (const CsvRow& row : table.rows) {
+    const std::string& tier = row.cells[*column];
+    if (tier.empty() || tiers.find(tier) != std::string::npos) {
+      kept.rows.push_back(row);
+    } else {
+      count_skipped(skipped, {fmt::format("tier {}", tier)}, row.line);
     }
   }
+  return kept;
+}
+
+/// Errors in all and by each word of each group.
+class ErrorTables {
+ public:
+  explicit ErrorTables(std::size_t groups) : groups_(groups) {}
+
+  void add(std::size_t row, const RowResult& result) {
+    if (result.measured == 0) return;  // a label
+    all_.add(row, result.error);
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      groups_[i][result.groups[i]].add(row, result.error);
+    }
+  }
+  void write(Validation& validation) const {
+    validation.errors = all_.statistics();
+    for (const auto& group : groups_) {
+      auto& written = validation.groups.emplace_back();
+      for (const auto& [word, errors] : group) written.emplace(word, errors.statistics());
+    }
+  }
+
+ private:
+  ErrorGroup all_;
+  std::vector<std::map<std::string, ErrorGroup>> groups_;
+};
+
+/// Counts a row and takes over its results.
+void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) {
+  if (!outcome.skipped && outcome.results.empty()) outcome.skipped = outcome.left_out.front();
+  if (outcome.skipped) return count_skipped(validation.skipped, *outcome.skipped, line);
+  ++validation.used;
+  for (const Skipped& skipped : outcome.left_out) {
+    count_skipped(validation.left_out, skipped, line);
+  }
+  for (RowResult& result : outcome.results) validation.results.push_back(std::move(result));
 }
 
 }  // namespace
@@ -99,40 +227,27 @@ TableKind table_kind(const CsvTable& table) {
       table.name, kinds));
 }
 
+std::span<const std::string_view> error_groups(TableKind kind) {
+  static constexpr std::string_view kOfRuns[] = {"source", "device", "framework", "scheme"};
+  static constexpr std::string_view kOfOperators[] = {"source", "device", "operator", "direction",
+                                                      "size"};
+  static constexpr std::string_view kOfCollectives[] = {"source", "device", "operation", "layout",
+                                                        "size"};
+  if (kind == TableKind::kOperatorSamples) return kOfOperators;
+  if (kind == TableKind::kCollectiveSamples) return kOfCollectives;
+  return kOfRuns;
+}
+
 Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
-  if (validation.kind != TableKind::kTrainingRuns && validation.kind != TableKind::kMemory) {
-    fail_unsupported(fmt::format("{}: tables of {} are known but nothing predicts them yet",
-                                 table.name, name_of(kTableKindNames, validation.kind)));
+  const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
+  std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
+  ErrorTables errors(error_groups(validation.kind).size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    for (const RowResult& result : outcomes[i].results) errors.add(i, result);
+    add_outcome(validation, outcomes[i], asked.rows[i].line);
   }
-  const TrainingConditions conditions =
-      options.conditions.empty() ? built_in_conditions() : load_conditions(options.conditions);
-  std::vector<Outcome> outcomes(table.rows.size());
-  parallel_for(options.threads, outcomes.size(), [&](std::size_t i) {
-    outcomes[i] = outcome_of(table, i, validation.kind, options, conditions);
-  });
-  std::vector<double> errors;
-  std::array<ErrorGroups, std::size(kErrorGroups)> groups;
-  if (validation.kind == TableKind::kMemory) validation.labels.emplace();
-  for (Outcome& outcome : outcomes) {
-    if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
-      ++validation.skipped[skipped->reason];
-      continue;
-    }
-    ++validation.used;
-    const auto* memory = std::get_if<MemoryResult>(&outcome);
-    const RowResult& row = memory != nullptr ? memory->row : std::get<RowResult>(outcome);
-    if (memory != nullptr && memory->is_label()) {
-      count_label(*validation.labels, *memory);
-    } else {
-      errors.push_back(row.error);
-      for (std::size_t i = 0; i < groups.size(); ++i) {
-        groups[i][row.groups[i]].push_back(row.error);
-      }
-    }
-    validation.results.push_back(row);
-  }
-  summarise(validation, errors, groups);
+  errors.write(validation);
   return validation;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,15 +13,22 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
 #include "stepwright/validate/error_table.h"
+#include "stepwright/validate/run_row.h"
 
 namespace stepwright {
 
 /// What a table of published measurements holds.
-enum class TableKind : std::uint8_t { kTrainingRuns, kMemory, kOperators, kCollectives };
-inline constexpr Named<TableKind> kTableKindNames[] = {{TableKind::kTrainingRuns, "training_runs"},
-                                                       {TableKind::kMemory, "memory"},
-                                                       {TableKind::kOperators, "operators"},
-                                                       {TableKind::kCollectives, "collectives"}};
+enum class TableKind : std::uint8_t {
+  kTrainingRuns,
+  kMemory,
+  kOperatorSamples,
+  kCollectiveSamples
+};
+inline constexpr Named<TableKind> kTableKindNames[] = {
+    {TableKind::kTrainingRuns, "training_runs"},
+    {TableKind::kMemory, "memory"},
+    {TableKind::kOperatorSamples, "operators"},
+    {TableKind::kCollectiveSamples, "collectives"}};
 
 /// The kind of a table, by the columns that only it has. Fails with `kInput`, naming the columns of
 /// each kind, when it is none.
@@ -36,11 +43,25 @@ struct RowResult {
   /// What the prediction consists of: seconds by term ("compute", "bubble", ...), bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
-  std::array<std::string, 4> groups;  ///< One word for each of `kErrorGroups`.
+  std::vector<std::string> groups;  ///< One word for each of `error_groups`.
   [[nodiscard]] std::string_view largest_term() const;
 };
-inline constexpr std::string_view kErrorGroups[] = {"by_source", "by_device", "by_framework",
-                                                    "by_scheme"};
+
+/// By what the errors of a kind of table are grouped: "source", "device", ...
+std::span<const std::string_view> error_groups(TableKind kind);
+
+/// What came of one row: results, one for each of its measurements, or why there is none.
+struct RowOutcome {
+  std::vector<RowResult> results;
+  std::optional<Skipped> skipped;
+  std::vector<Skipped> left_out;  ///< Measurements of the row that are not used.
+};
+
+/// Rows that were skipped for one reason.
+struct SkippedRows {
+  std::size_t count = 0;
+  std::string first;  ///< The line of the first one, and what is so there.
+};
 
 /// How many fits / out-of-memory labels a prediction gets right.
 struct LabelCount {
@@ -51,8 +72,8 @@ struct LabelCount {
   std::size_t clear_wrong = 0;
   std::size_t fits_called_oom = 0;
   std::size_t oom_called_fits = 0;
-  /// Labels that no model can all get right: a row that did not fit while one that needs at least
-  /// as much did (their ids, in pairs).
+  /// Labels that no model can all get right, which are not counted above: a row that did not fit
+  /// and one that needs as much or more and did (their ids).
   std::vector<std::pair<std::string, std::string>> contradictory;
 };
 
@@ -60,24 +81,26 @@ struct Validation {
   TableKind kind{};
   std::size_t rows = 0;
   std::size_t used = 0;
-  std::map<std::string, std::size_t> skipped;  ///< By reason.
-  ErrorStatistics errors;
-  std::array<std::map<std::string, ErrorStatistics>, std::size(kErrorGroups)> groups;
-  std::vector<RowResult> results;  ///< In file order.
+  std::map<std::string, SkippedRows> skipped;   ///< By reason.
+  std::map<std::string, SkippedRows> left_out;  ///< Single measurements of used rows, by reason.
+  ErrorStatistics errors;                       ///< Its `used` counts rows, as in the groups.
+  std::vector<std::map<std::string, ErrorStatistics>> groups;  ///< As `error_groups`.
+  std::vector<RowResult> results;                              ///< In file order.
   std::optional<LabelCount> labels;
 };
 
 struct ValidationOptions {
-  std::string profile;     ///< Use rows of this built-in cluster only; empty: all.
+  std::string profile;     ///< Take every row to be of this machine, a name or a file.
   std::string tier;        ///< Use rows of these tiers only ("A", "AB"); empty: all.
   std::string conditions;  ///< A file of conditions of training instead of the built-in ones.
   int threads = 1;
 };
 
-/// Predicts every row of a table by the ordinary path (job, plan, program, cost, simulation) and
-/// compares. Rows that cannot be expressed are skipped with a reason. Rows are predicted in
-/// parallel; the result does not depend on the number of threads. Fails with `kInput` when the
-/// table is of no known kind, with `kUnsupported` for kinds that nothing covers yet.
+/// Predicts every row of a table by the ordinary path (runs and memory: job, plan, program, cost,
+/// simulation; operators and collectives: their cost alone) and compares. Rows that cannot be
+/// expressed are skipped with a reason. Runs are predicted in parallel; the result does not depend
+/// on the number of threads. Fails with `kInput` when the table is of no known kind, when its rows
+/// name no machine, or when the machine of the options is unknown.
 Validation validate(const CsvTable& table, const ValidationOptions& options);
 
 /// What `stepwright validate --json` prints (docs/formats.md, "Validation").

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "stepwright/validate/validation.h"
@@ -22,19 +24,26 @@ Json labels_json(const LabelCount& labels) {
           {"clear_right", labels.clear_right},
           {"clear_wrong", labels.clear_wrong},
           {"fits_called_oom", labels.fits_called_oom},
-          {"oom_called_fits", labels.oom_called_fits}};
+          {"oom_called_fits", labels.oom_called_fits},
+          {"contradictory", labels.contradictory}};
+}
+
+Json reasons_json(const std::map<std::string, SkippedRows>& skipped) {
+  Json json = Json::object();
+  for (const auto& [reason, rows] : skipped) json[reason] = rows.count;
+  return json;
 }
 
 /// A label has no measured value and no error.
-Json result_json(const RowResult& result) {
+Json result_json(const RowResult& result, std::span<const std::string_view> groups) {
   const bool label = result.measured == 0;
   Json json{{"id", result.id}, {"predicted", result.predicted}};
   json["measured"] = label ? Json(nullptr) : Json(result.measured);
   json["error"] = label ? Json(nullptr) : Json(result.error);
-  for (std::size_t i = 0; i < result.groups.size(); ++i) {
-    json[std::string(kErrorGroups[i].substr(3))] = result.groups[i];
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    json[std::string(groups[i])] = result.groups[i];
   }
-  json["largest_term"] = result.largest_term();
+  if (!result.terms.empty()) json["largest_term"] = result.largest_term();
   for (const auto& [term, value] : result.terms) json["terms"][std::string(term)] = value;
   json["notes"] = result.notes;
   return json;
@@ -44,18 +53,19 @@ Json result_json(const RowResult& result) {
 
 Json validation_json(const Validation& v) {
   Json json{{"kind", name_of(kTableKindNames, v.kind)}, {"rows", v.rows}, {"used", v.used}};
-  json["skipped"] = Json::object();
-  for (const auto& [reason, count] : v.skipped) json["skipped"][reason] = count;
+  json["skipped"] = reasons_json(v.skipped);
+  if (!v.left_out.empty()) json["left_out"] = reasons_json(v.left_out);
   Json errors = statistics_json(v.errors);
   errors.erase("used");
   json.update(errors);
-  for (std::size_t i = 0; i < v.groups.size(); ++i) {
-    Json& group = json[std::string(kErrorGroups[i])] = Json::object();
+  const auto groups = error_groups(v.kind);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Json& group = json[fmt::format("by_{}", groups[i])] = Json::object();
     for (const auto& [word, of_word] : v.groups[i]) group[word] = statistics_json(of_word);
   }
   if (v.labels) json["labels"] = labels_json(*v.labels);
   json["results"] = Json::array();
-  for (const RowResult& result : v.results) json["results"].push_back(result_json(result));
+  for (const RowResult& result : v.results) json["results"].push_back(result_json(result, groups));
   return json;
 }
 

@@ -27,6 +27,15 @@ TEST(ErrorStatistics, P90IsExceededByATenthAtMost) {
   EXPECT_DOUBLE_EQ(error_statistics(errors).p90_abs, 0.01);
 }
 
+TEST(ErrorGroup, CountsRowsNotErrors) {
+  ErrorGroup group;
+  group.add(0, 0.1);
+  group.add(0, -0.3);
+  group.add(4, 0.2);
+  EXPECT_EQ(group.statistics().used, 2U);
+  EXPECT_DOUBLE_EQ(group.statistics().mean_abs, 0.2);
+}
+
 TEST(ErrorStatistics, OfNothingIsZero) {
   EXPECT_EQ(error_statistics({}).used, 0U);
   EXPECT_EQ(error_statistics({}).median_abs, 0);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "stepwright/core/error.h"
 #include "tests/validate/rows.h"
 
 namespace stepwright {
@@ -60,6 +64,17 @@ TEST(RowCluster, AColumnNamesTheProfile) {
   row.gpu = "";
   row.cluster = "dgx-h100";
   EXPECT_EQ(std::get<Cluster>(row_cluster(row)).device.name, "h100-sxm-80g");
+}
+
+TEST(RowCluster, AColumnNamesAFile) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "mine.yaml";
+  std::ofstream(path) << "stepwright: cluster/1\nprofile: dgx-h100\nname: mine\nnic: 1e9\n";
+  RunRow row = small_row();
+  row.cluster = path.string();
+  EXPECT_EQ(std::get<Cluster>(row_cluster(row)).nic_bytes_per_s, 1e9);
+  row.cluster = "deep-thought";
+  EXPECT_EQ(std::get<Skipped>(row_cluster(row)).reason, "no cluster profile: deep-thought");
+  EXPECT_THROW(require_cluster("deep-thought"), Error);
 }
 
 TEST(RowCluster, SkipsWhatNoProfileCovers) {

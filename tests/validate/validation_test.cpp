@@ -52,13 +52,13 @@ TEST(Validation, SkipsBadCellsWithAReason) {
                 "runs.csv");
   const Validation v = validate(table, {});
   EXPECT_EQ(v.used, 1U);
-  EXPECT_EQ(v.skipped.at("column measured_value: not a number above zero"), 3U);
-  EXPECT_EQ(v.skipped.at("nothing measured"), 1U);
+  EXPECT_EQ(v.skipped.at("column measured_value: not a number above zero").count, 3U);
+  EXPECT_EQ(v.skipped.at("nothing measured").count, 1U);
 }
 
 TEST(Validation, UsesRowsOfATierOnly) {
   const Validation v = validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
-  EXPECT_EQ(v.skipped.at("tier A"), 1U);
+  EXPECT_EQ(v.skipped.at("tier A").count, 1U);
 }
 
 TEST(Validation, CountsLabelsOfMemory) {
@@ -66,8 +66,10 @@ TEST(Validation, CountsLabelsOfMemory) {
   text.replace(text.find("measured_metric,measured_value"), 30, "memory_kind,memory_value_gib");
   std::string row = kRow;
   row.replace(row.find("iteration_time_s,"), 17, "");
+  std::string other = row;
+  other.replace(other.find("GPT-tiny"), 8, "GPT-mini");
   text += "a-1" + row + "fits_upper_bound_80GB,,A\n";
-  text += "a-2" + row + "OOM_lower_bound_80GB,,A\n";
+  text += "a-2" + other + "OOM_lower_bound_80GB,,A\n";
   text += "a-3" + row + "torch max_memory_allocated,2,A\n";
   text += "a-4" + row + "GPU memory,2,A\n";
   const Validation v = validate(parse_csv(text, "memory.csv"), {});
@@ -76,15 +78,29 @@ TEST(Validation, CountsLabelsOfMemory) {
   EXPECT_EQ(v.labels->oom_called_fits, 1U);
   EXPECT_EQ(v.labels->clear_wrong, 1U) << "four small layers are far below 80 GB";
   EXPECT_EQ(v.errors.used, 1U);
-  EXPECT_EQ(v.skipped.at("kind of peak not stated"), 1U);
+  EXPECT_EQ(v.skipped.at("kind of peak not stated").count, 1U);
+}
+
+TEST(Validation, ContradictoryLabelsAreListedAndNotJudged) {
+  std::string text = kHeader;
+  text.replace(text.find("measured_metric,measured_value"), 30, "memory_kind,memory_value_gib");
+  std::string row = kRow;
+  row.replace(row.find("iteration_time_s,"), 17, "");
+  text += "a-1" + row + "fits_upper_bound_80GB,,A\n";
+  text += "a-2" + row + "OOM_lower_bound_80GB,,A\n";
+  const Validation v = validate(parse_csv(text, "memory.csv"), {});
+  EXPECT_EQ(v.labels->right + v.labels->wrong, 0U);
+  EXPECT_EQ(v.skipped.at("contradictory label").count, 2U);
+  ASSERT_EQ(v.labels->contradictory.size(), 1U);
+  EXPECT_EQ(validation_json(v)["labels"]["contradictory"].dump(), R"([["a-2","a-1"]])");
 }
 
 TEST(Validation, KnowsKindsByTheHeader) {
   const auto kind = [](const char* header) { return table_kind(parse_csv(header, "t.csv")); };
-  EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"), TableKind::kOperators);
-  EXPECT_EQ(kind("id,op,metric,value"), TableKind::kOperators);
-  EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"), TableKind::kCollectives);
-  EXPECT_EQ(kind("collective,size_bytes,time_us"), TableKind::kCollectives);
+  EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"), TableKind::kOperatorSamples);
+  EXPECT_EQ(kind("id,op,metric,value"), TableKind::kOperatorSamples);
+  EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"), TableKind::kCollectiveSamples);
+  EXPECT_EQ(kind("collective,size_bytes,time_us"), TableKind::kCollectiveSamples);
   const std::string message = refusal([&] { kind("a,b"); });
   EXPECT_NE(message.find("t.csv:1: the header is of no kind"), std::string::npos);
 }
