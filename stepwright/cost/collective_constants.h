@@ -7,6 +7,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/core/named.h"
+#include "stepwright/cost/fitted_range.h"
 
 namespace stepwright {
 
@@ -63,6 +64,8 @@ struct OperationConstants {
 struct CollectiveConstants {
   std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
   std::string fit = "unfitted";                             ///< Where they come from.
+  /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
+  std::array<std::vector<FittedRange>, kCollectives> ranges;
 
   [[nodiscard]] const OperationConstants& of(Collective collective) const {
     return operations[static_cast<std::size_t>(collective)];

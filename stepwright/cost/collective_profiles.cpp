@@ -150,9 +150,15 @@ CollectiveConstants collectives_of_profile(const Cluster& cluster, std::string_v
 bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Node entry = list.at(i);
-    entry.allow_only({"library", "rows", "held_out_error", "operations"});
+    entry.allow_only({"library", "rows", "range", "held_out_error", "operations"});
     if (entry.get("library").text() != library) continue;
     read_operations(entry.get("operations"), constants);
+    const auto range = entry.find("range");
+    for (const auto& each : kCollectiveNames) {
+      const auto found = range ? range->find(each.name) : std::nullopt;
+      auto& ranges = constants.ranges[static_cast<std::size_t>(each.value)];
+      ranges = found ? read_ranges(*found) : std::vector<FittedRange>();
+    }
     return true;
   }
   return false;

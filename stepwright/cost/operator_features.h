@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "stepwright/cost/fitted_range.h"
 #include "stepwright/cost/operator_class.h"
 #include "stepwright/step/operator.h"
 
@@ -49,10 +50,6 @@ Features features(OperatorClass what, Pass pass, const Operator& op, int multipr
 std::span<const std::string_view> feature_names(OperatorClass what, Pass pass);
 
 /// Sizes in plain numbers, over which a fit states its range; at most four.
-struct Quantity {
-  std::string_view name;
-  double value = 0;
-};
 struct Quantities {
   std::array<Quantity, 4> values{};
   std::size_t count = 0;

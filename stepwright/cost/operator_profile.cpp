@@ -31,15 +31,6 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 
-std::vector<FittedRange> read_range(Node node) {
-  std::vector<FittedRange> range;
-  for (const auto& [name, ends] : node.members()) {
-    if (ends.size() != 2) ends.fail("is not a pair: lowest and highest");
-    range.push_back({name, ends.at(0).number(), ends.at(1).number()});
-  }
-  return range;
-}
-
 OperatorEntry read_entry(Node node) {
   OperatorEntry entry;
   entry.what = node.get("class").choice(kOperatorClassNames);
@@ -54,7 +45,7 @@ OperatorEntry read_entry(Node node) {
   } else if (entry.kind != FitKind::kLaw) {
     node.fail("has no `trees`, which were chosen");
   }
-  entry.range = read_range(node.get("range"));
+  entry.range = read_ranges(node.get("range"));
   if (const auto kernel = node.find("kernel")) entry.kernel = kernel->choice(kAttentionKernelNames);
   return entry;
 }
@@ -109,19 +100,7 @@ double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitU
 }
 
 std::string outside_range(const OperatorEntry& entry, const Operator& op) {
-  double farthest = 1;
-  std::string words;
-  const Quantities sizes = quantities(entry.what, op);
-  for (const Quantity& size : sizes.all()) {
-    const auto range = std::ranges::find(entry.range, size.name, &FittedRange::name);
-    if (range == entry.range.end()) continue;
-    const double factor = std::max(size.value / range->high, range->low / size.value);
-    if (factor <= farthest) continue;
-    farthest = factor;
-    words = fmt::format("{} {:.0f}, fitted {:.0f} to {:.0f}", size.name, size.value, range->low,
-                        range->high);
-  }
-  return words;
+  return outside_range(entry.range, quantities(entry.what, op).all());
 }
 
 }  // namespace stepwright

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/cost/boosted_trees.h"
+#include "stepwright/cost/fitted_range.h"
 #include "stepwright/cost/operator_class.h"
 #include "stepwright/cost/operator_law.h"
 #include "stepwright/plan/job.h"
@@ -22,12 +23,6 @@ enum class FitKind : std::uint8_t {
 inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
                                                    {FitKind::kTrees, "trees"},
                                                    {FitKind::kLawTimesTrees, "law_times_trees"}};
-
-/// Sizes over which a fit saw rows, both ends included.
-struct FittedRange {
-  std::string name;
-  double low = 0, high = 0;
-};
 
 /// One class and pass on one device, fitted.
 struct OperatorEntry {

@@ -158,6 +158,7 @@ MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants*
     for (const CollectiveSample* sample : machine.samples) {
       if (sample->operation != operation) continue;
       ++fit.rows[index];
+      widen(fit.constants.ranges[index], sample->quantities());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
       parts.tree = parts.tree || sample->routes.has_tree;
     }
@@ -186,15 +187,20 @@ ErrorSummary error_of(const CollectiveConstants& constants,
 Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
   Json operations = Json::object();
   Json rows = Json::object();
+  Json range = Json::object();
   for (const auto& [operation, name] : kCollectiveNames) {
     const auto index = static_cast<std::size_t>(operation);
     if (fit.rows[index] == 0 && !fit.parts[index].network) continue;
     if (fit.rows[index] > 0) rows[std::string(name)] = fit.rows[index];
+    for (const FittedRange& each : fit.constants.ranges[index]) {
+      range[std::string(name)][each.name] = {each.low, each.high};
+    }
     operations[std::string(name)] =
         operation_json(fit.constants.operations[index], fit.parts[index]);
   }
   return {{"library", fit.library},
           {"rows", std::move(rows)},
+          {"range", std::move(range)},
           {"held_out_error", std::round(1e4 * held_out.median) / 1e4},
           {"operations", std::move(operations)}};
 }

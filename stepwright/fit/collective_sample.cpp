@@ -325,6 +325,12 @@ double SamplePredictor::seconds(const CollectiveSample& sample) {
   return stepwright::seconds(sample.routes, constants(sample).of(sample.operation));
 }
 
+std::string SamplePredictor::outside_range(const CollectiveSample& sample) {
+  const auto& ranges = constants(sample).ranges[static_cast<std::size_t>(sample.operation)];
+  if (!ranges.empty()) return stepwright::outside_range(ranges, sample.quantities());
+  return fmt::format("no {} was fitted", name_of(kCollectiveNames, sample.operation));
+}
+
 std::string SamplePredictor::fit(const CollectiveSample& sample) { return constants(sample).fit; }
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -35,6 +36,12 @@ struct CollectiveSample {
   /// "2x4": nodes x ranks on each.
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
+  /// What a fit states its range over.
+  [[nodiscard]] std::array<Quantity, 3> quantities() const {
+    return {{{"bytes", payload_bytes},
+             {"ranks", static_cast<double>(ranks())},
+             {"nodes", static_cast<double>(nodes)}}};
+  }
 };
 
 /// A row that no fit may see.
@@ -89,6 +96,8 @@ class SamplePredictor {
   double seconds(const CollectiveSample& sample);
   /// Where the constants of the sample's machine come from: a profile's name or "unfitted".
   std::string fit(const CollectiveSample& sample);
+  /// How the sample lies outside of what they were fitted on; empty when inside.
+  std::string outside_range(const CollectiveSample& sample);
 
  private:
   const CollectiveConstants& constants(const CollectiveSample& sample);

@@ -142,15 +142,7 @@ std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
 
 std::vector<FittedRange> range_of(std::span<const FitRow> rows, OperatorClass what) {
   std::vector<FittedRange> range;
-  for (const FitRow& row : rows) {
-    const Quantities sizes = quantities(what, row.sample->op);
-    for (std::size_t i = 0; i < sizes.count; ++i) {
-      const auto& [name, value] = sizes.values[i];
-      if (i >= range.size()) range.push_back({std::string(name), value, value});
-      range[i].low = std::min(range[i].low, value);
-      range[i].high = std::max(range[i].high, value);
-    }
-  }
+  for (const FitRow& row : rows) widen(range, quantities(what, row.sample->op).all());
   return range;
 }
 

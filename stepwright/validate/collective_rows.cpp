@@ -14,7 +14,7 @@
 namespace stepwright {
 namespace {
 
-std::string size_class(double payload_bytes) {
+std::string payload_class(double payload_bytes) {
   constexpr std::array<double, 7> kFrom = {1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 0};
   const double from = *std::ranges::find_if(kFrom, [&](double at) { return payload_bytes >= at; });
   return from == 0 ? "from 0 B" : fmt::format("from 1e{:.0f} B", std::log10(from));
@@ -31,7 +31,10 @@ std::string layout_of(const CollectiveSample& sample, const CsvTable& table, con
 std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample) {
   const std::string fit = predictor.fit(sample);
   if (fit == "unfitted") return "no fit: documented defaults";
-  return fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
+  std::string text = fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
+  const std::string outside = predictor.outside_range(sample);
+  if (outside.empty()) return text;
+  return text + fmt::format("{}outside of the fitted range: {}", text.empty() ? "" : "; ", outside);
 }
 
 RowResult result_of(const CollectiveSample& sample, const CsvTable& table,
@@ -45,7 +48,7 @@ RowResult result_of(const CollectiveSample& sample, const CsvTable& table,
                    .error = predicted / sample.seconds - 1,
                    .groups = {name.source, std::string(sample.machine->name),
                               std::string(name_of(kCollectiveNames, sample.operation)),
-                              layout_of(sample, table, row), size_class(sample.payload_bytes)}};
+                              layout_of(sample, table, row), payload_class(sample.payload_bytes)}};
   const std::string remark = remark_on(predictor, sample);
   if (!remark.empty()) result.notes.push_back(remark);
   return result;

@@ -15,7 +15,7 @@ namespace stepwright {
 namespace {
 
 /// What the peaks allow, as a class of sizes.
-std::string size_class(double floor_s) {
+std::string floor_class(double floor_s) {
   const double floor_us = 1e6 * floor_s;
   constexpr std::array<double, 5> kFrom = {1e4, 1e3, 1e2, 1e1, 0};
   const double from = *std::ranges::find_if(kFrom, [&](double at) { return floor_us >= at; });
@@ -104,7 +104,7 @@ void OperatorRows::judge(const TimedPass& timed) {
                    .measured = timed.measured_s,
                    .error = predicted / timed.measured_s - 1,
                    .groups = {name.source, timed.machine->device(), sample.name, direction,
-                              size_class(timed.floor_s)}};
+                              floor_class(timed.floor_s)}};
   const std::string remark = timed.machine->remark(sample, timed.pass);
   if (!remark.empty()) result.notes.push_back(remark);
   out.results.push_back(std::move(result));

@@ -186,6 +186,18 @@ TEST(CollectiveRows, WhatIsNoMeasurementIsSkippedWithAReason) {
   EXPECT_THAT(v.skipped, Contains(Key("faster than the line rate by #")));
 }
 
+TEST(CollectiveRows, OutsideOfTheFittedRangeIsNoted) {
+  const Validation v = collectives(
+      "all_reduce,16,1,500000000,1500000\n"
+      "all_reduce,4,1,500000000,1280000\n"
+      "reduce_scatter,4,1,500000000,640000\n");
+  ASSERT_EQ(v.results.size(), 3U);
+  EXPECT_THAT(v.results[0].notes.at(0),
+              HasSubstr("outside of the fitted range: ranks 16, fitted 2 to 8"));
+  EXPECT_THAT(v.results[1].notes, IsEmpty());
+  EXPECT_THAT(v.results[2].notes.at(0), HasSubstr("no reduce_scatter was fitted"));
+}
+
 TEST(CollectiveRows, AMachineThatNobodySampledIsNoted) {
   const Validation v = collectives("all_reduce,2,8,500000000,12800\n", "perlmutter-a100-80g");
   EXPECT_EQ(v.used, 0U) << "it has four devices a node";

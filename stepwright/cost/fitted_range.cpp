@@ -1,0 +1,45 @@
+#include "stepwright/cost/fitted_range.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stepwright {
+
+void widen(std::vector<FittedRange>& ranges, std::span<const Quantity> sizes) {
+  for (const Quantity& size : sizes) {
+    const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
+    if (range == ranges.end()) {
+      ranges.push_back({std::string(size.name), size.value, size.value});
+      continue;
+    }
+    range->low = std::min(range->low, size.value);
+    range->high = std::max(range->high, size.value);
+  }
+}
+
+std::vector<FittedRange> read_ranges(Node node) {
+  std::vector<FittedRange> ranges;
+  for (const auto& [name, ends] : node.members()) {
+    if (ends.size() != 2) ends.fail("is not a pair: lowest and highest");
+    ranges.push_back({name, ends.at(0).number(), ends.at(1).number()});
+  }
+  return ranges;
+}
+
+std::string outside_range(std::span<const FittedRange> ranges, std::span<const Quantity> sizes) {
+  double farthest = 1;
+  std::string words;
+  for (const Quantity& size : sizes) {
+    const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
+    if (range == ranges.end()) continue;
+    const double factor = std::max(size.value / range->high, range->low / size.value);
+    if (factor <= farthest) continue;
+    farthest = factor;
+    words = fmt::format("{} {:.0f}, fitted {:.0f} to {:.0f}", size.name, size.value, range->low,
+                        range->high);
+  }
+  return words;
+}
+
+}  // namespace stepwright
