@@ -117,7 +117,7 @@ RowName row_name(const CsvTable& table, const CsvRow& row) {
 }
 
 std::string named_profile(const CsvTable& table, const CsvRow& row) {
-  const std::string name(cell(table, row, "cluster"));
+  std::string name(cell(table, row, "cluster"));
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
   std::error_code ignored;
