@@ -13,11 +13,20 @@
 namespace stepwright {
 namespace {
 
-/// A table of samples, whether it is one or a text of nccl-tests.
-CsvTable load_samples(const std::string& path) {
+/// Samples in any of the forms of docs/formats.md.
+SampleFile load_samples(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
+  if (is_kineto_trace(text)) return read_kineto_trace(text, path);
   return is_nccl_tests_text(text) ? read_nccl_tests_text(text, path) : load_csv(path);
+}
+
+/// A trace has both kinds of samples: those of its collectives are meant when a machine is named.
+bool is_of_collectives(const FitRequest& request) {
+  return std::ranges::any_of(request.samples, [&](const SampleFile& samples) {
+    const auto* table = std::get_if<CsvTable>(&samples);
+    return table == nullptr ? !request.machine.empty() : holds_collectives(*table);
+  });
 }
 
 class Fit : public Command {
@@ -26,11 +35,12 @@ class Fit : public Command {
       : Command(program, "fit", "Fit the cost models to measured samples",
                 "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
                 "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
+                "  stepwright fit trace.json -o profile.json\n"
                 "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json") {
     app()
         .add_option("SAMPLES", request_.files,
-                    "Tables of operator samples, or of collective samples, or what nccl-tests\n"
-                    "printed (docs/formats.md, Samples)")
+                    "Tables of operator samples, or of collective samples, what nccl-tests\n"
+                    "printed, or traces of the PyTorch profiler (docs/formats.md, Samples)")
         ->required();
     app()
         .add_option("-o,--output", request_.output,
@@ -40,16 +50,17 @@ class Fit : public Command {
                      "Built-in device of operator samples, when they do not say");
     app().add_option("--name", request_.name, "Name of the profile; that of the file otherwise");
     app().add_option("--profile", request_.machine,
-                     "Machine of collective samples, when they do not say");
+                     "Machine of collective samples, when they do not say; of a trace take\n"
+                     "its collectives");
   }
 
   void run(const Console& console) override {
     request_.json = json();
     for (const std::string& file : request_.files) {
       check_not_input(request_.output, file);
-      request_.tables.push_back(load_samples(file));
+      request_.samples.push_back(load_samples(file));
     }
-    if (std::ranges::any_of(request_.tables, holds_collectives)) {
+    if (is_of_collectives(request_)) {
       fit_collective_tables(request_, console);
     } else {
       fit_operator_tables(request_, console);

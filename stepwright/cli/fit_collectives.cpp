@@ -6,7 +6,10 @@
 #include "stepwright/cli/collective_fit_text.h"
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/unused_kernels.h"
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/fit/kineto_collectives.h"
 
 namespace stepwright {
 namespace {
@@ -29,15 +32,30 @@ std::string machine_of_file(const FitRequest& request, const std::string& file) 
   return request.machine.empty() && find_machine(stem) != nullptr ? stem : request.machine;
 }
 
+/// The messages of a file; a trace says what it did not use.
+CollectiveSamples messages_of(const SampleFile& samples, const std::string& machine,
+                              UnusedByFile& unused) {
+  const auto* table = std::get_if<CsvTable>(&samples);
+  if (table != nullptr) return read_collective_samples(*table, machine);
+  const auto& trace = std::get<KinetoTrace>(samples);
+  const SampledMachine* known = find_machine(machine);
+  const std::int64_t devices =
+      known == nullptr ? 1 : built_in_cluster(known->cluster, 1).value().devices_per_node;
+  TraceCollectives collectives = trace_collectives(trace, devices);
+  unused[trace.file] = std::move(collectives.unused);
+  return read_collective_samples(collectives.table, machine);
+}
+
 /// Fails with `kInput` when no fit is left.
-Json useful_profiles(const FittedCollectives& fitted, const std::vector<std::string>& sources) {
+Json useful_profiles(const FittedCollectives& fitted, const std::string& unused,
+                     const std::vector<std::string>& sources) {
   Json profiles = Json::array();
   for (const FittedMachine& machine : fitted.machines) {
     if (machine.useful()) profiles.push_back(machine_profile(machine, sources));
   }
   if (profiles.empty()) {
     fail_input("no fit is better than the defaults:\n" + collective_fit_table(fitted) +
-               dropped_samples_text(fitted));
+               dropped_samples_text(fitted) + unused);
   }
   return profiles;
 }
@@ -61,16 +79,20 @@ void write_profiles(const Json& profiles, const std::string& output) {
 
 void fit_collective_tables(const FitRequest& request, const Console& console) {
   std::vector<CollectiveSamples> tables;
-  for (std::size_t i = 0; i < request.tables.size(); ++i) {
+  UnusedByFile unused;
+  for (std::size_t i = 0; i < request.samples.size(); ++i) {
     tables.push_back(
-        read_collective_samples(request.tables[i], machine_of_file(request, request.files[i])));
+        messages_of(request.samples[i], machine_of_file(request, request.files[i]), unused));
   }
   const FittedCollectives fitted = fit_collectives(tables);
-  const Json profiles = useful_profiles(fitted, source_names(request));
+  const Json profiles = useful_profiles(fitted, unused_text(unused), source_names(request));
   if (request.json) {
-    print_json(console.out, {{"profiles", profiles}, {"dropped", dropped_json(fitted)}});
+    Json answer{{"profiles", profiles}, {"dropped", dropped_json(fitted)}};
+    if (!unused.empty()) answer["unused"] = unused_json(unused);
+    print_json(console.out, answer);
   } else {
-    console.out << collective_fit_table(fitted) << '\n' << dropped_samples_text(fitted);
+    console.out << collective_fit_table(fitted) << '\n'
+                << dropped_samples_text(fitted) << unused_text(unused);
   }
   write_profiles(profiles, request.output);
 }

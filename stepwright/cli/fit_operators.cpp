@@ -6,8 +6,10 @@
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/fit_text.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/unused_kernels.h"
 #include "stepwright/core/error.h"
 #include "stepwright/fit/fit_target.h"
+#include "stepwright/fit/kineto_samples.h"
 #include "stepwright/fit/profile_writer.h"
 
 namespace stepwright {
@@ -24,18 +26,29 @@ Json dropped_json(const OperatorFit& fit) {
   return json;
 }
 
-Json answer_json(const Json& profile, const OperatorFit& fit) {
+Json answer_json(const Json& profile, const OperatorFit& fit, const UnusedByFile& unused) {
   Json answer = profile;
   for (auto& entry : answer["operators"]) entry.erase("trees");
   answer["dropped"] = dropped_json(fit);
+  if (!unused.empty()) answer["unused"] = unused_json(unused);
   return answer;
+}
+
+/// The operators of a file; a trace says what it did not use.
+OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused) {
+  if (const auto* table = std::get_if<CsvTable>(&samples)) return read_operator_samples(*table);
+  const auto& trace = std::get<KinetoTrace>(samples);
+  TraceOperators operators = trace_operators(trace);
+  unused[trace.file] = std::move(operators.unused);
+  return std::move(operators.table);
 }
 
 }  // namespace
 
 void fit_operator_tables(const FitRequest& request, const Console& console) {
   std::vector<OperatorTable> tables;
-  for (const CsvTable& table : request.tables) tables.push_back(read_operator_samples(table));
+  UnusedByFile unused;
+  for (const SampleFile& samples : request.samples) tables.push_back(operators_of(samples, unused));
   const std::string device = request.device.empty() ? sampled_device(tables) : request.device;
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const ProfileHead head{.name = request.name.empty() ? stem : request.name,
@@ -44,15 +57,16 @@ void fit_operator_tables(const FitRequest& request, const Console& console) {
   const OperatorFit fit = fit_operators(tables, head.target);
   const Json profile = profile_json(head, fit);
   if (profile["operators"].empty()) {
-    fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}",
-                           head.target.device.name, fit_table(fit), dropped_text(fit)));
+    fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}{}",
+                           head.target.device.name, fit_table(fit), dropped_text(fit),
+                           unused_text(unused)));
   }
   if (request.json) {
-    print_json(console.out, answer_json(profile, fit));
+    print_json(console.out, answer_json(profile, fit, unused));
   } else {
     console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
                 << fit_table(fit) << '\n'
-                << dropped_text(fit);
+                << dropped_text(fit) << unused_text(unused);
   }
   write_file(request.output, [&](std::ostream& out) { out << profile_text(profile); });
 }

@@ -1,17 +1,22 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/csv.h"
+#include "stepwright/fit/kineto_trace.h"
 
 namespace stepwright {
+
+/// What a file of samples holds: a table, or what the PyTorch profiler exported.
+using SampleFile = std::variant<CsvTable, KinetoTrace>;
 
 /// What `stepwright fit` was asked for.
 struct FitRequest {
   std::vector<std::string> files;
-  std::vector<CsvTable> tables;  ///< Of the files.
+  std::vector<SampleFile> samples;  ///< Of the files.
   std::string output;
   std::string device;   ///< Of operator samples that do not say.
   std::string name;     ///< Of the profile; empty: that of the file.

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/fit/kineto_samples.h"
+
+namespace stepwright {
+
+/// What each trace of a fit did not use.
+using UnusedByFile = std::map<std::string, UnusedByName>;
+
+/// A table of each file, the longest time first; empty when every kernel is a sample.
+std::string unused_text(const UnusedByFile& unused);
+
+/// A list of {file, name, reason, kernels, seconds} in the same order.
+nlohmann::ordered_json unused_json(const UnusedByFile& unused);
+
+}  // namespace stepwright
