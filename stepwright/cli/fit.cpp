@@ -5,8 +5,10 @@
 #include <iterator>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/fit_runs.h"
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
 #include "stepwright/fit/collective_sample.h"
 #include "stepwright/fit/nccl_tests_text.h"
 
@@ -32,20 +34,25 @@ bool is_of_collectives(const FitRequest& request) {
 class Fit : public Command {
  public:
   explicit Fit(CLI::App& program)
-      : Command(program, "fit", "Fit the cost models to measured samples",
+      : Command(program, "fit", "Fit the cost models to measured samples, or to whole runs",
                 "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
                 "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
                 "  stepwright fit trace.json -o profile.json\n"
-                "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json") {
+                "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
+                "  stepwright fit --runs my_runs.csv -o conditions.yaml") {
+    auto* samples =
+        app().add_option("SAMPLES", request_.files,
+                         "Tables of operator samples, or of collective samples, what nccl-tests\n"
+                         "printed, or traces of the PyTorch profiler (docs/formats.md, Samples)");
     app()
-        .add_option("SAMPLES", request_.files,
-                    "Tables of operator samples, or of collective samples, what nccl-tests\n"
-                    "printed, or traces of the PyTorch profiler (docs/formats.md, Samples)")
-        ->required();
-    app()
-        .add_option("-o,--output", request_.output,
-                    "Profile file to write; a folder for collectives of several machines")
-        ->required();
+        .add_option("--runs", runs_,
+                    "Calibrate the conditions of training with a table of your own runs\n"
+                    "instead (docs/formats.md, Tables of measurements)")
+        ->type_name("RUNS")
+        ->excludes(samples);
+    app().add_option("-o,--output", request_.output,
+                     "Profile file to write; a folder for collectives of several machines;\n"
+                     "file of conditions");
     app().add_option("--device", request_.device,
                      "Built-in device of operator samples, when they do not say");
     app().add_option("--name", request_.name, "Name of the profile; that of the file otherwise");
@@ -56,6 +63,9 @@ class Fit : public Command {
 
   void run(const Console& console) override {
     request_.json = json();
+    if (!runs_.empty()) return calibrate_runs(console);
+    if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
+    if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
     for (const std::string& file : request_.files) {
       check_not_input(request_.output, file);
       request_.samples.push_back(load_samples(file));
@@ -68,7 +78,13 @@ class Fit : public Command {
   }
 
  private:
+  void calibrate_runs(const Console& console) const {
+    if (!request_.output.empty()) check_not_input(request_.output, runs_);
+    fit_runs({.runs = runs_, .output = request_.output, .json = json()}, console);
+  }
+
   FitRequest request_;
+  std::string runs_;
 };
 
 }  // namespace

@@ -31,7 +31,9 @@ double launches(const Operator& op, const ComputeCost& compute) {
 
 }  // namespace
 
-CostModel::CostModel(const Job& job) : CostModel(job, built_in_conditions()) {}
+CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
+  if (!job.conditions.empty()) fit_ += ", conditions of " + job.conditions;
+}
 
 CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     : framework_(conditions_of(conditions, job.framework)),

@@ -29,6 +29,7 @@ struct Contention {
 /// share of the narrowest link.
 class CostModel {
  public:
+  /// Fails with `kInput` when the job's conditions cannot be read.
   explicit CostModel(const Job& job);
   /// With other conditions of training than the built-in ones.
   CostModel(const Job& job, const TrainingConditions& conditions);

@@ -2,6 +2,9 @@
 
 #include "stepwright/cluster/embedded.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/yaml_writer.h"
+#include "stepwright/plan/read_choices.h"
 
 namespace stepwright {
 
@@ -51,8 +54,21 @@ Conditions read_entry(Node node, std::string_view name_key, std::string Conditio
   return entry;
 }
 
+template <class Conditions, std::size_t kCount>
+Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::string& name,
+                const Field<Conditions> (&fields)[kCount]) {
+  const Conditions silent;
+  Tree tree = Tree::flow_mapping();
+  tree.set(name_key, name);
+  for (const auto& field : fields) {
+    if (entry.*field.value != silent.*field.value) tree.set(field.key, entry.*field.value);
+  }
+  return tree;
+}
+
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
+  check_version(root, "training/1");
   root.allow_only({"stepwright", "source", "devices", "frameworks"});
   TrainingConditions all;
   all.source = root.get("source").text();
@@ -79,6 +95,24 @@ const TrainingConditions& built_in_conditions() {
 
 TrainingConditions load_conditions(const std::filesystem::path& path) {
   return read_conditions(Document::load(path));
+}
+
+std::string conditions_yaml(const TrainingConditions& all) {
+  Tree file = Tree::mapping();
+  file.set("stepwright", "training/1").set("source", all.source);
+  Tree devices = Tree::sequence();
+  for (const DeviceConditions& entry : all.devices) {
+    devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
+  }
+  Tree frameworks = Tree::sequence();
+  for (const FrameworkConditions& entry : all.frameworks) {
+    frameworks.add(entry_tree(entry, "framework", entry.framework, kFrameworkFields));
+  }
+  return write_yaml(file.set("devices", devices).set("frameworks", frameworks));
+}
+
+TrainingConditions conditions_of(const Job& job) {
+  return job.conditions.empty() ? built_in_conditions() : load_conditions(job.conditions);
 }
 
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,

@@ -47,6 +47,12 @@ const TrainingConditions& built_in_conditions();
 /// Reads a file of the same form. Fails with `kInput`, naming file, field and value.
 TrainingConditions load_conditions(const std::filesystem::path& path);
 
+/// The text of such a file, with what differs from an entry that says nothing.
+std::string conditions_yaml(const TrainingConditions& all);
+
+/// Those of the job's file, or else the built-in ones. Fails as `load_conditions` does.
+TrainingConditions conditions_of(const Job& job);
+
 /// Of a device, or else of its generation; rates of 1 when there are none.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);

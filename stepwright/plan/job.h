@@ -90,6 +90,7 @@ struct Job {
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
   Framework framework;
+  std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
   Kernels kernels;
   Routing routing = Routing::kBalanced;
   Dispatcher dispatcher = Dispatcher::kAllToAll;

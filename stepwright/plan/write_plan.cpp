@@ -122,6 +122,7 @@ Json job_json(const Job& job, bool expanded) {
   file["precision"] = name_of(kPrecisionNames, job.precision);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
   file["framework"] = framework_json(job.framework, expanded);
+  if (!job.conditions.empty()) file["conditions"] = job.conditions;
   file["kernels"] = kernels_json(job.kernels);
   const Job usual;
   const bool routed = job.model.experts.has_value();

@@ -167,6 +167,7 @@ TEST(JobFile, NamesUnknownKeysAndWords) {
   EXPECT_THAT(refused("precision: bf61\n"), HasSubstr("did you mean 'bf16'?"));
   EXPECT_THAT(refused("precision: int8\n"),
               HasSubstr("must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4; it is 'int8'"));
+  EXPECT_THAT(refused("conditions: nowhere.yaml\n"), HasSubstr("there is no file"));
   EXPECT_THAT(refused("framework: megatron\n"),
               HasSubstr("must be one of stepwright, megatron-core"));
   EXPECT_THAT(refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/cli/command.h"
+
+namespace stepwright {
+
+/// What `stepwright fit --runs` was asked for.
+struct FitRunsRequest {
+  std::string runs;
+  std::string output;  ///< Empty: nothing is written.
+  bool json = false;
+};
+
+/// Calibrates the conditions of training with a person's own runs, says how well that does on runs
+/// left out, and writes the file. Fails with `kRuntime` and writes nothing when the calibration is
+/// worse there than the built-in conditions.
+void fit_runs(const FitRunsRequest& request, const Console& console);
+
+}  // namespace stepwright

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+/// Runs of GPTs on one DGX A100, which took these seconds.
+std::string table(const std::vector<double>& seconds) {
+  std::string text =
+      "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
+      "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,"
+      "recompute,measured_metric,measured_value\n";
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const std::size_t hidden = 2048 + 512 * i;
+    text += fmt::format(
+        "mine-{},A100-SXM-80GB,8,8,Megatron-LM,GPT,8,{},16,16,{},51200,2048,bf16,32,2,{},1,1,1,1,"
+        "n,none,none,iteration_time_s,{}\n",
+        i + 1, hidden, 4 * hidden, 1 << (i % 3), seconds[i]);
+  }
+  return text;
+}
+
+/// The runs as the command itself predicts them, each times a factor.
+std::string runs(const Workplace& place, const std::vector<double>& factors) {
+  place.write("ones.csv", table(std::vector<double>(factors.size(), 1)));
+  const auto answer = nlohmann::json::parse(place.run("validate ones.csv --json").out);
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    seconds.push_back(answer["results"][i]["predicted"].get<double>() * factors[i]);
+  }
+  return table(seconds);
+}
+
+constexpr const char* kJob = R"(stepwright: job/1
+model: llama-2-7b
+cluster: {profile: dgx-a100-80g, nodes: 1}
+batch: {sequences: 64, length: 2048}
+framework: megatron-lm
+)";
+
+double step_time(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return nlohmann::json::parse(outcome.out)["step_time_s"].get<double>();
+}
+
+TEST(FitRuns, WritesConditionsThatAJobCanName) {
+  const Workplace place;
+  place.write("runs.csv", runs(place, {1.3, 1.28, 1.31, 1.3, 1.29, 1.3}));
+  const Outcome outcome = place.run("fit --runs runs.csv -o mine.yaml");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Conditions of a100-sxm-80g under megatron-lm"));
+  EXPECT_THAT(outcome.out, HasSubstr("left out"));
+  std::filesystem::create_directory(place.path() / "jobs");
+  place.write("jobs/job.yaml", std::string(kJob) + "conditions: ../mine.yaml\n");
+  place.write("job.yaml", kJob);
+  const Outcome tuned = place.run("tune jobs/job.yaml -o plan.yaml");
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("conditions of "));
+  const double calibrated = step_time(place.run("predict plan.yaml --json"));
+  const Outcome plain = place.run("tune job.yaml -o plain.yaml");
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  const double built_in = step_time(place.run("predict plain.yaml --json"));
+  EXPECT_GT(calibrated, 1.15 * built_in);
+  EXPECT_NEAR(step_time(place.run("predict plain.yaml --set conditions=mine.yaml --json")),
+              calibrated, 0.05 * calibrated);
+  for (const std::string command : {"traffic", "memory"}) {
+    EXPECT_EQ(place.run(command + " plan.yaml").code, 0);
+  }
+  const auto validated =
+      nlohmann::json::parse(place.run("validate runs.csv --conditions mine.yaml --json").out);
+  EXPECT_LT(validated["mean_abs_error"].get<double>(), 0.05);
+}
+
+TEST(FitRuns, AnswersInJson) {
+  const Workplace place;
+  place.write("runs.csv", runs(place, {1.3, 1.28, 1.31, 1.3}));
+  const Outcome outcome = place.run("fit --runs runs.csv --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto answer = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(answer["constants"][0]["key"], "product_rate");
+  EXPECT_EQ(answer["runs"].size(), 4U);
+  EXPECT_LT(answer["mean_abs_error"]["held_out"].get<double>(),
+            answer["mean_abs_error"]["built_in"].get<double>());
+}
+
+TEST(FitRuns, WritesNothingWhenItWouldBeWorse) {
+  const Workplace place;
+  place.write("runs.csv", runs(place, {1.1, 0.9, 1.1, 0.9, 1.1, 0.9}));
+  const Outcome outcome = place.run("fit --runs runs.csv -o mine.yaml");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("would be worse than the built-in conditions"));
+  EXPECT_FALSE(std::filesystem::exists(place.path() / "mine.yaml"));
+}
+
+TEST(FitRuns, RefusesBadInput) {
+  const Workplace place;
+  place.write("few.csv", table({1, -1}));
+  place.write("job.yaml", std::string(kJob) + "conditions: nowhere.yaml\n");
+  place.write("other.yaml", std::string(kJob) + "conditions: job.yaml\n");
+  const auto refusal = [&](const std::string& arguments) {
+    const Outcome outcome = place.run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal("fit --runs few.csv"), HasSubstr("few.csv:3: column measured_value"));
+  EXPECT_THAT(refusal("fit --runs few.csv -o few.csv"), HasSubstr("few.csv"));
+  EXPECT_THAT(refusal("fit --runs nowhere.csv"), HasSubstr("nowhere.csv"));
+  EXPECT_THAT(refusal("fit --runs few.csv few.csv"), HasSubstr("--runs"));
+  EXPECT_THAT(refusal("tune job.yaml"), HasSubstr("there is no file"));
+  EXPECT_THAT(refusal("tune other.yaml"), HasSubstr("training/1"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,139 @@
+#include "stepwright/validate/calibration.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <variant>
+
+#include "stepwright/core/error.h"
+#include "stepwright/validate/row_prediction.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kHeader =
+    "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
+    "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,recompute,"
+    "measured_metric,measured_value\n";
+
+/// A run of a GPT on one DGX A100.
+struct Run {
+  int hidden = 2048;
+  int micro_batch = 1;
+  int tensor = 1;
+};
+const std::vector<Run> kRuns = {{2048, 1, 1}, {2048, 2, 2}, {2048, 4, 4}, {3072, 1, 2},
+                                {3072, 2, 1}, {4096, 1, 4}, {4096, 2, 2}, {4096, 2, 8}};
+
+std::string row_text(std::size_t index, const Run& run, double seconds,
+                     const std::string& gpu = "A100-SXM-80GB") {
+  return fmt::format(
+      "mine-{},{},8,8,Megatron-LM,GPT,8,{},16,16,{},51200,2048,bf16,32,{},{},1,1,1,1,n,none,none,"
+      "iteration_time_s,{}\n",
+      index + 1, gpu, run.hidden, 4 * run.hidden, run.micro_batch, run.tensor, seconds);
+}
+
+/// What a device of another product rate would have measured, times `noise` of each run.
+CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
+  TrainingConditions truth = built_in_conditions();
+  for (DeviceConditions& device : truth.devices) device.product_rate *= product_rate;
+  std::string text = kHeader;
+  for (std::size_t i = 0; i < kRuns.size(); ++i) {
+    const CsvTable one = parse_csv(kHeader + row_text(i, kRuns[i], 1), "one.csv");
+    const RunRow row = std::get<RunRow>(read_run_row(one, one.rows[0]));
+    const double seconds = std::get<RowResult>(predict_run(row, truth)).predicted;
+    text += row_text(i, kRuns[i], seconds * noise(i));
+  }
+  return parse_csv(text, "mine.csv");
+}
+
+double value_of(const Calibration& calibration, std::string_view key) {
+  for (const CalibratedConstant& constant : calibration.constants) {
+    if (constant.key == key) return constant.calibrated / constant.built_in;
+  }
+  return 0;
+}
+
+std::string refusal(const CsvTable& table) {
+  try {
+    calibrate(table, 1);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Calibration, FindsTheRateOfASlowerDevice) {
+  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 2);
+  EXPECT_EQ(calibration.device, "a100-sxm-80g");
+  EXPECT_EQ(calibration.framework, "megatron-lm");
+  EXPECT_NEAR(value_of(calibration, "product_rate"), 0.8, 0.05);
+  EXPECT_EQ(value_of(calibration, "narrow_product_rate"), 1) << "nothing runs in fp8";
+  EXPECT_GT(calibration.built_in.mean_abs, 0.1);
+  EXPECT_LT(calibration.fitted.mean_abs, 0.03);
+  EXPECT_LT(calibration.held_out.mean_abs, 0.04);
+  EXPECT_TRUE(calibration.useful());
+}
+
+TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
+  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 1);
+  const DeviceConditions device = conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
+  EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
+  EXPECT_EQ(conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
+            conditions_of(built_in_conditions(), "a100-sxm-40g", "A100").product_rate);
+  EXPECT_EQ(conditions_of(calibration.conditions, Framework{.name = "fsdp", .version = ""}).host_us,
+            conditions_of(built_in_conditions(), Framework{.name = "fsdp", .version = ""}).host_us);
+}
+
+TEST(Calibration, NamesARunThatIsOffAllOthers) {
+  const auto one_is_slow = [](std::size_t i) { return i == 5 ? 3.0 : 1.0; };
+  const Calibration calibration = calibrate(measured(0.8, one_is_slow), 1);
+  for (std::size_t i = 0; i < calibration.runs.size(); ++i) {
+    EXPECT_EQ(!calibration.runs[i].outlier.empty(), i == 5) << calibration.runs[i].outlier;
+  }
+  EXPECT_THAT(calibration.runs[5].outlier, HasSubstr("times its time"));
+  EXPECT_EQ(calibration.held_out.used, kRuns.size() - 1);
+  EXPECT_NEAR(value_of(calibration, "product_rate"), 0.8, 0.05);
+}
+
+TEST(Calibration, NoiseAloneIsNoReasonToMove) {
+  const auto noise = [](std::size_t i) { return i % 2 == 0 ? 1.08 : 0.92; };
+  EXPECT_FALSE(calibrate(measured(1, noise), 1).useful());
+}
+
+TEST(Calibration, DoesNotDependOnTheNumberOfThreads) {
+  const CsvTable table = measured(0.9, [](auto i) { return i == 2 ? 1.1 : 1.0; });
+  EXPECT_EQ(conditions_yaml(calibrate(table, 1).conditions),
+            conditions_yaml(calibrate(table, 4).conditions));
+}
+
+TEST(Calibration, ReportsBadRowsByLine) {
+  CsvTable table = measured(0.8, [](auto) { return 1.0; });
+  table.rows[1].cells.back() = "fast";
+  const Calibration calibration = calibrate(table, 1);
+  ASSERT_THAT(calibration.skipped, SizeIs(1));
+  EXPECT_EQ(calibration.skipped[0].line, 3U);
+  EXPECT_THAT(calibration.skipped[0].reason, HasSubstr("measured_value"));
+  EXPECT_THAT(calibration.runs, SizeIs(kRuns.size() - 1));
+}
+
+TEST(Calibration, RefusesWhatCannotBeCalibrated) {
+  const auto table = [](const std::string& rows) { return parse_csv(kHeader + rows, "t.csv"); };
+  EXPECT_THAT(refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], -1))),
+              testing::AllOf(HasSubstr("1 runs can be predicted"), HasSubstr("t.csv:3:")));
+  EXPECT_THAT(refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], 1) +
+                            row_text(2, kRuns[2], 1, "A100-SXM-40GB"))),
+              HasSubstr("several devices (a100-sxm-40g, a100-sxm-80g)"));
+  EXPECT_THAT(refusal(parse_csv("collective,size_bytes,time_us\n", "c.csv")),
+              HasSubstr("no table of training runs"));
+}
+
+}  // namespace
+}  // namespace stepwright
