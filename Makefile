@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test bench check format fuzz profiles
+.PHONY: plan test bench check format fuzz profiles search
 
 plan:
 	tools/setup.sh plan
@@ -40,3 +40,10 @@ profiles:
 	cmake --preset release
 	cmake --build --preset release
 	tools/profiles.sh build/release/stepwright
+
+# Writes docs/search.md anew: what other ways to choose a plan choose.
+search:
+	tools/setup.sh plan
+	cmake --preset release
+	cmake --build --preset release
+	python3 tools/search_comparison.py > docs/search.md

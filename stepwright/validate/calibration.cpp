@@ -42,13 +42,13 @@ struct Adjustable {
 /// How much the built-in values of a key differ between generations and frameworks, and what other
 /// clocks, cables and versions can do beside.
 constexpr Adjustable kAdjustables[] = {
-    {"product_rate", &DeviceConditions::product_rate, nullptr, 0.12, 0.1, 2},
-    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, nullptr, 0.15, 0.1, 2},
-    {"memory_rate", &DeviceConditions::memory_rate, nullptr, 0.12, 0.1, 3},
-    {"inside_rate", &DeviceConditions::inside_rate, nullptr, 0.2, 0.1, 3},
-    {"network_rate", &DeviceConditions::network_rate, nullptr, 0.3, 0.1, 3},
-    {"host_us", nullptr, &FrameworkConditions::host_us, 0.4, 1, 1e4},
-    {"step_ms", nullptr, &FrameworkConditions::step_ms, 0.7, 1, 1e5}};
+    {"product_rate", &DeviceConditions::product_rate, nullptr, 0.07, 0.1, 2},
+    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, nullptr, 0.09, 0.1, 2},
+    {"memory_rate", &DeviceConditions::memory_rate, nullptr, 0.07, 0.1, 3},
+    {"inside_rate", &DeviceConditions::inside_rate, nullptr, 0.12, 0.1, 3},
+    {"network_rate", &DeviceConditions::network_rate, nullptr, 0.18, 0.1, 3},
+    {"host_us", nullptr, &FrameworkConditions::host_us, 0.25, 1, 1e4},
+    {"step_ms", nullptr, &FrameworkConditions::step_ms, 0.4, 1, 1e5}};
 constexpr auto kAdjustableCount = static_cast<Eigen::Index>(std::size(kAdjustables));
 
 /// Four digits: a file that people read.
