@@ -17,36 +17,38 @@ ROOT = Path(__file__).resolve().parent.parent
 
 INTRODUCTION = """# What other searches choose
 
-Written by `tools/search_comparison.py` (`make search`). Three ways to choose a plan, on the same cost
-model, each plan simulated (`stepwright study search JOB`):
+Written by `tools/search_comparison.py` (`make search`). Three ways to choose a plan, on the
+same cost model, each plan simulated (`stepwright study search JOB`):
 
 - **stepwright**: `tune`, the whole space of the job.
-- **rule of thumb**: what Megatron-LM's papers advise (2104.04473, 2205.05198): the smallest tensor x
-  pipeline that fits, tensor inside a node, sequence parallelism with it, micro-batch 1, 1F1B, optimizer
-  states split over the data ranks, recomputation and expert parallelism only where memory asks for them
-  (`tune/baseline.h`).
-- **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices inside
-  (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context parallelism and
-  no sharding in groups. "Evaluated" counts plans priced and, for Alpa's, pairs of a stage and a choice.
+- **rule of thumb**: what Megatron-LM's papers advise (2104.04473, 2205.05198): the smallest
+  tensor x pipeline that fits, tensor inside a node, sequence parallelism with it, micro-batch
+  1, 1F1B, optimizer states split over the data ranks, recomputation and expert parallelism only
+  where memory asks for them (`tune/baseline.h`).
+- **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices
+  inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
+  parallelism and no sharding in groups. "Evaluated" counts plans priced and, for Alpa's, pairs
+  of a stage and a choice.
 
-Seconds of the search are on one machine with two cores and differ from run to run. The last column
-is the step time over that of stepwright's plan.
+Seconds of the search are on one machine with two cores and differ from run to run. The last
+column is the step time over that of stepwright's plan.
 """
 
-WORSE = """Here `tune` is not the best: the price that it minimises was too low for the plan that it chose
-({chosen}), which shows only in the simulation; another plan of its space is faster.
+WORSE = """Here `tune` is not the best: the price that it minimises was too low for the plan
+that it chose ({chosen}), which shows only in the simulation; another plan is faster.
 """
 
 CLAIMS = """## Beside published claims
 
-- A published planner claims 1.36 times the speed of Megatron-LM's own configurations. Here the rule of
-  thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of {rules} jobs, least
-  {rule_least:.2f}).
-- It claims the same choice as Alpa on Alpa's jobs. Here the Alpa-style plan takes {alpa_mean:.2f} times as long
-  (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is slower where interleaving, context
-  parallelism or sharding in groups win.
-- These are predictions of one cost model for all three, so they say what the searches find in it, not
-  what a cluster would measure; its error on published runs is in [accuracy.md](accuracy.md).
+- A published planner claims 1.36 times the speed of Megatron-LM's own configurations. Here the
+  rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
+  {rules} jobs, least {rule_least:.2f}).
+- It claims the same choice as Alpa on Alpa's jobs. Here the Alpa-style plan takes
+  {alpa_mean:.2f} times as long (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is
+  slower where interleaving, context parallelism or sharding in groups win.
+- These are predictions of one cost model for all three, so they say what the searches find in
+  it, not what a cluster would measure; its error on published runs is in
+  [accuracy.md](accuracy.md).
 """
 
 # Title and job; a path, or the text below `stepwright: job/1`.
