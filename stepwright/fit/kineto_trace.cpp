@@ -36,20 +36,28 @@ std::int64_t integer_of(const Json& object, const char* key, std::int64_t otherw
                                                              : otherwise;
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return {};
-  return found->is_string() ? found->get<std::string>() : found->dump();
+/// A text as it is, a number as JSON, a list of these in brackets; what holds more is nothing.
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_primitive()) return value.dump();
+  if (!value.is_array()) return {};
+  std::string text;
+  for (const Json& item : value) {
+    if (item.is_primitive()) text += (text.empty() ? "" : ", ") + item.dump();
+  }
+  return "[" + text + "]";
 }
 
-/// The elements of a list that are texts; others in JSON.
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? std::string() : text_of(*found);
+}
+
 std::vector<std::string> texts_of(const Json& object, const char* key) {
   std::vector<std::string> texts;
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return texts;
-  for (const Json& item : *found) {
-    texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
-  }
+  for (const Json& item : *found) texts.push_back(text_of(item));
   return texts;
 }
 

@@ -170,6 +170,16 @@ TEST(KinetoCollectives, RanksThatACutListLeavesOutFollowItsStep) {
             2U);
 }
 
+TEST(KinetoTrace, RanksMayBeAList) {
+  const KinetoTrace trace = read_kineto_trace(R"({"traceEvents": [{"ph": "X", "cat": "kernel",
+    "name": "ncclDevKernel_AllReduce", "ts": 1, "dur": 2, "args": {"Collective name": "allreduce",
+    "Group size": 4, "Process Group Ranks": [0, 1, 2, 3], "In split size": []}}]})",
+                                              "t.json");
+  ASSERT_THAT(trace.kernels, SizeIs(1));
+  EXPECT_EQ(trace.kernels[0].message->ranks, "[0, 1, 2, 3]");
+  EXPECT_TRUE(trace.kernels[0].message->even);
+}
+
 TEST(KinetoTrace, SaysWhatToDoWithWhatIsNoUsableTrace) {
   EXPECT_THAT(refusal("{\"traceEvents\": ["), HasSubstr("is no JSON"));
   EXPECT_THAT(refusal("{\"a\": 1}"), HasSubstr("has no `traceEvents`"));
