@@ -108,7 +108,8 @@ class Calibrator {
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       const std::size_t line = table_.rows[i].line;
       if (const auto* skipped = std::get_if<Skipped>(&outcomes[i])) {
-        out_.skipped.push_back({line, skipped->reason});
+        const std::string& detail = skipped->detail;
+        out_.skipped.push_back({line, skipped->reason + (detail.empty() ? "" : ": " + detail)});
         continue;
       }
       const auto& result = std::get<RowResult>(outcomes[i]);
