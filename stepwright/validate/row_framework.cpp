@@ -72,7 +72,13 @@ constexpr StackWord kStacks[] = {
       .overlaps_data = true,
       .gathers_logits = true}},
     {"fsdp", kFsdp},
-    {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
+    {
+        "internevo",
+        {.framework = "internevo",
+         .overlaps_data = true,
+         .reduces_stored_type = true,
+         .waits_for_tensor = true}  // inferred: its tensor-parallel rows show no overlap
+    },
     {"jax", kJax},
     {"maxtext", kJax},
     {"paxml", kJax},
