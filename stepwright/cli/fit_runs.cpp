@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string signed_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
+std::string in_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
 
 std::string constants_text(const Calibration& calibration) {
   Table table{.columns = {{"constant"}, {"built in", Align::kRight}, {"calibrated", Align::kRight}},
@@ -40,8 +40,8 @@ std::string runs_text(const Calibration& calibration) {
   for (const CalibrationRun& run : calibration.runs) {
     if (!run.outlier.empty()) continue;
     table.rows.push_back({run.id, fmt::format("{}", run.line),
-                          fmt::format("{:.4g}", run.measured_s), signed_percent(run.built_in_error),
-                          signed_percent(run.fitted_error), signed_percent(run.held_out_error)});
+                          fmt::format("{:.4g}", run.measured_s), in_percent(run.built_in_error),
+                          in_percent(run.fitted_error), in_percent(run.held_out_error)});
   }
   const auto mean = [](const ErrorStatistics& errors) {
     return fmt::format("{:.1f}", 100 * errors.mean_abs);

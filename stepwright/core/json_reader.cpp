@@ -64,9 +64,9 @@ class Cursor {
 };
 
 /// Turns the events of nlohmann's parser into a tree.
-class Handler : public nlohmann::json_sax<nlohmann::json> {
+class SaxHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Handler(std::string_view text, const std::string& file)
+  SaxHandler(std::string_view text, const std::string& file)
       : text_(text), file_(file), cursor_(text), assembler_(file) {}
 
   bool null() override { return bare(); }
@@ -139,7 +139,7 @@ Tree read_json(std::string_view text, const std::string& file) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     fail_at(file, position_of(text, zero), "malformed JSON: a zero byte");
   }
-  Handler handler(text, file);
+  SaxHandler handler(text, file);
   nlohmann::json::sax_parse(text, &handler);
   return handler.take();
 }

@@ -23,9 +23,9 @@ Position place_of(const YAML::Mark& mark) {
 }
 
 /// Turns the events of yaml-cpp into a tree.
-class Handler : public YAML::EventHandler {
+class EventHandler : public YAML::EventHandler {
  public:
-  explicit Handler(const std::string& file) : file_(file), assembler_(file) {}
+  explicit EventHandler(const std::string& file) : file_(file), assembler_(file) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) fail_at(file_, place_of(mark), "a second document begins; one is allowed");
@@ -133,7 +133,7 @@ std::string closed(std::string_view text) {
 
 Tree read_yaml(std::string_view text, const std::string& file) {
   check_text(text, file);
-  Handler handler(file);
+  EventHandler handler(file);
   try {
     std::istringstream stream(closed(text));
     YAML::Parser parser(stream);

@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 
 /// Kernels that run beside others for a smaller share of their time count as alone.
 constexpr double kBeside = 0.02;
@@ -25,54 +25,54 @@ struct Span {
   double end_us = 0;
 };
 
-double number_of(const Json& object, const char* key, double otherwise = 0) {
+double number_of(const TraceJson& object, const char* key, double otherwise = 0) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-std::int64_t integer_of(const Json& object, const char* key, std::int64_t otherwise) {
+std::int64_t integer_of(const TraceJson& object, const char* key, std::int64_t otherwise) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>()
                                                              : otherwise;
 }
 
 /// A text as it is, a number as JSON, a list of these in brackets; what holds more is nothing.
-std::string text_of(const Json& value) {
+std::string text_of(const TraceJson& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_primitive()) return value.dump();
   if (!value.is_array()) return {};
   std::string text;
-  for (const Json& item : value) {
+  for (const TraceJson& item : value) {
     if (item.is_primitive()) text += (text.empty() ? "" : ", ") + item.dump();
   }
   return "[" + text + "]";
 }
 
-std::string text_of(const Json& object, const char* key) {
+std::string text_of(const TraceJson& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? std::string() : text_of(*found);
 }
 
-std::vector<std::string> texts_of(const Json& object, const char* key) {
+std::vector<std::string> texts_of(const TraceJson& object, const char* key) {
   std::vector<std::string> texts;
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return texts;
-  for (const Json& item : *found) texts.push_back(text_of(item));
+  for (const TraceJson& item : *found) texts.push_back(text_of(item));
   return texts;
 }
 
 /// Sizes of one tensor; nothing for a list of tensors.
-std::vector<std::int64_t> sizes_of(const Json& list) {
+std::vector<std::int64_t> sizes_of(const TraceJson& list) {
   std::vector<std::int64_t> sizes;
   if (!list.is_array()) return sizes;
-  for (const Json& size : list) {
+  for (const TraceJson& size : list) {
     if (!size.is_number_integer()) return {};
     sizes.push_back(size.get<std::int64_t>());
   }
   return sizes;
 }
 
-KinetoMessage message_of(const Json& args) {
+KinetoMessage message_of(const TraceJson& args) {
   const auto even = [&](const char* key) {
     const std::string sizes = text_of(args, key);
     return sizes.empty() || sizes == "[]";
@@ -91,11 +91,11 @@ class Collector {
  public:
   explicit Collector(KinetoTrace& trace) : trace_(trace) {}
 
-  void add(const Json& event) {
+  void add(const TraceJson& event) {
     ++events_;
     const std::string category = text_of(event, "cat");
     const auto args = event.find("args");
-    const Json& given = args != event.end() && args->is_object() ? *args : nothing_;
+    const TraceJson& given = args != event.end() && args->is_object() ? *args : nothing_;
     if (category == "cpu_op") add_operator(event, given);
     if (category == "kernel") add_kernel(event, given);
     if (category == "cuda_runtime" || category == "cuda_driver") {
@@ -117,18 +117,18 @@ class Collector {
     std::string stream;
   };
 
-  static std::int64_t external_id(const Json& args) {
+  static std::int64_t external_id(const TraceJson& args) {
     return integer_of(args, "External id", integer_of(args, "external id", -1));
   }
 
-  void add_operator(const Json& event, const Json& args) {
+  void add_operator(const TraceJson& event, const TraceJson& args) {
     KinetoOperator op{.name = text_of(event, "name"),
                       .dims = {},
                       .types = texts_of(args, "Input type"),
                       .values = texts_of(args, "Concrete Inputs"),
                       .sequence = integer_of(args, "Sequence number", -1)};
     if (const auto dims = args.find("Input Dims"); dims != args.end() && dims->is_array()) {
-      for (const Json& list : *dims) op.dims.push_back(sizes_of(list));
+      for (const TraceJson& list : *dims) op.dims.push_back(sizes_of(list));
     }
     by_external_.try_emplace(external_id(args), static_cast<int>(trace_.operators.size()));
     trace_.operators.push_back(std::move(op));
@@ -137,7 +137,7 @@ class Collector {
                       start_us + number_of(event, "dur")});
   }
 
-  void add_kernel(const Json& event, const Json& args) {
+  void add_kernel(const TraceJson& event, const TraceJson& args) {
     KinetoKernel kernel{.event = events_,
                         .name = text_of(event, "name"),
                         .start_us = number_of(event, "ts"),
@@ -209,7 +209,7 @@ class Collector {
   }
 
   KinetoTrace& trace_;
-  const Json nothing_ = Json::object();
+  const TraceJson nothing_ = TraceJson::object();
   std::size_t events_ = 0;
   std::vector<Span> spans_;  ///< Of the operators.
   std::vector<Link> links_;  ///< Of the kernels.
@@ -218,16 +218,17 @@ class Collector {
 };
 
 /// The document without its events, which `collector` took.
-Json parse_trace(std::string_view text, const std::string& file, Collector& collector) {
-  const Json::parser_callback_t take = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth != 2 || event != Json::parse_event_t::object_end) return true;
+TraceJson parse_trace(std::string_view text, const std::string& file, Collector& collector) {
+  const TraceJson::parser_callback_t take = [&](int depth, TraceJson::parse_event_t event,
+                                                TraceJson& parsed) {
+    if (depth != 2 || event != TraceJson::parse_event_t::object_end) return true;
     if (!parsed.contains("ph")) return true;
     collector.add(parsed);
     return false;
   };
   try {
-    return Json::parse(text, take);
-  } catch (const Json::exception& error) {
+    return TraceJson::parse(text, take);
+  } catch (const TraceJson::exception& error) {
     fail_input(
         fmt::format("{}: is no JSON: {}; a trace is what export_chrome_trace of "
                     "torch.profiler writes",
@@ -249,7 +250,7 @@ KinetoTrace read_kineto_trace(std::string_view text, const std::string& file) {
   }
   KinetoTrace trace{.file = file};
   Collector collector(trace);
-  const Json document = parse_trace(text, file, collector);
+  const TraceJson document = parse_trace(text, file, collector);
   if (!document.is_object() || !document.contains("traceEvents")) {
     fail_input(
         fmt::format("{}: has no `traceEvents`; a trace is what export_chrome_trace of "

@@ -103,7 +103,7 @@ Vector clamped(Vector x) {
 }
 
 /// A smooth loss: quadratic within the noise, linear beyond.
-double loss(double deviation) {
+double robust_loss(double deviation) {
   const double x = deviation / kNoise;
   return std::sqrt(1 + x * x) - 1;
 }
@@ -201,7 +201,7 @@ class Fit {
   }
 
   [[nodiscard]] double cost(const Vector& x, const Choices& choices) const {
-    return deviations(x, choices).unaryExpr(&loss).sum() + prior_cost(x);
+    return deviations(x, choices).unaryExpr(&robust_loss).sum() + prior_cost(x);
   }
 
   /// Levenberg-Marquardt on reweighted squares.
@@ -233,13 +233,13 @@ class Fit {
 
   [[nodiscard]] std::pair<Matrix, Vector> normal_equations(const Vector& x,
                                                            const Choices& choices) const {
-    constexpr double kStep = 1e-5;
+    constexpr double kShift = 1e-5;
     const Eigen::VectorXd at = deviations(x, choices);
     Eigen::MatrixXd jacobian(at.size(), kParameters);
     for (int i = 0; i < kParameters; ++i) {
       Vector beside = x;
-      beside[i] += kStep;
-      jacobian.col(i) = (deviations(beside, choices) - at) / kStep;
+      beside[i] += kShift;
+      jacobian.col(i) = (deviations(beside, choices) - at) / kShift;
     }
     const Eigen::VectorXd weights =
         (1 + (at / kNoise).array().square()).sqrt().inverse() / (kNoise * kNoise);
@@ -264,7 +264,7 @@ class Fit {
         double sum = 0.2 * kGrain * j;  // the fastest protocol unless samples say otherwise
         for (std::size_t k = 0; k < samples_.size(); ++k) {
           const auto by = static_cast<std::size_t>(pick(seconds[k], belief));
-          sum += loss(seconds[k][by] - std::log(samples_[k].seconds));
+          sum += robust_loss(seconds[k][by] - std::log(samples_[k].seconds));
         }
         if (sum >= least) continue;
         least = sum;

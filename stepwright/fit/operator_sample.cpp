@@ -25,9 +25,9 @@ bool has_all(const CsvTable& table, std::span<const std::string_view> titles) {
 }
 
 /// The cells of one row by title.
-class Cells {
+class OperatorCells {
  public:
-  Cells(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
+  OperatorCells(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
 
   [[nodiscard]] const std::string& text(std::string_view title) const {
     return row_.cells[table_.column(title).value()];
@@ -64,7 +64,7 @@ class Cells {
   const CsvRow& row_;
 };
 
-OperatorSample shape_sample(const Cells& cells) {
+OperatorSample shape_sample(const OperatorCells& cells) {
   const SampledSizes sizes{.op = cells.text("op"),
                            .tensor = cells.size("tp", 1),
                            .batch = cells.size("batch", 0),
@@ -105,14 +105,14 @@ std::string_view device_of(const std::string& written) {
   return {};
 }
 
-Operator kernel_product(const Cells& cells) {
+Operator kernel_product(const OperatorCells& cells) {
   return {
       .kind = OperatorKind::kLinear,
       .shape = {
           .rows = cells.size("m", 0), .columns = cells.size("n", 0), .inner = cells.size("k", 0)}};
 }
 
-Operator kernel_attention(const Cells& cells) {
+Operator kernel_attention(const OperatorCells& cells) {
   const std::int64_t length = cells.size("seq_len", 0);
   const std::int64_t heads = cells.size("heads", 0);
   const bool causal = cells.text("causal") == "y";
@@ -128,7 +128,7 @@ Operator kernel_attention(const Cells& cells) {
 }
 
 /// Seconds of a row: its time, or the FLOPs of a product over its rate.
-double measured_s(const Cells& cells, const Operator& op) {
+double measured_s(const OperatorCells& cells, const Operator& op) {
   const std::optional<double> rate = cells.number("value");
   if (!rate) fail_input("value is not given");
   if (cells.text("metric") == "time_us") return cells.seconds("value").value();
@@ -142,7 +142,7 @@ AttentionKernel kernel_of(std::string_view device) {
 }
 
 /// Why no class covers a row of kernels; empty when one does.
-std::string kernel_refusal(const Cells& cells) {
+std::string kernel_refusal(const OperatorCells& cells) {
   const std::string& op = cells.text("op");
   const std::string& dtype = cells.text("dtype");
   const std::string& direction = cells.text("direction");
@@ -157,7 +157,7 @@ std::string kernel_refusal(const Cells& cells) {
 }
 
 /// Of a row that `kernel_refusal` passes.
-OperatorSample kernel_sample(const Cells& cells) {
+OperatorSample kernel_sample(const OperatorCells& cells) {
   const std::string_view device = device_of(cells.text("gpu"));
   const std::string& op = cells.text("op");
   const bool product = op == "gemm";
@@ -202,7 +202,7 @@ OperatorTable read_operator_samples(const CsvTable& table) {
   std::map<std::string, std::size_t> seen;
   for (const CsvRow& row : table.rows) {
     try {
-      const Cells cells(table, row);
+      const OperatorCells cells(table, row);
       if (const std::string refusal = shapes ? "" : kernel_refusal(cells); !refusal.empty()) {
         out.passed_over.push_back({table.name, row.line, "no class covers " + refusal, ""});
         continue;

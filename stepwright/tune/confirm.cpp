@@ -13,8 +13,8 @@ namespace stepwright {
 namespace {
 
 /// Plans simulated at a time: few at first, since one good plan may end it.
-constexpr std::size_t kFirstRound = 2;
-constexpr std::size_t kLargestRound = 8;
+constexpr std::size_t kFirstPlans = 2;
+constexpr std::size_t kMostPlans = 8;
 /// Operators simulated, after which no further round starts: about half a second on two cores.
 constexpr std::int64_t kMostOperators = 8'000'000;
 
@@ -119,7 +119,7 @@ Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candi
   Confirmed out;
   std::size_t next = 0;
   std::int64_t operators = 0;
-  std::size_t round = kFirstRound;
+  std::size_t round = kFirstPlans;
   while (next < last && operators < kMostOperators) {
     if (order[next]->price.lower_bound_s >= best_time(out.plans)) break;
     const std::size_t count = std::min(round, last - next);
@@ -132,7 +132,7 @@ Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candi
     }
     next += count;
     running.tell({.simulating = true, .done = next, .most = last});
-    round = std::min(2 * round, kLargestRound);
+    round = std::min(2 * round, kMostPlans);
   }
   out.open_bound_s = next < order.size() ? order[next]->price.lower_bound_s
                                          : std::numeric_limits<double>::infinity();
