@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "stepwright/cli/command.h"
-
 namespace stepwright {
+
+struct Console;
 
 /// What `stepwright fit --runs` was asked for.
 struct FitRunsRequest {
