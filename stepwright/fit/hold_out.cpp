@@ -93,7 +93,11 @@ std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry
   for (const FitRow& row : rows) {
     double target = row.seconds;
     if (entry.kind == FitKind::kLawTimesTrees) target /= law_prediction(entry.law, row, setting);
-    out.push_back({row.inputs, static_cast<float>(std::log(target))});
+    // In steps that are coarser than what mathematical libraries differ by: the same trees
+    // anywhere.
+    constexpr double kGrain = 8192;
+    const double log = std::round(kGrain * std::log(target)) / kGrain;
+    out.push_back({row.inputs, static_cast<float>(log)});
   }
   return out;
 }

@@ -132,7 +132,13 @@ LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const Dev
     damping = std::max(damping / 4, 1e-9);
     if (gain < 1e-7 * loss(at)) break;
   }
-  return problem.law(logs);
+  LawConstants law = problem.law(logs);
+  for (const LawConstant& constant : kLawConstants) {
+    law.*constant.value = kept_digits(law.*constant.value);
+  }
+  return law;
 }
+
+double kept_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
 
 }  // namespace stepwright

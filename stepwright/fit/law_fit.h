@@ -18,4 +18,8 @@ struct LawRow {
 /// result on every run. Fails with `kInput` when there are fewer than eight rows.
 LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks);
 
+/// A fitted number with the digits that a profile keeps: more than any fit knows, fewer than what
+/// mathematical libraries and processors differ by, so that a fit gives the same profile anywhere.
+double kept_digits(double number);
+
 }  // namespace stepwright

@@ -6,20 +6,18 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cost/device_defaults.h"
+#include "stepwright/fit/law_fit.h"
 
 namespace stepwright {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Six digits: more than any fit knows.
-double rounded(double number) { return std::stod(fmt::format("{:.6g}", number)); }
-
 Json error_json(const FitError& error) {
-  return {{"mean", rounded(error.mean)},
-          {"median", rounded(error.median)},
-          {"p90", rounded(error.p90)},
-          {"bias", rounded(error.bias)},
+  return {{"mean", kept_digits(error.mean)},
+          {"median", kept_digits(error.median)},
+          {"p90", kept_digits(error.p90)},
+          {"bias", kept_digits(error.bias)},
           {"rows", error.rows}};
 }
 
@@ -28,7 +26,7 @@ Json entry_json(const FittedOperator& fitted) {
   Json law = Json::object();
   for (const LawConstant& constant : kLawConstants) {
     if (uses(entry.what, constant))
-      law[std::string(constant.name)] = rounded(entry.law.*constant.value);
+      law[std::string(constant.name)] = kept_digits(entry.law.*constant.value);
   }
   Json range = Json::object();
   for (const FittedRange& each : entry.range) range[each.name] = {each.low, each.high};

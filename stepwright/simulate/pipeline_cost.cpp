@@ -125,6 +125,8 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     add_ends(chunks_[i], stage, blocks, plan, which);
     stage.forward.add(chunks_[i].forward, 1);
     stage.backward.add(chunks_[i].backward, 1);
+    slowest_chunk_[i] =
+        std::max(slowest_chunk_[i], chunks_[i].forward.seconds + chunks_[i].backward.seconds);
   }
   stage.activation_bytes = activations(plan, position);
   first_forward_floor_[static_cast<std::size_t>(position)] = chunks_.front().forward.floor_s;
@@ -190,7 +192,15 @@ double PipelinePricer::closed_form(const Plan& plan, std::int64_t micro_batches,
     slowest = std::max(slowest, forward_[i] + backward_[i]);
   }
   const auto v = static_cast<double>(plan.schedule.chunks);
-  return static_cast<double>(micro_batches) * slowest + (all - slowest) / v + hops;
+  return static_cast<double>(micro_batches) * pace(slowest) + (all - slowest) / v + hops;
+}
+
+/// Of a micro-batch through interleaved stages. In lock-step every chunk would take what the
+/// slowest stage takes for it; stages of unequal chunks make up for half of that, as simulations
+/// show.
+double PipelinePricer::pace(double slowest_stage) const {
+  const double lock_step = std::accumulate(slowest_chunk_.begin(), slowest_chunk_.end(), 0.0);
+  return std::max(slowest_stage, (slowest_stage + lock_step) / 2);
 }
 
 /// Floors: when a position can start at the earliest, and what must follow its last backward.
@@ -221,6 +231,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
   backward_ = first_forward_floor_ = first_backward_floor_ = forward_;
+  slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
   for (std::int64_t position = 0; position < p; ++position) {
     const auto at = static_cast<std::size_t>(position);
     if (same_as_before(plan, position)) {

@@ -47,6 +47,7 @@ class PipelinePricer {
   [[nodiscard]] double closed_form(const Plan& plan, std::int64_t micro_batches,
                                    const Send& send) const;
   [[nodiscard]] double steady(std::int64_t micro_batches, double hop) const;
+  [[nodiscard]] double pace(double slowest_stage) const;
 
   const Job& job_;
   std::vector<std::int32_t> class_of_layer_;
@@ -56,6 +57,7 @@ class PipelinePricer {
   std::vector<Chunk> chunks_;      ///< Of the position at hand.
   std::vector<double> forward_;    ///< Per position: seconds of one micro-batch.
   std::vector<double> backward_;
+  std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
   std::vector<double> first_backward_floor_;
 };
