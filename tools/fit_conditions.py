@@ -253,7 +253,8 @@ predicted by `stepwright validate`; errors are `predicted / measured - 1` in %, 
 predicted too fast. "Fitted": the conditions of training
 (`stepwright/cost/training/conditions.yaml`) saw the rows. "Left out": they did not, whole sources
 at a time or a quarter of the rows by a hash of their ids; the structure of the model was chosen
-while looking at residuals of all sources, the widths of the priors by the left-out error. Rows of tier A.
+while looking at residuals of all sources, the widths of the priors by the left-out error. Rows of
+tier A.
 """
 
 

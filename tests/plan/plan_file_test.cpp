@@ -73,7 +73,7 @@ TEST(PlanFile, ReadsShortForms) {
   const Plan plan = read_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
   EXPECT_EQ(plan.schedule.kind, ScheduleKind::kGpipe);
   EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
-  EXPECT_EQ(plan.overlap, (Overlap{false, false, false, false, false, false}));
+  EXPECT_EQ(plan.overlap, (Overlap{false, false, false, false, false, false, false}));
   EXPECT_EQ(read_with("recompute: {every: 3}\n").recompute, (Recompute{RecomputeKind::kEvery, 3}));
 }
 
@@ -161,7 +161,7 @@ sharding: {states: NNN, group: 1, expert_group: 1}
 recompute: {every: 2}
 accumulate: fp32
 buckets: {gradients: 40000000, parameters: 40000000}
-overlap: {gradients: true, parameters: true, tensor: false, context: true, expert: false, pipeline: true}
+overlap: {gradients: true, parameters: true, tensor: false, tensor_gradients: true, context: true, expert: false, pipeline: true}
 collectives: {data: ring}
 rank_order: tp-cp-ep-dp-pp
 )");

@@ -185,6 +185,56 @@ TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
   expect_well_formed(program);
 }
 
+TEST(StepProgram, ADispatcherThatSendsOnceSendsARowToEachRankThatItMeets) {
+  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  job.dispatcher = Dispatcher::kOncePerNode;
+  Plan plan = plan_of(job, 1, 1);
+  plan.parallel.expert = 8;
+  const StepProgram program = build_program(job, plan);
+  // Two experts of random rows on eight ranks: 8 (1 - (7/8)^2) = 1.875 of 2.
+  std::int64_t exchanges = 0;
+  std::int64_t reorderings = 0;
+  for_each_operator(program, program.stages[0], [&](const Operator& op) {
+    if (op.phase != Phase::kForward) return;
+    if (op.name == "experts.dispatch" || op.name == "experts.combine") {
+      EXPECT_EQ(op.payload_elements, 4096 * 15 / 8 * 4096) << op.name;
+      ++exchanges;
+    }
+    if (op.kind == OperatorKind::kPermute || op.kind == OperatorKind::kUnpermute) {
+      EXPECT_EQ(op.shape.rows, 2 * 4096) << op.name;
+      ++reorderings;
+    }
+  });
+  EXPECT_EQ(exchanges, 32 * 2);
+  EXPECT_EQ(reorderings,
+            32 * 2);  // Into the order of experts and back; the exchange does the rest.
+  expect_well_formed(program);
+}
+
+TEST(StepProgram, TensorMessagesOfGradientsStandBesideTheOtherGradient) {
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  const auto streams = [&](bool gradients, bool pieces) {
+    Plan plan = plan_of(job, 8, 1);
+    plan.overlap.tensor_gradients = gradients;
+    plan.overlap.tensor = pieces;
+    const StepProgram program = build_program(job, plan);
+    std::map<std::string, std::set<std::pair<Stream, bool>>> found;
+    for_each_operator(program, program.stages[0], [&](const Operator& op) {
+      if (op.scheme != Scheme::kTensor || op.phase != Phase::kDataGradient) return;
+      found[std::string(op.name)].insert({op.stream, op.in_pieces});
+    });
+    return found;
+  };
+  using Found = std::set<std::pair<Stream, bool>>;
+  const auto whole = streams(true, false);
+  EXPECT_EQ(whole.at("mlp.fc1"), (Found{{Stream::kTensor, false}}));
+  EXPECT_EQ(whole.at("mlp.fc2"), (Found{{Stream::kCompute, false}}));
+  EXPECT_EQ(streams(false, false).at("mlp.fc1"), (Found{{Stream::kCompute, false}}));
+  const auto pieces = streams(true, true);
+  EXPECT_EQ(pieces.at("mlp.fc1"), (Found{{Stream::kTensor, false}}));
+  EXPECT_EQ(pieces.at("mlp.fc2"), (Found{{Stream::kTensor, true}}));
+}
+
 TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
   for (const char* name : {"llama-3-8b", "gpt2-xl", "gpt-neox-20b", "qwen3-8b"}) {
     Job job = job_of(name, 1, 8, 1024);
