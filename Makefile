@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test bench check format fuzz profiles search
+.PHONY: plan test bench check format fuzz profiles accuracy search
 
 plan:
 	tools/setup.sh plan
@@ -47,3 +47,11 @@ search:
 	cmake --preset release
 	cmake --build --preset release
 	python3 tools/search_comparison.py > docs/search.md
+
+# docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.
+accuracy:
+	tools/setup.sh accuracy
+	cmake --preset release
+	cmake --build --preset release
+	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md data/training_runs.csv
+	python3 -B tools/accuracy.py

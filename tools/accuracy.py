@@ -1,0 +1,280 @@
+"""Writes docs/accuracy.md and its pictures: what the models get wrong, by how much, and where.
+
+    tools/accuracy.py --command build/release/stepwright --left-out docs/accuracy/left_out.md
+
+Published rows are predicted by `stepwright validate`; held-out errors of operators and collectives
+are those that `stepwright fit` wrote into profiles/; the report of tools/fit_conditions.py
+(--report) tells the errors of whole runs on sources and rows left out.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+OPERATOR_PROFILES = {
+    "A100": "a100_sxm4_80g_perlmutter",
+    "GH200": "gh200_120g_vista",
+    "H100": "h100-sxm-80g",
+    "H200": "h200-sxm",
+    "B200": "b200-sxm",
+    "GB200": "gb200",
+}
+COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
+
+INTRODUCTION = """# Accuracy
+
+Written by `make accuracy` (`tools/fit_conditions.py --report`, then `tools/accuracy.py`). Errors are
+`predicted / measured - 1` in %; negative: predicted too fast, or too small. *Left out*: no constant
+saw these rows. *Fitted*: the constants saw them.
+
+"""
+
+POORLY_KNOWN = [
+    (
+        "host time of MoE layers",
+        ("one constant per framework; graphs of parts of a layer are not modelled"),
+        "a profiler trace of a step with one micro-batch",
+    ),
+    (
+        "tensor parallel 8 with full recomputation on A100",
+        (
+            "64 rows of two sources take 5 to 14 ms a layer and micro-batch more "
+            "than the model says, a third source does not"
+        ),
+        "the same job with and without recomputation, traced",
+    ),
+    (
+        "FlashAttention-1 and Triton kernels",
+        "shares from papers",
+        "attention samples for `stepwright fit`",
+    ),
+    (
+        "fp8 and narrower products",
+        "speed-ups from published runs, casts counted apart",
+        "GEMM samples in fp8, mxfp8, nvfp4",
+    ),
+    (
+        "permutation and uneven groups of experts",
+        "laws of other operators",
+        "samples of both",
+    ),
+    (
+        "Blackwell Ultra in a run",
+        "a prior from power and datasheets, few sources",
+        "one dense and one MoE run",
+    ),
+    (
+        "networks with few samples",
+        "documented defaults; notes say `unfitted`",
+        "`nccl-tests` on two and more nodes, for `stepwright fit`",
+    ),
+    (
+        "memory outside of tensors",
+        "three margins per framework",
+        "peaks of the allocator and of nvidia-smi",
+    ),
+]
+
+
+def validated(command: str, table: str, *options: str) -> dict:
+    """What `stepwright validate --json` says of a table."""
+    done = subprocess.run(
+        [command, "validate", table, "--json", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{table}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def percent(value: float) -> str:
+    """Of a fraction, without the sign of percent."""
+    return f"{100 * value:.1f}"
+
+
+def statistics_row(name: str, one: dict) -> str:
+    """A line of the tables of groups."""
+    median, mean = percent(one["median_abs_error"]), percent(one["mean_abs_error"])
+    return f"| {name} | {one['used']} | {median} | {mean} |"
+
+
+def groups(title: str, by: dict) -> str:
+    """A table of groups with at least three rows."""
+    lines = [f"| {title} | rows | median | mean |", "|---|---|---|---|"]
+    lines += [statistics_row(name, one) for name, one in by.items() if one["used"] >= 3]
+    return "\n".join(lines) + "\n"
+
+
+def scatter(results: list[dict], by: str, unit: str, scale: float) -> str:
+    """An SVG of predicted over measured, both logarithmic, coloured by a column."""
+    names = sorted({r.get(by, "") for r in results})
+    points = [
+        (r["measured"] * scale, r["predicted"] * scale, r.get(by, ""))
+        for r in results
+        if r["measured"] > 0 and r["predicted"] > 0
+    ]
+    low = math.floor(math.log10(min(min(p[:2]) for p in points)))
+    high = math.ceil(math.log10(max(max(p[:2]) for p in points)))
+    size, left, top = 420.0, 60.0, 20.0
+
+    def place(value: float) -> float:
+        return size * (math.log10(value) - low) / (high - low)
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="700" height="490" '
+        'font-family="sans-serif" font-size="11">',
+        '<rect width="700" height="490" fill="white"/>',
+    ]
+    for power in range(low, high + 1):
+        at = place(10.0**power)
+        x, y = left + at, top + size - at
+        parts.append(f'<path d="M{x:.1f} {top}V{top + size}M{left} {y:.1f}h{size}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{top + size + 15}" text-anchor="middle">1e{power}</text>'
+        )
+        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">1e{power}</text>')
+    parts.append(f'<path d="M{left} {top + size}L{left + size} {top}" stroke="black"/>')
+    for measured, predicted, name in points:
+        color = COLORS[names.index(name) % len(COLORS)]
+        x, y = left + place(measured), top + size - place(predicted)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{color}" fill-opacity="0.6"/>')
+    for i, name in enumerate(names):
+        y = top + 14 * (i + 1)
+        color = COLORS[i % len(COLORS)]
+        parts.append(f'<circle cx="{left + size + 20}" cy="{y - 4}" r="4" fill="{color}"/>')
+        parts.append(f'<text x="{left + size + 30}" y="{y}">{name}</text>')
+    parts.append(
+        f'<text x="{left + size / 2}" y="478" text-anchor="middle">measured, {unit}</text>'
+    )
+    parts.append(
+        f'<text x="14" y="{top + size / 2}" text-anchor="middle" '
+        f'transform="rotate(-90 14 {top + size / 2})">predicted, {unit}</text></svg>'
+    )
+    return "\n".join(parts) + "\n"
+
+
+def worst(results: list[dict]) -> str:
+    """The ten rows that are farthest off."""
+    lines = ["| worst | error | largest term |", "|---|---|---|"]
+    for r in sorted(results, key=lambda r: -abs(r["error"]))[:10]:
+        lines.append(f"| {r['id']} | {100 * r['error']:+.0f} | {r.get('largest_term', '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def runs(command: str, pictures: Path) -> str:
+    """Whole runs, as the shipped constants predict them."""
+    found = validated(command, "data/training_runs.csv", "--tier", "A")
+    text = scatter(found["results"], "framework", "seconds of a step", 1.0)
+    (pictures / "runs.svg").write_text(text, encoding="utf-8")
+    return "\n".join(
+        [
+            "## Whole runs, fitted\n",
+            f"`stepwright validate data/training_runs.csv --tier A`: {found['used']} rows, median "
+            f"{percent(found['median_abs_error'])}, mean {percent(found['mean_abs_error'])}.\n",
+            "![predicted over measured step times](accuracy/runs.svg)\n",
+            groups("device", found["by_device"]),
+            groups("framework", found["by_framework"]),
+            groups("scheme", found["by_scheme"]),
+            worst(found["results"]),
+        ]
+    )
+
+
+def memory(command: str, pictures: Path) -> str:
+    """Peaks and labels."""
+    found = validated(command, "data/memory.csv")
+    labels = found["labels"]
+    clear = labels["clear_right"] + labels["clear_wrong"]
+    peaks = [r for r in found["results"] if r.get("measured")]
+    text = scatter(peaks, "framework", "GiB", 2.0**-30)
+    (pictures / "memory.svg").write_text(text, encoding="utf-8")
+    return "\n".join(
+        [
+            "## Memory\n",
+            "`stepwright validate data/memory.csv`. Margins of frameworks were fitted to them.\n",
+            f"Peaks whose kind is stated: median {percent(found['median_abs_error'])}, mean "
+            f"{percent(found['mean_abs_error'])}.\n",
+            f"Fits or out of memory: {labels['right']} right, {labels['wrong']} wrong "
+            f"({labels['fits_called_oom']} that fit called out of memory, "
+            f"{labels['oom_called_fits']} the reverse); of the {clear} more than 5 % away from the "
+            f"capacity {labels['clear_right']} right "
+            f"({percent(labels['clear_right'] / clear)} %).\n",
+            "![predicted over measured peaks](accuracy/memory.svg)\n",
+            groups("source", found["by_source"]),
+        ]
+    )
+
+
+def operators() -> str:
+    """Held-out errors of each series, by device."""
+    errors: dict[str, dict[str, float]] = {}
+    for device, name in OPERATOR_PROFILES.items():
+        profile = json.loads(Path(f"profiles/{name}.json").read_text(encoding="utf-8"))
+        for entry in profile["operators"]:
+            for series, error in entry.get("series", {}).items():
+                errors.setdefault(f"{series}, {entry['pass']}", {})[device] = error["mean"]
+    lines = ["| operator | " + " | ".join(OPERATOR_PROFILES) + " |"]
+    lines.append("|---" * (1 + len(OPERATOR_PROFILES)) + "|")
+    medians = []
+    for device in OPERATOR_PROFILES:
+        values = sorted(of[device] for of in errors.values() if device in of)
+        medians.append(percent(values[len(values) // 2]))
+    lines.append("| **median** | " + " | ".join(medians) + " |")
+    for operator, of in sorted(errors.items()):
+        cells = (percent(of[d]) if d in of else "" for d in OPERATOR_PROFILES)
+        lines.append(f"| {operator} | " + " | ".join(cells) + " |")
+    head = "## Operators, whole hidden sizes left out\n\nMean error, by `make profiles`.\n\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def collectives() -> str:
+    """Held-out errors of each machine."""
+    lines = ["| machine | rows | error, fifths of the rows left out |", "|---|---|---|"]
+    for file in sorted(Path("profiles/collectives").glob("*.json")):
+        for one in json.loads(file.read_text(encoding="utf-8"))["collectives"]:
+            rows = sum(one["rows"].values())
+            lines.append(
+                f"| {file.stem} ({one['library']}) | {rows} | {percent(one['held_out_error'])} |"
+            )
+    return "## Collectives\n\n" + "\n".join(lines) + "\n"
+
+
+def poorly_known() -> str:
+    """What would improve the models."""
+    lines = ["| term | why | what would tell |", "|---|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in POORLY_KNOWN]
+    return (
+        "## What is poorly known, and what to measure\n\n"
+        + "\n".join(lines)
+        + "\n\nA handful of own runs calibrates one's own device and framework:"
+        "\n`stepwright fit --runs` ([formats.md](formats.md)).\n"
+    )
+
+
+def main() -> int:
+    """Writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", default="build/release/stepwright")
+    parser.add_argument("--left-out", type=Path, default=Path("docs/accuracy/left_out.md"))
+    options = parser.parse_args()
+    pictures = Path("docs/accuracy")
+    left_out = options.left_out.read_text(encoding="utf-8").split("\n", 1)[1].strip()
+    parts = [
+        INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
+        runs(options.command, pictures),
+        memory(options.command, pictures),
+        operators(),
+        collectives(),
+        poorly_known(),
+    ]
+    Path("docs/accuracy.md").write_text("\n".join(parts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
