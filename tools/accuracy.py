@@ -26,9 +26,9 @@ COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17
 
 INTRODUCTION = """# Accuracy
 
-Written by `make accuracy` (`tools/fit_conditions.py --report`, then `tools/accuracy.py`). Errors are
-`predicted / measured - 1` in %; negative: predicted too fast, or too small. *Left out*: no constant
-saw these rows. *Fitted*: the constants saw them.
+Written by `make accuracy` (`tools/fit_conditions.py --report`, then `tools/accuracy.py`). Errors
+are `predicted / measured - 1` in %; negative: predicted too fast, or too small. *Left out*: no
+constant saw these rows. *Fitted*: the constants saw them.
 
 """
 
