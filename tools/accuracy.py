@@ -10,6 +10,7 @@ are those that `stepwright fit` wrote into profiles/; the report of tools/fit_co
 import argparse
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -244,6 +245,27 @@ def collectives() -> str:
     return "## Collectives\n\n" + "\n".join(lines) + "\n"
 
 
+def configurations(command: str) -> str:
+    """Published configurations: their measured steps follow from a prediction and its error."""
+    lines = [
+        "| plan | implied measurement, s | predicted, s | error | published error |",
+        "|---|---|---|---|---|",
+    ]
+    for file in sorted(Path("data/configurations").glob("*.yaml")):
+        head = " ".join(file.read_text(encoding="utf-8").split("\n")[:2])
+        measured, published = (float(n) for n in re.findall(r"(\d+\.\d+) s", head))
+        done = subprocess.run(
+            [command, "predict", file, "--json"], capture_output=True, text=True, check=True
+        )
+        step = json.loads(done.stdout)["step_time_s"]
+        errors = (f"{100 * (s / measured - 1):+.1f}" for s in (step, published))
+        lines.append(f"| {file.stem} | {measured} | {step:.3g} | " + " | ".join(errors) + " |")
+    return (
+        "## Configurations of arXiv 2509.22832\n\n`stepwright predict data/configurations/*.yaml`; "
+        "nothing was fitted to them.\n\n" + "\n".join(lines) + "\n"
+    )
+
+
 def poorly_known() -> str:
     """What would improve the models."""
     lines = ["| term | why | what would tell |", "|---|---|---|"]
@@ -267,6 +289,7 @@ def main() -> int:
     parts = [
         INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
         runs(options.command, pictures),
+        configurations(options.command),
         memory(options.command, pictures),
         operators(),
         collectives(),
