@@ -1,0 +1,82 @@
+"""No row that judges a fit of the conditions of training has been fitted on."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+import fit_conditions
+import numpy as np
+
+
+class LinearFit(fit_conditions.Fit):
+    """A fit whose predictions are linear in its constants, so that no command is needed."""
+
+    def __init__(self) -> None:
+        draw = np.random.default_rng(1)
+        self.constants = fit_conditions.constants()[:6]
+        self.prior = np.array([c.start for c in self.constants])
+        self.precision = np.linalg.inv(self.covariance())
+        self.ids = [f"source{k % 3}-{k:04d}" for k in range(90)]
+        self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
+        self.judged = np.ones(90, dtype=bool)
+        self.weight = np.ones(90)
+        self.slope = draw.normal(size=(90, 6))
+        self.measured = self.slope @ draw.normal(scale=0.05, size=6)
+        self.runs = type("Runs", (), {"rows": {i: {"moe": ""} for i in self.ids}})
+        self.fitted_on: list[np.ndarray] = []
+        self.judged_on: list[np.ndarray] = []
+
+    def predict(self, x, ids=None):
+        rows = [self.ids.index(i) for i in (self.ids if ids is None else ids)]
+        return self.slope[rows] @ (x - self.prior)
+
+    def jacobian(self, x, base):
+        return self.slope
+
+    def solve(self, x, base, jacobian, use):
+        self.fitted_on.append(np.asarray(use, dtype=bool))
+        return super().solve(x, base, jacobian, use)
+
+    def errors(self, x, rows):
+        self.judged_on.append(np.asarray(rows, dtype=bool))
+        return super().errors(x, rows)
+
+
+class Split(unittest.TestCase):
+    def test_rows_that_judge_are_not_fitted_on(self) -> None:
+        fit = LinearFit()
+        fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
+        self.assertEqual(len(fit.fitted_on), 4)  # a quarter, three sources
+        self.assertEqual(len(fit.judged_on), 4)
+        for fitted, judged in zip(fit.fitted_on, fit.judged_on, strict=True):
+            self.assertTrue(judged.any())
+            self.assertFalse((fitted & judged).any())
+
+    def test_what_is_left_out_cannot_move_the_fit(self) -> None:
+        fit = LinearFit()
+        use = fit.source != "source1"
+        before = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, use)
+        fit.measured[~use] += 3
+        after = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, use)
+        np.testing.assert_array_equal(before, after)
+        fit.measured[use] += 0.1
+        moved = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, use)
+        self.assertGreater(np.abs(moved - before).max(), 1e-3)
+
+    def test_a_fit_finds_the_constants_that_made_the_rows(self) -> None:
+        fit = LinearFit()
+        found = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, np.ones(90))
+        error = fit.slope @ (found - fit.prior) - fit.measured
+        self.assertLess(np.abs(error).max(), 0.05)
+
+    def test_the_quarter_depends_on_ids_alone(self) -> None:
+        ids = [f"row-{k}" for k in range(4000)]
+        left = fit_conditions.left_out_by_hash(ids)
+        self.assertAlmostEqual(left.mean(), 0.25, delta=0.03)
+        np.testing.assert_array_equal(left[::-1], fit_conditions.left_out_by_hash(ids[::-1]))
+
+
+if __name__ == "__main__":
+    unittest.main()
