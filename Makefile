@@ -43,7 +43,7 @@ profiles:
 
 # Writes docs/search.md anew: what other ways to choose a plan choose.
 search:
-	tools/setup.sh plan
+	tools/setup.sh search
 	cmake --preset release
 	cmake --build --preset release
 	python3 tools/search_comparison.py > docs/search.md

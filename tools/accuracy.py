@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -224,7 +225,7 @@ def operators() -> str:
     medians = []
     for device in OPERATOR_PROFILES:
         values = sorted(of[device] for of in errors.values() if device in of)
-        medians.append(percent(values[len(values) // 2]))
+        medians.append(percent(statistics.median(values)))
     lines.append("| **median** | " + " | ".join(medians) + " |")
     for operator, of in sorted(errors.items()):
         cells = (percent(of[d]) if d in of else "" for d in OPERATOR_PROFILES)

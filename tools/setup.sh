@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|accuracy
+# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,8 +12,9 @@ case $goal in
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
+  search) packages+=(python3) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|accuracy" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -58,7 +58,7 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
                                                 name_of(kCollectiveNames, row->operation),
                                                 row->layout(), machine.machine->name)});
     }
-    std::erase_if(machine.samples, [&](const CollectiveSample* sample) {
+    std::erase_if(machine.samples, [&key = key](const CollectiveSample* sample) {
       return sample->operation == std::get<0>(key) && sample->layout() == std::get<1>(key);
     });
   }
