@@ -70,8 +70,7 @@ class Predict : public Command {
   }
 
   void run(const Console& console) override {
-    const PlannedJob given =
-        changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
+    const PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
     PlannedJob planned = given;
     for (const std::string& change : changes_) planned = with_field(planned, change);
     std::optional<Prediction> before;
