@@ -83,8 +83,8 @@ class CostModel {
   DeviceConditions device_;        ///< Of the device's generation.
   FrameworkConditions framework_;  ///< Of the job's framework.
   bool graphs_ = false;
-  /// Experts of a token, when a row enters each node once; 0: every copy travels.
   double attention_rate_ = 1;  ///< Of the fused kernel.
+  /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
   int node_levels_ = 0;             ///< Levels inside a node.
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.

@@ -25,8 +25,7 @@ Json entry_json(const FittedOperator& fitted) {
   const OperatorEntry& entry = fitted.entry;
   Json law = Json::object();
   for (const LawConstant& constant : kLawConstants) {
-    if (uses(entry.what, constant))
-      law[std::string(constant.name)] = kept_digits(entry.law.*constant.value);
+    if (uses(entry.what, constant)) law[std::string(constant.name)] = entry.law.*constant.value;
   }
   Json range = Json::object();
   for (const FittedRange& each : entry.range) range[each.name] = {each.low, each.high};

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/cost/device_defaults.h"
+#include "stepwright/fit/law_fit.h"
 #include "stepwright/validate/robust_fit.h"
 #include "stepwright/validate/row_prediction.h"
 #include "stepwright/validate/run_row.h"
@@ -50,9 +51,6 @@ constexpr Adjustable kAdjustables[] = {
     {"host_us", nullptr, &FrameworkConditions::host_us, 0.25, 1, 1e4},
     {"step_ms", nullptr, &FrameworkConditions::step_ms, 0.4, 1, 1e5}};
 constexpr auto kAdjustableCount = static_cast<Eigen::Index>(std::size(kAdjustables));
-
-/// Four digits: a file that people read.
-double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 /// Both entries that runs move.
 struct Entries {
@@ -256,7 +254,7 @@ class Calibrator {
   void finish(const Eigen::VectorXd& logs) {
     Entries entries = entries_of(logs);
     for (const Adjustable& one : kAdjustables) {
-      entries.set(one, rounded(entries.get(one)));
+      entries.set(one, kept_digits(entries.get(one)));
       out_.constants.push_back({one.key, entries_.get(one), entries.get(one)});
     }
     judge(entries);
