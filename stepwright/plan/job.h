@@ -19,9 +19,12 @@ inline constexpr Named<DType> kPrecisionNames[] = {
     {DType::kBf16, "bf16"},  {DType::kFp8, "fp8"},   {DType::kMxfp8, "mxfp8"},
     {DType::kNvfp4, "nvfp4"}};
 
-enum class Optimizer : std::uint8_t { kAdam, kAdamW, kSgd };
-inline constexpr Named<Optimizer> kOptimizerNames[] = {
-    {Optimizer::kAdam, "adam"}, {Optimizer::kAdamW, "adamw"}, {Optimizer::kSgd, "sgd"}};
+/// kAdamNarrow: Adam whose moments are kept in bf16 (Megatron-Core's precision-aware optimizer).
+enum class Optimizer : std::uint8_t { kAdam, kAdamW, kAdamNarrow, kSgd };
+inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"},
+                                                       {Optimizer::kAdamW, "adamw"},
+                                                       {Optimizer::kAdamNarrow, "adam_bf16"},
+                                                       {Optimizer::kSgd, "sgd"}};
 
 /// How the attention core is computed: fused kernels keep no scores, `unfused` writes them out.
 enum class AttentionKernel : std::uint8_t { kUnfused, kFlash1, kFlash2, kFlash3, kCudnn };

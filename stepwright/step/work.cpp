@@ -85,6 +85,20 @@ double passes(const Operator& op) {
   }
 }
 
+/// Of what an update computes with.
+std::int64_t master_bytes(DType storage) {
+  return std::max<std::int64_t>(4, size_bytes(storage, 1));
+}
+
+/// Of both moments.
+std::int64_t moment_bytes(Optimizer optimizer, DType storage) {
+  switch (optimizer) {
+    case Optimizer::kSgd: return 0;
+    case Optimizer::kAdamNarrow: return 2 * size_bytes(DType::kBf16, 1);
+    default: return 2 * master_bytes(storage);
+  }
+}
+
 }  // namespace
 
 double flops(const Operator& op) {
@@ -122,17 +136,15 @@ double memory_bytes(const Operator& op) {
 
 std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient) {
   const std::int64_t stored = size_bytes(storage, 1);
-  const std::int64_t master = std::max<std::int64_t>(4, stored);
-  const std::int64_t kept = optimizer == Optimizer::kSgd ? 1 : 3;
+  const std::int64_t master = master_bytes(storage);
   const std::int64_t copy = stored < master ? stored : 0;
-  return size_bytes(gradient, 1) + 2 * kept * master + copy;
+  return size_bytes(gradient, 1) + 2 * (master + moment_bytes(optimizer, storage)) + copy;
 }
 
 std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage) {
-  const bool wide = storage == DType::kFp64;
-  const std::int64_t master = storage == DType::kFp32 || wide ? 0 : 4;
-  const std::int64_t moments = optimizer == Optimizer::kSgd ? 0 : (wide ? 16 : 8);
-  return master + moments;
+  const std::int64_t master = master_bytes(storage);
+  const bool is_copy = size_bytes(storage, 1) < master;
+  return (is_copy ? master : 0) + moment_bytes(optimizer, storage);
 }
 
 double distinct_of(std::int64_t places, std::int64_t draws) {

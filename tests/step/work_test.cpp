@@ -116,9 +116,19 @@ TEST(Work, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   EXPECT_EQ(optimizer_bytes(Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
   EXPECT_EQ(optimizer_bytes(Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
   EXPECT_EQ(optimizer_bytes(Optimizer::kSgd, DType::kBf16, DType::kBf16), 2 + 8 + 2);
+  EXPECT_EQ(optimizer_bytes(Optimizer::kAdamNarrow, DType::kBf16, DType::kFp32), 4 + 8 + 8 + 2);
   EXPECT_EQ(optimizer_bytes(Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
   const Operator op{.kind = OperatorKind::kOptimizer, .shape = {.rows = 1000, .inner = 30}};
   EXPECT_EQ(memory_bytes(op), 30000);
+}
+
+TEST(Work, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower) {
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, DType::kBf16), 4 + 8);
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, DType::kFp32), 8);
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, DType::kFp64), 16);
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdamNarrow, DType::kBf16), 4 + 4);
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kSgd, DType::kBf16), 4);
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kSgd, DType::kFp64), 0);
 }
 
 TEST(Work, CommunicationComputesNothing) {
