@@ -64,6 +64,7 @@ struct OperationConstants {
 struct CollectiveConstants {
   std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
   std::string fit = "unfitted";                             ///< Where they come from.
+  bool of_cluster = false;  ///< They were fitted on this very cluster, not on others of its device.
   /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
   std::array<std::vector<FittedRange>, kCollectives> ranges;
 

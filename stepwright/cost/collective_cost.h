@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -36,6 +37,12 @@ class CollectiveCost {
   /// all-reduce, all-gather and reduce-scatter.
   [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
 
+  /// Whether such messages were measured on this very cluster, so that their time needs no
+  /// correction that runs on other clusters taught.
+  [[nodiscard]] bool measured_here(Collective collective, LinkClass link) const {
+    return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
+  }
+
   /// Provenance: "unfitted", or the profile that was fitted.
   [[nodiscard]] const std::string& fit() const { return constants_.fit; }
   [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
@@ -45,6 +52,7 @@ class CollectiveCost {
  private:
   CollectiveConstants constants_;
   LineRates rates_;
+  std::array<std::array<bool, kLinkClasses>, kCollectives> measured_{};
 };
 
 }  // namespace stepwright

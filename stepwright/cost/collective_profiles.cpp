@@ -136,7 +136,8 @@ CollectiveConstants unfitted_collectives(const Cluster& cluster) {
 
 CollectiveConstants collectives_of(const Cluster& cluster, std::string_view library) {
   CollectiveConstants constants = unfitted_collectives(cluster);
-  if (!overlay(cluster.name, library, constants)) overlay(cluster.device.name, library, constants);
+  constants.of_cluster = overlay(cluster.name, library, constants);
+  if (!constants.of_cluster) overlay(cluster.device.name, library, constants);
   return constants;
 }
 

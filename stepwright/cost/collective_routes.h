@@ -42,8 +42,6 @@ class LineRates {
 
   /// The routes of a message of a group of at least two.
   [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
-  /// Levels inside a node, the first ones.
-  [[nodiscard]] int inside_levels() const { return inside_; }
 
  private:
   /// One level.

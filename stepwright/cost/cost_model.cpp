@@ -63,9 +63,9 @@ double CostModel::rate_of(const Operator& op) const {
     case OperatorKind::kGroupedLinear:
       return op.dtype == storage_type(op.dtype) ? device_.product_rate
                                                 : device_.narrow_product_rate;
-    case OperatorKind::kAttention: return attention_rate_;
     case OperatorKind::kScores:
-    case OperatorKind::kAttendValues: return device_.attention_rate;
+    case OperatorKind::kAttendValues: return device_.product_rate;
+    case OperatorKind::kAttention: return attention_rate_;
     default: return device_.memory_rate;
   }
 }
@@ -131,7 +131,9 @@ void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& 
 
 OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
                                 Algorithm algorithm) const {
-  OperatorTime time = collective_.message({collective_of(kind), payload_bytes, layout, algorithm});
+  const Collective collective = collective_of(kind);
+  OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
+  if (collective_.measured_here(collective, time.link)) return time;
   time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
   return time;
 }

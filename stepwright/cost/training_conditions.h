@@ -13,13 +13,13 @@ namespace stepwright {
 /// power and its memory, over those of one operator alone. 1: all.
 struct DeviceConditions {
   std::string device;              ///< A device's name, or a generation for all others of it.
-  double product_rate = 1;         ///< Products in 16 bits.
+  double product_rate = 1;         ///< Products in 16 bits, those of unfused attention too.
   double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
-  double attention_rate = 1;
+  double attention_rate = 1;       ///< Fused attention.
   double flash1_rate = 1;   ///< Of FlashAttention-1 and its contemporaries, beside attention_rate.
   double memory_rate = 1;   ///< Everything that the memory bounds.
-  double inside_rate = 1;   ///< Messages inside a node.
-  double network_rate = 1;  ///< Messages between nodes.
+  double inside_rate = 1;   ///< Messages inside a node, where the cluster's own were not measured.
+  double network_rate = 1;  ///< The same of messages between nodes.
 };
 
 /// How a training framework drives the devices.

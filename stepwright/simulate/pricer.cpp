@@ -106,8 +106,6 @@ Pricer::Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore
 
 Pricer::~Pricer() = default;
 
-std::size_t Pricer::summaries() const { return store_->blocks->size(); }
-
 const Layouts& Pricer::layouts(const Plan& plan) {
   if (store_->layouts.full()) {
     store_->layouts.clear();

@@ -117,9 +117,6 @@ class Pricer {
   /// degrees, micro-batch and schedule is faster. Nanoseconds to evaluate.
   [[nodiscard]] double rough_floor_s(const Plan& plan) const;
 
-  /// How many summaries were made.
-  [[nodiscard]] std::size_t summaries() const;
-
  private:
   struct Store;
   struct Passes;

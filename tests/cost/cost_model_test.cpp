@@ -40,6 +40,23 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
   EXPECT_EQ(cast_s(Phase::kWeightGradient), 0);
 }
 
+TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
+  TrainingConditions slower;
+  slower.devices = {{.device = "a100", .network_rate = 0.5}};
+  const auto ratio = [&](const std::string& cluster, OperatorKind kind) {
+    Job job = a100_job();
+    job.cluster.name = cluster;
+    const GroupLayout group = strided_layout(job.cluster, 16, 1);
+    const auto seconds = [&](const TrainingConditions& conditions) {
+      return CostModel(job, conditions).message(kind, 1e9, group, Algorithm::kRing).seconds;
+    };
+    return seconds(slower) / seconds({});
+  };
+  EXPECT_NEAR(ratio("elsewhere", OperatorKind::kAllReduce), 2, 1e-12);
+  EXPECT_EQ(ratio("a100_sxm4_80g_perlmutter", OperatorKind::kAllReduce), 1);
+  EXPECT_NEAR(ratio("a100_sxm4_80g_perlmutter", OperatorKind::kAllToAll), 2, 1e-12);
+}
+
 TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const Job job = a100_job();
   const CostModel cost(job);
