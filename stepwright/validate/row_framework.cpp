@@ -19,6 +19,11 @@ constexpr Stack kMegatronCore{.framework = "megatron-core",
                               .reduces_stored_type = true,
                               .distributed_optimizer = true,
                               .sequence_parallel = true};
+constexpr Stack kMegatronBridge = [] {
+  Stack stack = kMegatronCore;
+  stack.narrow_moments = true;
+  return stack;
+}();
 constexpr Stack kNemo{.framework = "nemo",
                       .attention = AttentionKernel::kCudnn,
                       .overlaps_data = true,
@@ -47,10 +52,11 @@ constexpr StackWord kStacks[] = {
       .gathers_logits = true,
       .scatters_pipeline = true,
       .waits_for_tensor = true,
-      .keeps_gathered = true}},
+      .keeps_gathered = true,
+      .deals_modules = true}},
     {"automodel",
      {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
-    {"megatron-bridge", kMegatronCore},
+    {"megatron-bridge", kMegatronBridge},
     {"nemo", kNemo},
     {"megatron-core", kMegatronCore},
     {"zero-3", {.framework = "deepspeed", .attention = AttentionKernel::kUnfused}},
@@ -155,6 +161,11 @@ Framework row_framework(const RunRow& row) {
     }
   }
   return framework;
+}
+
+Optimizer row_optimizer(const RunRow& row, const Architecture& model) {
+  const bool narrow = stack_of(row).narrow_moments && model.latent;
+  return narrow ? Optimizer::kAdamNarrow : Optimizer::kAdam;
 }
 
 Kernels row_kernels(const RunRow& row) {

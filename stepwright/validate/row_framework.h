@@ -19,6 +19,8 @@ struct Stack {
   /// No asynchronous tensor messages in the backward (Megatron-LM before sequence parallelism).
   bool waits_for_tensor = false;
   bool keeps_gathered = false;  ///< Inputs gathered for a product are kept for its gradient.
+  bool deals_modules = false;   ///< Stages hold equal numbers of modules (`layers_by_modules`).
+  bool narrow_moments = false;  ///< Moments in bf16 for models with latent attention.
 };
 
 /// The stack of a row's framework.
@@ -29,6 +31,10 @@ Framework row_framework(const RunRow& row);
 
 /// The kernels that the row's remarks state, or else its stack's.
 Kernels row_kernels(const RunRow& row);
+
+/// Megatron-Bridge's recipes of models with latent attention (DeepSeek-V3, Moonlight, Kimi) keep
+/// the moments in bf16.
+Optimizer row_optimizer(const RunRow& row, const Architecture& model);
 
 /// Which communication overlaps, by the remarks or else the stack.
 Overlap row_overlap(const RunRow& row);

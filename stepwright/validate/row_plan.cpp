@@ -8,6 +8,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/validate/row_cluster.h"
 #include "stepwright/validate/row_framework.h"
+#include "stepwright/validate/row_layers.h"
 #include "stepwright/validate/row_model.h"
 #include "stepwright/validate/words.h"
 
@@ -71,6 +72,7 @@ std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
   Plan& plan = out.planned.plan;
   if (plan.parallel.pipeline == 1) return std::nullopt;
   if (!row.chunks) return missing("vpp");
+  plan.layers = row_layers(row, plan.parallel.pipeline);
   if (*row.chunks > 1) plan.schedule = {ScheduleKind::kInterleaved, *row.chunks};
   return std::nullopt;
 }
@@ -174,6 +176,7 @@ std::optional<Skipped> fill(const RunRow& row, RowPlan& out) {
   job.precision = precision.value_or(DType::kBf16);
   job.framework = row_framework(row);
   job.kernels = row_kernels(row);
+  job.optimizer = row_optimizer(row, job.model);
   if (Words(row.notes).has("deepep", "hybridep")) job.dispatcher = Dispatcher::kOncePerNode;
   if (auto skipped = set_degrees(row, out)) return skipped;
   if (auto skipped = set_batch(row, out)) return skipped;

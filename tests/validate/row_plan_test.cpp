@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/validate/row_layers.h"
 #include "tests/validate/rows.h"
 
 namespace stepwright {
@@ -65,6 +66,31 @@ TEST(RowPlan, ReadsExperts) {
   EXPECT_EQ(model.experts->is_dense, (std::vector<std::uint8_t>{1, 1, 0, 0}));
   row.expert.reset();
   EXPECT_EQ(reason(row), "ep not stated");
+}
+
+TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
+  RunRow row = small_row();
+  row.framework = "Megatron-Bridge/Megatron-Core";
+  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdam);
+  row.model = "DeepSeekV3";
+  row.moe = "256 routed experts, top-8, 1 shared, moe_ffn 512, first 2 layers dense, MLA";
+  row.tensor = 1;
+  row.expert = 4;
+  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdamNarrow);
+}
+
+// 40 layers, an embedding, a norm and a head on four stages: 11, 11, 11 and 10 modules.
+TEST(RowPlan, SomeStacksDealOutModules) {
+  EXPECT_EQ(layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
+  EXPECT_EQ(layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
+  EXPECT_TRUE(layers_by_modules(4, 4).empty());
+  RunRow row = small_row();
+  row.layers = 40;
+  EXPECT_TRUE(planned(row).plan.layers.empty());
+  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
+  EXPECT_EQ(planned(row).plan.layers, (std::vector<std::int64_t>{21, 19}));
+  row.pipeline = 1;
+  EXPECT_TRUE(planned(row).plan.layers.empty());
 }
 
 TEST(RowPlan, ReadsKernels) {
