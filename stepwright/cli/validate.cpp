@@ -8,6 +8,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/validation_text.h"
+#include "stepwright/core/error.h"
 
 namespace stepwright {
 namespace {
@@ -32,6 +33,7 @@ class Validate : public Command {
   void run(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const Validation validation = validate(load_csv(file_), options_);
+    if (validation.used == 0) fail_input(unusable_text(file_, validation));
     if (json()) {
       print_json(console.out, validation_json(validation));
     } else {

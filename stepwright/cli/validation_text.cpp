@@ -128,4 +128,10 @@ std::string validation_text(const Validation& v) {
   return text + worst_text(v);
 }
 
+std::string unusable_text(const std::string& file, const Validation& validation) {
+  return fmt::format(
+      "{}: none of its {} rows can be used{}", file, validation.rows,
+      validation.skipped.empty() ? "" : ":\n" + skipped_text(validation.skipped, "skipped"));
+}
+
 }  // namespace stepwright

@@ -10,4 +10,7 @@ namespace stepwright {
 /// labels of memory, and the ten worst rows with the largest term of their prediction.
 std::string validation_text(const Validation& validation);
 
+/// Why no row of a file could be used.
+std::string unusable_text(const std::string& file, const Validation& validation);
+
 }  // namespace stepwright

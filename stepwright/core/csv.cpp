@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -131,7 +133,8 @@ CsvTable load_csv(const std::filesystem::path& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, code)) {
-    fail_input(fmt::format("{}: cannot be read", path.string()));
+    const char* why = file ? "it is a directory" : std::strerror(errno);
+    fail_input(fmt::format("{}: cannot be read: {}", path.string(), why));
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return parse_csv(text, path.string());

@@ -57,6 +57,18 @@ TEST(Validate, ShowsTablesAndTheWorstRows) {
   }
 }
 
+TEST(Validate, SaysWhyNoRowCanBeUsed) {
+  const Workplace place;
+  place.write("operators.csv",
+              "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n"
+              "gelu,1,4,4096,4096,,,nan,\n");
+  const Outcome outcome = place.run("validate operators.csv --profile a100-sxm-80g --json");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("operators.csv: none of its 1 rows can be used"));
+  EXPECT_THAT(outcome.err, HasSubstr("fwd_us is `nan`"));
+}
+
 TEST(Validate, RefusesRowsWithoutAMachine) {
   const Workplace place;
   place.write("links.csv", kCollectives);
