@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-NOISE = 0.05  # of a measurement, relative: what a prior of one sigma weighs against
+NOISE = 0.1  # of a measurement, relative: what a prior of one sigma weighs against
 FLOOR = 0.02  # errors below this are not told apart
 STEP = 0.05  # of a logarithm, for the Jacobian
 OTHER_TIERS = 0.3  # weight of rows that are not judged
