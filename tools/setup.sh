@@ -8,7 +8,7 @@ packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev l
   libfmt-dev libspdlog-dev libeigen3-dev libxgboost-dev)
 case $goal in
   plan) ;;
-  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy clang libclang-rt-dev) ;;
+  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy clang libclang-rt-dev iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;

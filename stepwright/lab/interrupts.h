@@ -1,0 +1,27 @@
+#pragma once
+
+#include <signal.h>
+
+#include "stepwright/lab/descriptor.h"
+
+namespace stepwright {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP to a program of one thread do not end it but make
+/// `fd()` readable, and writing into a closed pipe is an error instead of the end.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  /// For `RunOptions::stop_fd`.
+  [[nodiscard]] int fd() const { return signals_.get(); }
+
+ private:
+  sigset_t before_{};
+  struct sigaction broken_pipe_before_{};
+  Descriptor signals_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/lab/namespaces.h"
+#include "stepwright/lab/rank_run.h"
+#include "stepwright/lab/spec.h"
+#include "stepwright/lab/topology.h"
+
+namespace stepwright {
+
+/// An emulated cluster: nodes as network namespaces whose links are held to the rates of the spec.
+/// Nothing outside of its own namespaces is touched, and they go with this object.
+///
+///     const Lab lab(load_lab("examples/lab-4x4.yaml"));
+///     const std::vector<CommandLine> commands(lab.spec().ranks(), {"./rank", "plan.yaml"});
+///     const RunResult result = lab.run(commands, {.out = std::cout, .err = std::cerr});
+class Lab {
+ public:
+  /// Fails with `kUnsupported`, naming everything that the machine lacks (root, `ip`, `tc`, a
+  /// feature of the kernel), or with `kRuntime`.
+  explicit Lab(LabSpec spec);
+
+  [[nodiscard]] const LabSpec& spec() const { return spec_; }
+  /// The network namespace of a node, as `ip netns exec` takes it.
+  [[nodiscard]] std::string network_of(std::int64_t node) const;
+
+  /// Runs one program for each rank, in order of ranks, in its node and with `rank_environment`.
+  /// Fails with `kInput` when there are more or fewer programs than ranks, with `kRuntime` when
+  /// one cannot be started.
+  [[nodiscard]] RunResult run(std::span<const CommandLine> commands,
+                              const RunOptions& options) const;
+
+ private:
+  LabSpec spec_;
+  Namespaces namespaces_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,22 @@
+#include "stepwright/lab/line_prefix.h"
+
+#include <ostream>
+
+namespace stepwright {
+
+void LinePrefix::add(std::string_view piece, std::ostream& out) {
+  for (std::size_t end = piece.find('\n'); end != std::string_view::npos; end = piece.find('\n')) {
+    out << prefix_ << pending_ << piece.substr(0, end + 1);
+    pending_.clear();
+    piece.remove_prefix(end + 1);
+  }
+  pending_ += piece;
+  if (pending_.size() >= kLongestLine) finish(out);
+}
+
+void LinePrefix::finish(std::ostream& out) {
+  if (!pending_.empty()) out << prefix_ << pending_ << '\n';
+  pending_.clear();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,71 @@
+#include "stepwright/lab/missing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/lab/owner.h"
+#include "stepwright/lab/tool.h"
+#include "stepwright/lab/warden.h"
+
+namespace stepwright {
+namespace {
+
+/// A feature of the kernel and a command that needs it.
+struct Feature {
+  const char* name;
+  CommandLine attempt;
+};
+
+std::vector<std::string> missing_network_features() {
+  const std::string scratch = lab_name(find_owner(::getpid()).value(), 0) + "-probe";
+  const Feature features[] = {
+      {"network namespaces", {"ip", "netns", "add", scratch}},
+      {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
+      {"veth links", {"ip", "-n", scratch, "link", "add", "nic0", "type", "veth"}},
+      {"the token bucket filter of tc (sch_tbf)", shape_command(scratch, "lo", shaped_link(1e6))}};
+  std::vector<std::string> missing;
+  for (const Feature& feature : features) {
+    const auto complaint = complaint_of(feature.attempt);
+    if (!complaint) continue;
+    missing.push_back(fmt::format("{} ({})", feature.name, *complaint));
+    if (&feature == &features[0]) return missing;  // the others stand in it
+  }
+  static_cast<void>(complaint_of({"ip", "netns", "del", scratch}));
+  return missing;
+}
+
+}  // namespace
+
+std::vector<std::string> missing_for_lab() {
+  std::vector<std::string> missing;
+  if (::geteuid() != 0) missing.emplace_back("root, who alone may make networks");
+  for (const char* program : {"ip", "tc"}) {
+    if (const auto complaint = complaint_of({program, "-V"})) {
+      missing.push_back(
+          fmt::format("the program {} of the package iproute2 ({})", program, *complaint));
+    }
+  }
+  if (!missing.empty()) return missing;
+  missing = missing_network_features();
+  try {
+    const Warden warden;
+  } catch (const Error& error) {
+    missing.push_back(fmt::format("process namespaces ({})", error.what()));
+  }
+  return missing;
+}
+
+void run_for_lab(std::span<const CommandLine> commands) {
+  try {
+    run_all(commands);
+  } catch (const Error&) {
+    const std::vector<std::string> missing = missing_for_lab();
+    if (missing.empty()) throw;
+    fail_unsupported(
+        fmt::format("a lab needs what this machine lacks: {}", fmt::join(missing, "; ")));
+  }
+}
+
+}  // namespace stepwright

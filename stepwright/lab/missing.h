@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/lab/topology.h"
+
+namespace stepwright {
+
+/// What this machine lacks for a lab: rights, programs, features of the kernel; empty when nothing.
+std::vector<std::string> missing_for_lab();
+
+/// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,
+/// or with `kRuntime` when it lacks nothing.
+void run_for_lab(std::span<const CommandLine> commands);
+
+}  // namespace stepwright

@@ -1,0 +1,66 @@
+#include "stepwright/lab/namespaces.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "stepwright/lab/missing.h"
+#include "stepwright/lab/owner.h"
+#include "stepwright/lab/tool.h"
+#include "stepwright/lab/topology.h"
+
+namespace stepwright {
+namespace {
+
+/// Where `ip netns` keeps the names.
+std::filesystem::path path_of(const std::string& name) {
+  return std::filesystem::path("/run/netns") / name;
+}
+
+/// Of this process; the first that it does not use yet.
+std::string free_lab_name() {
+  const Owner owner = find_owner(::getpid()).value();
+  int number = 0;
+  while (std::filesystem::exists(path_of(switch_namespace(lab_name(owner, number))))) ++number;
+  return lab_name(owner, number);
+}
+
+void remove_namespace(const std::string& name) {
+  if (!std::filesystem::exists(path_of(name))) return;
+  static_cast<void>(complaint_of({"ip", "netns", "del", name}));
+}
+
+}  // namespace
+
+Namespaces::Namespaces(const LabSpec& spec)
+    : lab_(free_lab_name()), names_(namespaces_of(spec, lab_)) {
+  try {
+    run_for_lab(network_commands(spec, lab_));
+  } catch (...) {
+    remove_all();
+    throw;
+  }
+}
+
+Namespaces::~Namespaces() { remove_all(); }
+
+void Namespaces::remove_all() const {
+  for (const std::string& name : names_) remove_namespace(name);
+}
+
+std::vector<std::string> clean_dead_labs() {
+  std::vector<std::string> left;
+  std::error_code none_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(""), none_yet)) {
+    const std::string name = entry.path().filename().string();
+    const std::optional<Owner> owner = owner_of(name);
+    if (owner && find_owner(owner->pid) != owner) left.push_back(name);
+  }
+  std::ranges::sort(left);
+  for (const std::string& name : left) remove_namespace(name);
+  return left;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/lab/spec.h"
+
+namespace stepwright {
+
+/// The network namespaces of a lab and their links, not yet shaped, under a name that no other lab
+/// has. They go with this object.
+class Namespaces {
+ public:
+  /// Fails with `kUnsupported`, naming everything that the machine lacks, or with `kRuntime`.
+  explicit Namespaces(const LabSpec& spec);
+  ~Namespaces();
+  Namespaces(const Namespaces&) = delete;
+  Namespaces& operator=(const Namespaces&) = delete;
+
+  [[nodiscard]] const std::string& lab() const { return lab_; }
+
+ private:
+  void remove_all() const;
+
+  std::string lab_;
+  std::vector<std::string> names_;
+};
+
+/// Removes namespaces that labs left behind whose processes are dead (killed before they could do
+/// it themselves) and returns their names. Those of living processes stay.
+std::vector<std::string> clean_dead_labs();
+
+}  // namespace stepwright

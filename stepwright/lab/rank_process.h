@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+
+#include "stepwright/lab/topology.h"
+#include "stepwright/lab/warden.h"
+
+namespace stepwright {
+
+/// A program to be started in a network namespace, in a process group of its own, with an empty
+/// standard input.
+struct RankStart {
+  CommandLine command;
+  std::map<std::string, std::string> environment;  ///< Over that of this process.
+  std::string network;                             ///< Name of the network namespace.
+  int out = -1;                                    ///< Its standard output and error.
+  int err = -1;
+};
+
+/// Starts it under a warden and returns its process. Fails with `kRuntime`; a program that cannot
+/// be run says so on its standard error and ends with 127.
+pid_t start_rank(const Warden& warden, const RankStart& start);
+
+}  // namespace stepwright

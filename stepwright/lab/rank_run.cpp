@@ -1,0 +1,131 @@
+#include "stepwright/lab/rank_run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <ostream>
+
+namespace stepwright {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool is_heard(const RunningRank& rank) { return rank.out.is_open() || rank.err.is_open(); }
+
+class RankRun {
+ public:
+  explicit RankRun(const RunOptions& options) : options_(options) {
+    if (options.timeout_s > 0) deadline_ = options.timeout_s;
+  }
+  ~RankRun() {
+    warden_.kill_all();
+    for (RunningRank& rank : ranks_) rank.wait(seconds());
+  }
+  RankRun(const RankRun&) = delete;
+  RankRun& operator=(const RankRun&) = delete;
+
+  void start(const RankStart& start, std::int64_t node) {
+    ranks_.emplace_back(std::ssize(ranks_), node, warden_, start);
+  }
+
+  RunResult finish() {
+    while (std::ranges::any_of(ranks_, &RunningRank::is_running)) wait_and_see();
+    warden_.kill_all();  // now every stream ends, whoever held it
+    while (std::ranges::any_of(ranks_, is_heard)) wait_and_see();
+    RunResult result{.seconds = seconds(), .failure = failure_};
+    for (const RunningRank& rank : ranks_) result.ranks.push_back(rank.end);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+
+  /// Waits until anything happens and sees to it.
+  void wait_and_see() {
+    std::vector<pollfd> watched{{.fd = options_.stop_fd, .events = POLLIN}};
+    for (const RunningRank& rank : ranks_) {
+      for (const int fd : {rank.out.pipe.read.get(), rank.err.pipe.read.get(), rank.exit_fd()}) {
+        watched.push_back({.fd = fd, .events = POLLIN});  // those that are closed are passed over
+      }
+    }
+    ::poll(watched.data(), watched.size(), milliseconds_left());
+    if (watched[0].revents != 0) heed_stop();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const pollfd* of_rank = &watched[1 + 3 * i];
+      if (of_rank[0].revents != 0) ranks_[i].out.pass_on(options_.out);
+      if (of_rank[1].revents != 0) ranks_[i].err.pass_on(options_.err);
+      if (of_rank[2].revents != 0) take_end(ranks_[i]);
+    }
+    options_.out.flush();
+    options_.err.flush();
+    if (!options_.out || !options_.err) stop("the output of the ranks cannot be written");
+    heed_deadline();
+  }
+
+  /// Until the next deadline; -1: there is none.
+  [[nodiscard]] int milliseconds_left() const {
+    if (!deadline_) return -1;
+    return static_cast<int>(std::ceil(std::clamp(*deadline_ - seconds(), 0.0, 1e6) * 1e3));
+  }
+
+  void heed_stop() {
+    std::array<char, 128> ignored{};  // one signal of a signalfd
+    static_cast<void>(::read(options_.stop_fd, ignored.data(), ignored.size()) < 0);
+    if (stopping_) warden_.kill_all();
+    stop("interrupted");
+  }
+
+  void heed_deadline() {
+    if (!deadline_ || seconds() < *deadline_) return;
+    deadline_.reset();
+    if (stopping_) return warden_.kill_all();
+    const auto first = std::ranges::find_if(ranks_, &RunningRank::is_running);
+    if (first == ranks_.end()) return;
+    stop(fmt::format("{} of {} ranks had not ended after {} s, rank {} on node {} among them",
+                     std::ranges::count_if(ranks_, &RunningRank::is_running), ranks_.size(),
+                     options_.timeout_s, first->end.rank, first->end.node));
+  }
+
+  void take_end(RunningRank& rank) {
+    rank.wait(seconds());
+    if (rank.end.exit_code != 0 || rank.end.signal != 0) stop(describe(rank.end));
+  }
+
+  /// Asks all to end; only the first reason counts.
+  void stop(const std::string& reason) {
+    if (stopping_) return;
+    stopping_ = true;
+    failure_ = reason;
+    deadline_ = seconds() + options_.grace_s;
+    for (const RunningRank& rank : ranks_) rank.ask_to_end();
+  }
+
+  const RunOptions& options_;
+  Clock::time_point begin_ = Clock::now();
+  Warden warden_;
+  std::vector<RunningRank> ranks_;
+  std::optional<double> deadline_;  ///< Of the run; while stopping, of the grace.
+  bool stopping_ = false;
+  std::string failure_;
+};
+
+}  // namespace
+
+RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_node,
+                    const RunOptions& options) {
+  RankRun run(options);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    run.start(ranks[i], static_cast<std::int64_t>(i) / ranks_per_node);
+  }
+  return run.finish();
+}
+
+}  // namespace stepwright

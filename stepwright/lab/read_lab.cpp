@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/description.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/named.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/lab/spec.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
+
+/// Bytes/s of one of each unit.
+struct RateUnit {
+  std::string_view name;
+  double bytes_per_s;
+};
+constexpr RateUnit kRateUnits[] = {{"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {"MB/s", 1e6},
+                                   {"GB/s", 1e9},     {"bit/s", 0.125},  {"B/s", 1}};
+
+/// `400 Mbit/s`; nothing when the text is no number and unit.
+std::optional<double> rate_of(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const auto* unit = std::ranges::find(kRateUnits, text.substr(space + 1), &RateUnit::name);
+  const std::optional<double> number = read_double(text.substr(0, space));
+  if (!number || unit == std::end(kRateUnits)) return std::nullopt;
+  return *number * unit->bytes_per_s;
+}
+
+/// A number alone is bytes/s, as in a cluster.
+double read_rate(Node node) {
+  constexpr double kLeast = 125e3;
+  constexpr double kMost = 12.5e9;
+  const std::optional<double> rate = node.is_number() ? node.number() : rate_of(node.text());
+  if (rate && *rate >= kLeast && *rate <= kMost) return *rate;
+  node.fail(
+      fmt::format("must be a rate from 1 Mbit/s to 100 Gbit/s, as 400 Mbit/s (also Gbit/s, "
+                  "bit/s, MB/s, GB/s, B/s) or a number of bytes/s; it is '{}'",
+                  node.text()));
+}
+
+ShapedLink read_link(Node node) {
+  constexpr std::int64_t kMostBurst = std::int64_t{1} << 30;
+  if (const auto latency = node.find("latency")) {
+    latency->fail_unsupported("a latency cannot be emulated: tbf shapes rates only");
+  }
+  ShapedLink link = shaped_link(read_rate(node.get("rate")));
+  if (const auto burst = node.find("burst")) {
+    // A packet that no bucket can hold would never leave.
+    link.burst_bytes = burst->integer(link.packet_bytes + 14, kMostBurst);
+  }
+  return link;
+}
+
+void read_nic(Node node, LabSpec& lab) {
+  node.allow_only({"rate", "per", "burst", "latency"});
+  lab.nic = read_link(node);
+  if (const auto owner = node.find("per")) lab.nic_of = owner->choice(kNicOwnerNames);
+}
+
+ShapedLink read_inside(Node node) {
+  node.allow_only({"rate", "burst", "latency"});
+  return read_link(node);
+}
+
+Device read_lab_device(Node node) {
+  Device device;
+  if (const auto stated = node.find("device")) {
+    read_device(*stated, device);
+  } else {
+    device = built_in_device("a100-sxm-80g");
+  }
+  return device;
+}
+
+}  // namespace
+
+LabSpec read_lab(Node node) {
+  const Node version = node.get("stepwright");
+  if (version.text() != "lab/1") {
+    version.fail(fmt::format("must be lab/1 here; it is '{}'", version.text()));
+  }
+  node.allow_only({"stepwright", "name", "nodes", "ranks_per_node", "nic", "inside", "device"});
+  LabSpec lab;
+  lab.nodes = node.get("nodes").integer(1, kMaxLabNodes);
+  lab.ranks_per_node = node.get("ranks_per_node").integer(1, kMaxLabRanksPerNode);
+  read_nic(node.get("nic"), lab);
+  lab.inside = read_inside(node.get("inside"));
+  const auto name = node.find("name");
+  lab.name = name ? name->text() : fmt::format("lab-{}x{}", lab.nodes, lab.ranks_per_node);
+  if (lab.name.empty()) name->fail("must not be empty");
+  lab.device = read_lab_device(node);
+  return lab;
+}
+
+LabSpec load_lab(const std::filesystem::path& path) {
+  const Document document = Document::load(path);
+  return read_lab(document.root());
+}
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#include "stepwright/lab/spec.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+
+ShapedLink shaped_link(double rate_bytes_per_s) {
+  // Timers come up to 100 us late; half as long for a packet lets the bucket hold several.
+  constexpr double kLatest = 100e-6;
+  constexpr double kPacketTime = 50e-6;
+  constexpr double kLeastPacket = 9000;
+  constexpr double kMostPacket = 65000;
+  constexpr std::int64_t kEthernetHeader = 14;
+  ShapedLink link{.rate_bytes_per_s = rate_bytes_per_s};
+  const double packet = std::clamp(rate_bytes_per_s * kPacketTime, kLeastPacket, kMostPacket);
+  link.packet_bytes = static_cast<std::int64_t>(packet);
+  link.burst_bytes = link.packet_bytes + kEthernetHeader + std::llround(rate_bytes_per_s * kLatest);
+  return link;
+}
+
+double LabSpec::shaped_bytes_per_s() const {
+  const double per_node =
+      static_cast<double>(nics_per_node()) * nic.rate_bytes_per_s + inside.rate_bytes_per_s;
+  return static_cast<double>(nodes) * per_node;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/core/document.h"
+
+namespace stepwright {
+
+/// A link that a token bucket holds to a rate. Headers count: TCP's payload gets
+/// (packet - 52) / (packet + 14) of it.
+struct ShapedLink {
+  double rate_bytes_per_s = 0;
+  std::int64_t packet_bytes = 0;  ///< Largest packet (MTU), so large that headers do not matter.
+  /// What may pass at once after a pause. The least that still reaches the rate is one packet and
+  /// what the rate carries until a late timer has woken up.
+  std::int64_t burst_bytes = 0;
+
+  bool operator==(const ShapedLink&) const = default;
+};
+
+/// A link of this rate, with packets and a burst that suit it.
+ShapedLink shaped_link(double rate_bytes_per_s);
+
+/// Who has a NIC of its own.
+enum class NicOwner : std::uint8_t { kNode, kRank };
+
+/// An emulated cluster: what a file `stepwright: lab/1` says (docs/formats.md, "Lab").
+struct LabSpec {
+  std::string name;
+  std::int64_t nodes = 1;
+  std::int64_t ranks_per_node = 1;
+  ShapedLink nic;  ///< One NIC, each way.
+  NicOwner nic_of = NicOwner::kNode;
+  ShapedLink inside;  ///< The bus that all ranks of a node share, both ways together.
+  Device device;      ///< What a rank stands for in predictions.
+
+  [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
+  [[nodiscard]] std::int64_t nics_per_node() const {
+    return nic_of == NicOwner::kRank ? ranks_per_node : 1;
+  }
+  /// What all links of the lab carry together when all are busy: every NIC and every bus, one way.
+  [[nodiscard]] double shaped_bytes_per_s() const;
+
+  bool operator==(const LabSpec&) const = default;
+};
+
+/// Most nodes, and most ranks of a node.
+inline constexpr std::int64_t kMaxLabNodes = 64;
+inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
+
+/// Reads a lab. Fails with `kInput` on unknown keys and values out of range, with `kUnsupported` on
+/// a latency, which only the kernel's netem could give.
+LabSpec read_lab(Node node);
+
+/// As above, from a file.
+LabSpec load_lab(const std::filesystem::path& path);
+
+/// The lab as a cluster, with nominal rates: a rank sends its share of the node's bus.
+Cluster lab_cluster(const LabSpec& spec);
+
+/// The same as a cluster file, which `cluster: {profile: FILE}` of a job reads.
+nlohmann::ordered_json lab_profile(const LabSpec& spec);
+
+}  // namespace stepwright

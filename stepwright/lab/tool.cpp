@@ -1,0 +1,97 @@
+#include "stepwright/lab/tool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/lab/descriptor.h"
+
+namespace stepwright {
+namespace {
+
+/// What a spawned program has for standard input, output and error.
+class Streams {
+ public:
+  explicit Streams(int error) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO);
+  }
+  ~Streams() { ::posix_spawn_file_actions_destroy(&actions_); }
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+std::string read_all(int descriptor) {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const ssize_t count = ::read(descriptor, block.data(), block.size());
+    if (count > 0) text.append(block.data(), count);
+    if (count == 0 || (count < 0 && errno != EINTR)) return text;
+  }
+}
+
+int wait_for(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/// One line, without spaces at its ends.
+std::string one_line(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  for (char& letter : text) {
+    if (letter == '\n') letter = ';';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> complaint_of(const CommandLine& command) {
+  Pipe said;
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const Streams streams(said.write.get());
+  const int error = ::posix_spawnp(&process, arguments.front(), streams.get(), nullptr,
+                                   arguments.data(), environ);
+  if (error != 0) {
+    return fmt::format("{}: {}", command.front(), std::generic_category().message(error));
+  }
+  said.write.close();
+  const std::string text = read_all(said.read.get());
+  const int status = wait_for(process);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
+  return text.empty() ? fmt::format("{} failed", command.front()) : one_line(text);
+}
+
+void run_all(std::span<const CommandLine> commands) {
+  for (const CommandLine& command : commands) {
+    if (const auto complaint = complaint_of(command)) {
+      throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", fmt::join(command, " "), *complaint));
+    }
+  }
+}
+
+}  // namespace stepwright

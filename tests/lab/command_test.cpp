@@ -1,0 +1,168 @@
+// The command itself: its exit codes, and what is left when it is stopped or killed.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "own_lab.h"
+#include "stepwright/lab/descriptor.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr uid_t kNobody = 65534;
+
+std::string command_path() {
+  const char* path = std::getenv("STEPWRIGHT_COMMAND");
+  return std::filesystem::absolute(path == nullptr ? "build/dev/stepwright" : path).string();
+}
+
+/// `stepwright lab ...`, started.
+class Command {
+ public:
+  explicit Command(std::vector<std::string> arguments, uid_t user = 0) {
+    arguments.insert(arguments.begin(), {command_path(), "lab"});
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    process_ = ::fork();
+    if (process_ != 0) {
+      said_.write.close();
+      return;
+    }
+    ::dup2(said_.write.get(), STDOUT_FILENO);
+    ::dup2(said_.write.get(), STDERR_FILENO);
+    if (user == 0 || ::setuid(user) == 0) ::execv(words[0], words.data());
+    ::_exit(126);
+  }
+  ~Command() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    static_cast<void>(code());
+  }
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  [[nodiscard]] pid_t process() const { return process_; }
+  void send(int signal) const { ::kill(process_, signal); }
+  /// Reads no further.
+  void close_output() { said_.read.close(); }
+  /// What it says until its end.
+  std::string text() {
+    std::string text;
+    std::array<char, 4096> block{};
+    for (;;) {
+      const ssize_t count = ::read(said_.read.get(), block.data(), block.size());
+      if (count <= 0) return text;
+      text.append(block.data(), count);
+    }
+  }
+  /// Waits for its end: the exit code, or the signal that ended it, negative.
+  int code() {
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  Pipe said_;
+  pid_t process_ = -1;
+};
+
+std::vector<std::string> run_of(const std::string& line) {
+  return {"run", "--timeout", "60", "examples/lab-4x4.yaml", "--", "sh", "-c", line};
+}
+
+class LabCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { SKIP_WITHOUT_LAB(); }
+};
+
+TEST_F(LabCommand, PassesOnWhatRanksSay) {
+  Command lab(run_of("echo hello from $RANK"));
+  const pid_t process = lab.process();
+  EXPECT_THAT(lab.text(),
+              AllOf(HasSubstr("[0] hello from 0\n"), HasSubstr("[15] hello from 15\n")));
+  EXPECT_EQ(lab.code(), 0);
+  EXPECT_THAT(namespaces_made_by(process), IsEmpty());
+}
+
+TEST_F(LabCommand, NamesTheRankThatFailed) {
+  Command lab(run_of("[ $RANK = 5 ] && exit 3; exec sleep 70.5"));
+  const pid_t process = lab.process();
+  EXPECT_THAT(lab.text(), HasSubstr("error: rank 5 on node 1 ended with exit code 3\n"));
+  EXPECT_EQ(lab.code(), 1);
+  EXPECT_EQ(processes_with("70.5"), 0);
+  EXPECT_THAT(namespaces_made_by(process), IsEmpty());
+}
+
+TEST_F(LabCommand, ClearsUpWhenInterrupted) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Command lab(run_of("exec sleep 71.5"));
+    const pid_t process = lab.process();
+    ASSERT_TRUE(soon([] { return processes_with("71.5") == 16; }));
+    lab.send(signal);
+    EXPECT_THAT(lab.text(), HasSubstr("error: interrupted"));
+    EXPECT_EQ(lab.code(), 1);
+    EXPECT_EQ(processes_with("71.5"), 0);
+    EXPECT_THAT(namespaces_made_by(process), IsEmpty());
+  }
+}
+
+TEST_F(LabCommand, ClearsUpWhenNobodyListens) {
+  Command lab(run_of("exec yes 73.5"));
+  const pid_t process = lab.process();
+  ASSERT_TRUE(soon([] { return processes_with("73.5") == 16; }));
+  lab.close_output();
+  EXPECT_NE(lab.code(), 0);
+  EXPECT_EQ(processes_with("73.5"), 0);
+  EXPECT_THAT(namespaces_made_by(process), IsEmpty());
+}
+
+TEST_F(LabCommand, LeavesNoProcessWhenKilledAndCleanRemovesTheRest) {
+  Command lab(run_of("setsid sleep 72.5 & exec sleep 72.5"));
+  const pid_t process = lab.process();
+  ASSERT_TRUE(soon([] { return processes_with("72.5") == 32; }));
+  const Lab living(small_lab(1, 1));
+  EXPECT_THAT(Command({"clean"}).text(), Not(HasSubstr(std::to_string(process))));
+  lab.send(SIGKILL);
+  EXPECT_EQ(lab.code(), -SIGKILL);
+  EXPECT_TRUE(soon([] { return processes_with("72.5") == 0; }));
+  EXPECT_EQ(namespaces_made_by(process).size(), 5);
+  const std::string removed = Command({"clean"}).text();
+  EXPECT_THAT(removed, HasSubstr("removed stepwright-" + std::to_string(process)));
+  EXPECT_THAT(namespaces_made_by(process), IsEmpty());
+  EXPECT_EQ(namespaces_made_by(::getpid()).size(), 2);
+  EXPECT_EQ(run_shell(living, "true").result.failure, "");
+}
+
+TEST_F(LabCommand, SaysWhatIsMissing) {
+  Command lab(run_of("true"), kNobody);
+  const std::string text = lab.text();
+  const int code = lab.code();
+  if (code == 126) GTEST_SKIP() << "nobody may not run " << command_path();
+  EXPECT_THAT(text, HasSubstr("a lab needs what this machine lacks: root"));
+  EXPECT_EQ(code, 3);
+}
+
+TEST(LabProfile, NeedsNoRights) {
+  Command lab({"profile", "examples/lab-4x4.yaml"});
+  EXPECT_THAT(lab.text(), HasSubstr("\"stepwright\": \"cluster/1\""));
+  EXPECT_EQ(lab.code(), 0);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,37 @@
+// Any mapping is read as a lab or refused with an Error; what was read makes a cluster, and
+// commands without an empty word.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/lab/topology.h"
+
+namespace {
+
+using namespace stepwright;
+
+void check_lab(const LabSpec& spec) {
+  if (lab_cluster(spec).devices() != spec.ranks()) std::abort();
+  if (spec.nodes > 4 || spec.ranks_per_node > 4) return;
+  for (const CommandLine& command : shaping_commands(spec, "L")) {
+    for (const std::string& word : command) {
+      if (word.empty()) std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const Document document = Document::parse(text, "fuzz.yaml");
+    check_lab(read_lab(document.root()));
+  } catch (const Error&) {
+    // A refusal is an answer.
+  }
+  return 0;
+}

@@ -1,0 +1,32 @@
+#include "stepwright/lab/line_prefix.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace stepwright {
+namespace {
+
+TEST(LinePrefix, WritesWholeLinesOnly) {
+  std::ostringstream out;
+  LinePrefix lines("[3] ");
+  lines.add("one\ntw", out);
+  EXPECT_EQ(out.str(), "[3] one\n");
+  lines.add("o", out);
+  lines.add("\n\nthree", out);
+  EXPECT_EQ(out.str(), "[3] one\n[3] two\n[3] \n");
+  lines.finish(out);
+  EXPECT_EQ(out.str(), "[3] one\n[3] two\n[3] \n[3] three\n");
+  lines.finish(out);
+  EXPECT_EQ(out.str(), "[3] one\n[3] two\n[3] \n[3] three\n");
+}
+
+TEST(LinePrefix, CutsALineWithoutEnd) {
+  std::ostringstream out;
+  LinePrefix lines("> ");
+  lines.add(std::string(LinePrefix::kLongestLine, 'x'), out);
+  EXPECT_EQ(out.str().size(), LinePrefix::kLongestLine + 3);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
+
+#include "own_lab.h"
+#include "stepwright/core/error.h"
+#include "stepwright/lab/descriptor.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LabRun : public ::testing::Test {
+ protected:
+  void SetUp() override { SKIP_WITHOUT_LAB(); }
+  void TearDown() override { EXPECT_THAT(namespaces_made_by(::getpid()), IsEmpty()); }
+};
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::string content_of(const char* path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The interfaces of the network that this process is in.
+std::vector<std::string> own_interfaces() {
+  std::vector<std::string> names;
+  for (const std::string& line : sorted_lines(content_of("/proc/self/net/dev"))) {
+    names.push_back(line.substr(0, line.find(':')));
+  }
+  return names;
+}
+
+TEST_F(LabRun, EveryRankIsInItsPlace) {
+  const Lab lab(small_lab(2, 2));
+  const Ran ran = run_shell(lab, "echo $RANK of $WORLD_SIZE in $GROUP_RANK; echo err >&2");
+  EXPECT_EQ(ran.result.failure, "");
+  EXPECT_THAT(sorted_lines(ran.out), ::testing::ElementsAre("[0] 0 of 4 in 0", "[1] 1 of 4 in 0",
+                                                            "[2] 2 of 4 in 1", "[3] 3 of 4 in 1"));
+  EXPECT_THAT(sorted_lines(ran.err),
+              ::testing::ElementsAre("[0] err", "[1] err", "[2] err", "[3] err"));
+}
+
+TEST_F(LabRun, RanksMayRunDifferentPrograms) {
+  const Lab lab(small_lab(2, 1));
+  std::ostringstream out;
+  const std::vector<CommandLine> commands{{"echo", "a b"}, {"printf", "no newline"}};
+  EXPECT_EQ(lab.run(commands, {.out = out, .err = out}).failure, "");
+  EXPECT_THAT(sorted_lines(out.str()), ::testing::ElementsAre("[0] a b", "[1] no newline"));
+  EXPECT_THROW(static_cast<void>(lab.run({}, {.out = out, .err = out})), Error);
+}
+
+TEST_F(LabRun, AddressesAreThoseOfTheNode) {
+  const Lab lab(small_lab(2, 2, NicOwner::kRank));
+  const Ran ran =
+      run_shell(lab,
+                "ip -o addr show dev $GLOO_SOCKET_IFNAME | "
+                "grep -q \" $STEPWRIGHT_LAB_ADDRESS/24 \" && ls -d /proc/$$ >/dev/null");
+  EXPECT_EQ(ran.result.failure, "") << ran.err;
+}
+
+TEST_F(LabRun, TouchesNothingOfTheHost) {
+  const auto before = own_interfaces();
+  const Lab lab(small_lab(2, 1));
+  EXPECT_EQ(own_interfaces(), before);
+  EXPECT_EQ(namespaces_made_by(::getpid()).size(), 3);
+}
+
+TEST_F(LabRun, LinesAreNotMixed) {
+  const Lab lab(small_lab(2, 2));
+  const Ran ran = run_shell(
+      lab, "i=0; while [ $i -lt 500 ]; do printf $RANK-; printf \"line-$i\\n\"; i=$((i+1)); done");
+  EXPECT_EQ(ran.result.failure, "");
+  const auto lines = sorted_lines(ran.out);
+  EXPECT_EQ(lines.size(), 4 * 500);
+  const std::regex whole(R"(\[(\d)\] \1-line-\d+)");
+  for (const std::string& line : lines) EXPECT_TRUE(std::regex_match(line, whole)) << line;
+}
+
+TEST_F(LabRun, ARankThatFailsStopsTheOthers) {
+  const Lab lab(small_lab(2, 2));
+  const Ran ran = run_shell(lab, "[ $RANK = 3 ] && exit 7; exec sleep 60");
+  EXPECT_EQ(ran.result.failure, "rank 3 on node 1 ended with exit code 7");
+  EXPECT_LT(ran.result.seconds, 4);
+  EXPECT_EQ(ran.result.ranks[3].exit_code, 7);
+  EXPECT_EQ(ran.result.ranks[0].signal, SIGTERM);
+}
+
+TEST_F(LabRun, ARankThatCrashesIsNamed) {
+  const Lab lab(small_lab(1, 2));
+  const Ran ran = run_shell(lab, "[ $RANK = 1 ] && kill -SEGV $$; exec sleep 60");
+  EXPECT_EQ(ran.result.failure, "rank 1 on node 0 was ended by SIGSEGV");
+}
+
+TEST_F(LabRun, RanksThatDoNotHeedAreKilled) {
+  const Lab lab(small_lab(1, 2));
+  std::ostringstream out;
+  const std::vector<CommandLine> commands(2, {"sh", "-c", "trap '' TERM; sleep 61.5; sleep 61.5"});
+  const RunResult result =
+      lab.run(commands, {.out = out, .err = out, .timeout_s = 0.3, .grace_s = 0.3});
+  EXPECT_EQ(result.failure, "2 of 2 ranks had not ended after 0.3 s, rank 0 on node 0 among them");
+  EXPECT_LT(result.seconds, 3);
+  EXPECT_EQ(result.ranks[1].signal, SIGKILL);
+  EXPECT_EQ(processes_with("61.5"), 0);
+}
+
+TEST_F(LabRun, StopsWhenAsked) {
+  const Lab lab(small_lab(1, 1));
+  Pipe ask;
+  ASSERT_EQ(::write(ask.write.get(), "!", 1), 1);
+  std::ostringstream out;
+  const std::vector<CommandLine> commands(1, {"sleep", "60"});
+  const RunResult result =
+      lab.run(commands, {.out = out, .err = out, .timeout_s = 30, .stop_fd = ask.read.get()});
+  EXPECT_EQ(result.failure, "interrupted");
+  EXPECT_LT(result.seconds, 3);
+}
+
+TEST_F(LabRun, NothingThatRanksStartedStaysBehind) {
+  const Lab lab(small_lab(1, 2));
+  const Ran ran = run_shell(lab, "setsid sleep 62.5 & sleep 62.5 & exit 0");
+  EXPECT_EQ(ran.result.failure, "");
+  EXPECT_LT(ran.result.seconds, 4);
+  EXPECT_EQ(processes_with("62.5"), 0);
+}
+
+TEST_F(LabRun, AProgramThatIsNotThereIsNamed) {
+  const Lab lab(small_lab(1, 1));
+  const Ran ran = run_everywhere(lab, {"no-such-program"});
+  EXPECT_THAT(ran.err, HasSubstr("[0] stepwright lab: cannot run no-such-program: No such file"));
+  EXPECT_EQ(ran.result.failure, "rank 0 on node 0 ended with exit code 127");
+}
+
+TEST_F(LabRun, StopsWhenNobodyReadsTheOutput) {
+  const Lab lab(small_lab(1, 1));
+  std::ofstream full("/dev/full");
+  const std::vector<CommandLine> commands(1, {"yes"});
+  const RunResult result = lab.run(commands, {.out = full, .err = full, .timeout_s = 30});
+  EXPECT_EQ(result.failure, "the output of the ranks cannot be written");
+}
+
+TEST_F(LabRun, LabsDoNotMeet) {
+  const Lab one(small_lab(2, 1));
+  const Lab two(small_lab(2, 1));
+  EXPECT_NE(one.network_of(0), two.network_of(0));
+  // Both listen at the same address; a connection within one does not reach the other.
+  const std::string line =
+      "if [ $RANK = 0 ]; then python3 -c 'import socket; s = socket.create_server((\"10.0.0.1\", "
+      "99)); s.settimeout(20); s.accept()[0].sendall(b\"NAME\")'; else python3 -c 'import socket, "
+      "time; time.sleep(1); print(socket.create_connection((\"10.0.0.1\", 99)).recv(9))'; fi";
+  const auto named = [&](const char* name) {
+    return std::regex_replace(line, std::regex("NAME"), name);
+  };
+  const Ran first = run_shell(one, named("one"));
+  EXPECT_THAT(first.out, HasSubstr("[1] b'one'")) << first.err;
+  const Ran second = run_shell(two, named("two"));
+  EXPECT_THAT(second.out, HasSubstr("[1] b'two'")) << second.err;
+}
+
+}  // namespace
+}  // namespace stepwright
