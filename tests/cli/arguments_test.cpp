@@ -10,7 +10,7 @@ TEST(Arguments, HelpTextsAreThese) {
   std::string text;
   for (const char* arguments :
        {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
-        "study --help", "fit --help", "list --help", "--version"}) {
+        "study --help", "fit --help", "list --help", "lab --help", "lab run --help", "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);
@@ -20,14 +20,30 @@ TEST(Arguments, WrongOnesAreBadInput) {
   const Workplace place;
   std::string text;
   for (const char* arguments :
-       {"", "tnue job.yaml", "tune", "tune job.yaml plan.yaml",
-        "tune examples/llama-3-70b.yaml --top", "tune examples/llama-3-70b.yaml --top 0",
-        "tune examples/llama-3-70b.yaml --top many", "tune examples/llama-3-70b.yaml --threads -1",
-        "predict --sett x=1 plan.yaml", "traffic examples/llama-3-70b.plan.yaml --rank 64",
+       {"",
+        "tnue job.yaml",
+        "tune",
+        "tune job.yaml plan.yaml",
+        "tune examples/llama-3-70b.yaml --top",
+        "tune examples/llama-3-70b.yaml --top 0",
+        "tune examples/llama-3-70b.yaml --top many",
+        "tune examples/llama-3-70b.yaml --threads -1",
+        "predict --sett x=1 plan.yaml",
+        "traffic examples/llama-3-70b.plan.yaml --rank 64",
         "traffic examples/llama-3-70b.plan.yaml --rank -1",
-        "traffic examples/llama-3-70b.plan.yaml --rank 99999999999999999999", "list cars",
-        "study speed examples/llama-3-70b.yaml", "study search examples/llama-3-70b.plan.yaml",
-        "study bandwidth none.yaml", "list profiles --config config.json"}) {
+        "traffic examples/llama-3-70b.plan.yaml --rank 99999999999999999999",
+        "list cars",
+        "study speed examples/llama-3-70b.yaml",
+        "study search examples/llama-3-70b.plan.yaml",
+        "study bandwidth none.yaml",
+        "list profiles --config config.json",
+        "lab",
+        "lab rnu",
+        "lab run",
+        "lab run examples/lab-4x4.yaml",
+        "lab check none.yaml",
+        "lab profile examples/llama-3-70b.yaml",
+        "lab run --timeout soon examples/lab-4x4.yaml -- true"}) {
     text += transcript(place, arguments);
   }
   expect_golden("arguments.txt", text);

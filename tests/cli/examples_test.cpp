@@ -12,12 +12,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Files of examples/ whose names end so.
-std::vector<std::string> examples(const std::string& ending) {
+/// Files of examples/ whose names end so and which hold this format.
+std::vector<std::string> examples(const std::string& ending, const std::string& format = "") {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("examples")) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(ending)) names.push_back(name);
+    const bool of_format =
+        content_of(entry.path()).find("stepwright: " + format) != std::string::npos;
+    if (name.ends_with(ending) && of_format) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;
@@ -30,7 +32,7 @@ TEST(Examples, SayWhatTheyShow) {
 }
 
 TEST(Examples, JobsGiveAPlanThatFits) {
-  for (const std::string& name : examples(".yaml")) {
+  for (const std::string& name : examples(".yaml", "job/")) {
     if (name.ends_with(".plan.yaml")) continue;
     const Workplace place;
     const Outcome outcome = place.run("tune examples/" + name + " --json --top 1 -o plan.yaml");
@@ -54,6 +56,21 @@ TEST(Examples, PlansAreAnsweredByEveryCommand) {
       EXPECT_EQ(outcome.code, 0) << command << name << ": " << outcome.err;
     }
     EXPECT_TRUE(Json::parse(place.run("predict --json examples/" + name).out).at("fits")) << name;
+  }
+}
+
+TEST(Examples, LabsAreClustersForJobs) {
+  const Workplace place;
+  ASSERT_FALSE(examples(".yaml", "lab/").empty());
+  for (const std::string& name : examples(".yaml", "lab/")) {
+    const Outcome profile = place.run("lab profile examples/" + name + " -o lab.json");
+    ASSERT_EQ(profile.code, 0) << profile.err;
+    place.write("job.yaml",
+                "stepwright: job/1\nmodel: gpt2\ncluster: {profile: ./lab.json}\n"
+                "batch: {sequences: 16, length: 256}\n");
+    const Outcome tuned = place.run("tune job.yaml --json --top 1 -o plan.yaml");
+    ASSERT_EQ(tuned.code, 0) << name << ": " << tuned.err;
+    EXPECT_EQ(place.run("predict plan.yaml").code, 0) << name;
   }
 }
 

@@ -1,0 +1,138 @@
+#include "stepwright/lab/lab.h"
+
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/lab_text.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+#include "stepwright/lab/capacity.h"
+#include "stepwright/lab/interrupts.h"
+
+namespace stepwright {
+namespace {
+
+/// Long enough for TCP to reach its pace.
+constexpr double kSelfTestSeconds = 0.3;
+
+class LabCommand : public Command {
+ public:
+  explicit LabCommand(CLI::App& program)
+      : Command(program, "lab", "Emulate a cluster on this machine (Linux, root)",
+                "  stepwright lab run examples/lab-4x4.yaml -- ./rank plan.yaml\n"
+                "  stepwright lab check examples/lab-4x4.yaml\n"
+                "  stepwright lab profile examples/lab-4x4.yaml -o lab.json\n"
+                "  stepwright lab clean") {
+    add_run();
+    check_ = add("check", "Compare the rates of a lab with what this machine carries");
+    add_file(check_);
+    profile_ = add("profile", "Write a lab as a cluster file for jobs, with nominal rates");
+    add_file(profile_);
+    profile_->add_option("-o,--output", output_, "File to write; standard output otherwise")
+        ->type_name("PROFILE");
+    clean_ = add("clean", "Remove what killed labs left behind; living ones stay");
+  }
+
+  void run(const Console& console) override {
+    if (run_->parsed()) run_lab(console);
+    if (check_->parsed()) check_lab(console);
+    if (profile_->parsed()) write_profile(console);
+    if (clean_->parsed()) clean(console);
+    if (app().get_subcommands().empty()) {
+      fail_input("say what to do with a lab: run, check, profile or clean (stepwright lab --help)");
+    }
+  }
+
+ private:
+  CLI::App* add(const std::string& name, const std::string& description) {
+    CLI::App* command = app().add_subcommand(name, description);
+    command->fallthrough();  // --json stands with all of them
+    return command;
+  }
+
+  void add_file(CLI::App* command) {
+    command->add_option("LAB", file_, "Lab file (docs/formats.md, Lab)")->required();
+  }
+
+  void add_run() {
+    run_ = add("run", "Run a program as every rank of a lab, each in its node");
+    add_file(run_);
+    run_->add_option("COMMAND", command_,
+                     "Program and its arguments, after --; it finds RANK, WORLD_SIZE,\n"
+                     "MASTER_ADDR, ... as under torchrun (docs/emulation.md)")
+        ->required();
+    run_->add_option("--timeout", timeout_s_, "Stop ranks that still run after so many seconds")
+        ->type_name("S")
+        ->check(CLI::Range(1e-3, 1e6));
+    run_->add_option("--grace", grace_s_, "Seconds from SIGTERM to SIGKILL for ranks to stop")
+        ->type_name("S")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+  }
+
+  void run_lab(const Console& console) {
+    const LabSpec spec = load_lab(file_);
+    const Interrupts interrupts;  // outlives the lab, so that nothing keeps it from going
+    const std::string warning = too_fast(spec, tcp_capacity_bytes_per_s(kSelfTestSeconds));
+    if (!warning.empty()) console.log.warn(warning);
+    const Lab lab(spec);
+    const std::vector<CommandLine> commands(spec.ranks(), command_);
+    const RunResult result = lab.run(commands, {.out = json() ? std::cerr : console.out,
+                                                .err = std::cerr,
+                                                .timeout_s = timeout_s_,
+                                                .grace_s = grace_s_,
+                                                .stop_fd = interrupts.fd()});
+    if (json()) print_json(console.out, run_json(result));
+    if (!result.failure.empty()) throw Error(ErrorKind::kRuntime, result.failure);
+  }
+
+  void check_lab(const Console& console) {
+    const LabSpec spec = load_lab(file_);
+    const Interrupts interrupts;
+    const double capacity = tcp_capacity_bytes_per_s(kSelfTestSeconds);
+    if (json()) {
+      print_json(console.out, lab_check_json(spec, capacity));
+    } else {
+      console.out << lab_check_text(spec, capacity);
+    }
+    const std::string warning = too_fast(spec, capacity);
+    if (!warning.empty()) throw Error(ErrorKind::kRuntime, warning);
+  }
+
+  void write_profile(const Console& console) {
+    const auto profile = lab_profile(load_lab(file_));
+    if (output_.empty()) return print_json(console.out, profile);
+    check_not_input(output_, file_);
+    write_file(output_, [&](std::ostream& out) { print_json(out, profile); });
+    console.log.info("wrote the profile to {}", output_);
+  }
+
+  void clean(const Console& console) {
+    const std::vector<std::string> removed = clean_dead_labs();
+    if (json()) return print_json(console.out, {{"removed", removed}});
+    for (const std::string& name : removed) console.out << "removed " << name << '\n';
+    if (removed.empty()) console.out << "nothing was left behind\n";
+  }
+
+  CLI::App* run_ = nullptr;
+  CLI::App* check_ = nullptr;
+  CLI::App* profile_ = nullptr;
+  CLI::App* clean_ = nullptr;
+  std::string file_;
+  std::vector<std::string> command_;
+  std::string output_;
+  double timeout_s_ = 0;
+  double grace_s_ = 5;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> lab_command(CLI::App& program) {
+  return std::make_unique<LabCommand>(program);
+}
+
+}  // namespace stepwright

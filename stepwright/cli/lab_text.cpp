@@ -1,0 +1,76 @@
+#include "stepwright/cli/lab_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/format.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Above this share of what the machine carries the links no longer keep their rates.
+constexpr double kMostOfCapacity = 0.5;
+
+/// `50.0 MB/s (400 Mbit/s)`.
+std::string rate_text(double bytes_per_s) {
+  return fmt::format("{} ({:.4g} Mbit/s)", format_rate(bytes_per_s), bytes_per_s * 8 / 1e6);
+}
+
+Json link_json(const ShapedLink& link) {
+  return {{"rate_bytes_per_s", link.rate_bytes_per_s},
+          {"packet_bytes", link.packet_bytes},
+          {"burst_bytes", link.burst_bytes}};
+}
+
+}  // namespace
+
+std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s) {
+  const double shaped = spec.shaped_bytes_per_s();
+  return fmt::format(
+      "{}: {} nodes of {} ranks\n"
+      "NIC, each way   {}, {} a node\n"
+      "inside a node   {}\n"
+      "all links       {}\n"
+      "this machine    {} of TCP; the lab takes {} of it, at most half is right\n",
+      spec.name, spec.nodes, spec.ranks_per_node, rate_text(spec.nic.rate_bytes_per_s),
+      spec.nics_per_node(), rate_text(spec.inside.rate_bytes_per_s), rate_text(shaped),
+      rate_text(capacity_bytes_per_s), format_percent(shaped / capacity_bytes_per_s));
+}
+
+Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s) {
+  return {{"name", spec.name},
+          {"nodes", spec.nodes},
+          {"ranks_per_node", spec.ranks_per_node},
+          {"nics_per_node", spec.nics_per_node()},
+          {"nic", link_json(spec.nic)},
+          {"inside", link_json(spec.inside)},
+          {"shaped_bytes_per_s", spec.shaped_bytes_per_s()},
+          {"capacity_bytes_per_s", capacity_bytes_per_s},
+          {"fits", too_fast(spec, capacity_bytes_per_s).empty()}};
+}
+
+std::string too_fast(const LabSpec& spec, double capacity_bytes_per_s) {
+  const double shaped = spec.shaped_bytes_per_s();
+  if (shaped <= kMostOfCapacity * capacity_bytes_per_s) return {};
+  return fmt::format(
+      "the links of {} carry {} together, more than half of the {} that TCP carries on this "
+      "machine: busy ones may fall short of their rates",
+      spec.name, format_rate(shaped), format_rate(capacity_bytes_per_s));
+}
+
+Json run_json(const RunResult& result) {
+  Json ranks = Json::array();
+  for (const RankEnd& end : result.ranks) {
+    ranks.push_back({{"rank", end.rank},
+                     {"node", end.node},
+                     {"exit_code", end.exit_code},
+                     {"signal", end.signal},
+                     {"seconds", end.seconds}});
+  }
+  return {{"seconds", result.seconds}, {"failure", result.failure}, {"ranks", std::move(ranks)}};
+}
+
+}  // namespace stepwright
