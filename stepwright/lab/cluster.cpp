@@ -9,7 +9,7 @@ namespace stepwright {
 namespace {
 
 /// One way, TCP between two processes of one machine; docs/emulation.md says how it was measured.
-constexpr double kInsideLatency = 20e-6;
+constexpr double kInsideLatency = 25e-6;
 constexpr double kNicLatency = 30e-6;
 
 ClusterDescription description_of(const LabSpec& spec) {
