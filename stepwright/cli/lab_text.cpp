@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/format.h"
@@ -14,9 +15,9 @@ using Json = nlohmann::ordered_json;
 /// Above this share of what the machine carries the links no longer keep their rates.
 constexpr double kMostOfCapacity = 0.5;
 
-/// `50.0 MB/s (400 Mbit/s)`.
-std::string rate_text(double bytes_per_s) {
-  return fmt::format("{} ({:.4g} Mbit/s)", format_rate(bytes_per_s), bytes_per_s * 8 / 1e6);
+/// As network people say it, and as a lab file does.
+std::string mbit_text(double bytes_per_s) {
+  return format_count(std::llround(bytes_per_s * 8 / 1e6)) + " Mbit/s";
 }
 
 Json link_json(const ShapedLink& link) {
@@ -35,9 +36,9 @@ std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s) {
       "inside a node   {}\n"
       "all links       {}\n"
       "this machine    {} of TCP; the lab takes {} of it, at most half is right\n",
-      spec.name, spec.nodes, spec.ranks_per_node, rate_text(spec.nic.rate_bytes_per_s),
-      spec.nics_per_node(), rate_text(spec.inside.rate_bytes_per_s), rate_text(shaped),
-      rate_text(capacity_bytes_per_s), format_percent(shaped / capacity_bytes_per_s));
+      spec.name, spec.nodes, spec.ranks_per_node, mbit_text(spec.nic.rate_bytes_per_s),
+      spec.nics_per_node(), mbit_text(spec.inside.rate_bytes_per_s), mbit_text(shaped),
+      mbit_text(capacity_bytes_per_s), format_percent(shaped / capacity_bytes_per_s));
 }
 
 Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s) {
@@ -58,7 +59,7 @@ std::string too_fast(const LabSpec& spec, double capacity_bytes_per_s) {
   return fmt::format(
       "the links of {} carry {} together, more than half of the {} that TCP carries on this "
       "machine: busy ones may fall short of their rates",
-      spec.name, format_rate(shaped), format_rate(capacity_bytes_per_s));
+      spec.name, mbit_text(shaped), mbit_text(capacity_bytes_per_s));
 }
 
 Json run_json(const RunResult& result) {

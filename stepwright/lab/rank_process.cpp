@@ -56,10 +56,11 @@ struct Ready {
   ::_exit(kCannotRun);
 }
 
-/// A view of /proc that shows the processes among which the rank is.
+/// A view of /proc that shows the processes among which the rank is. What the machine unmounts
+/// goes here, too, or a rank would keep alive the networks of labs that have ended.
 bool mount_processes() {
   return ::unshare(CLONE_NEWNS) == 0 &&
-         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
          ::mount("proc", "/proc", "proc", 0, nullptr) == 0;
 }
 

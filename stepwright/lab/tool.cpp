@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -54,15 +55,16 @@ int wait_for(pid_t process) {
   return status;
 }
 
-/// One line, without spaces at its ends.
-std::string one_line(std::string text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-    text.pop_back();
+/// The lines of a text as one.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (!line.empty()) line += "; ";
+    line += text.substr(at, end - at);
+    at = end + 1;
   }
-  for (char& letter : text) {
-    if (letter == '\n') letter = ';';
-  }
-  return text;
+  return line;
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#include "stepwright/lab/tool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/plan/refusal.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Tool, DoesNotComplainWhenAllIsWell) { EXPECT_FALSE(complaint_of({"true"})); }
+
+TEST(Tool, PassesOnWhatTheProgramSaid) {
+  EXPECT_EQ(complaint_of({"sh", "-c", "echo no room >&2; echo none >&2; exit 1"}), "no room; none");
+  EXPECT_EQ(complaint_of({"false"}), "false failed");
+}
+
+TEST(Tool, SaysThatAProgramIsNotThere) {
+  EXPECT_EQ(complaint_of({"no-such-program"}), "no-such-program: No such file or directory");
+}
+
+TEST(Tool, HasNoShell) { EXPECT_FALSE(complaint_of({"test", "a; b", "=", "a; b"})); }
+
+TEST(Tool, StopsAtTheFirstThatFails) {
+  const std::vector<CommandLine> commands{{"true"}, {"cat", "/no/file"}, {"false"}};
+  EXPECT_THAT(refusal_of(ErrorKind::kRuntime, [&] { run_all(commands); }),
+              HasSubstr("cat /no/file: cat: /no/file: No such file"));
+}
+
+}  // namespace
+}  // namespace stepwright
