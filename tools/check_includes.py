@@ -28,7 +28,7 @@ BELOW = {
     "runtime": "step collective memory",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "fit study validate export report logs traffic sample lab",
+    "cli": "fit study validate export report logs traffic runtime sample lab",
 }
 TORCH_ROOMS = ("runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

@@ -38,7 +38,7 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
   const std::int64_t heads = s.heads() + s.kv_heads();
   const TensorId normed = activation(e, "attention.qk_normed", s.tokens, query_key_value_width(s));
   const TensorId stats =
-      e.out.tensor({.name = "statistics", .dtype = DType::kFp32, .extents = {s.tokens, heads, 1}});
+      e.out.tensor({.name = "statistics", .dtype = e.s.exact, .extents = {s.tokens, heads, 1}});
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = s.storage,

@@ -110,7 +110,7 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
   const TensorId lse = e.out.tensor({.name = "log_sum_exp",
-                                     .dtype = DType::kFp32,
+                                     .dtype = e.s.exact,
                                      .extents = {shape.batch * shape.queries, shape.heads, 1}});
   e.out.add(attention_operator(e, OperatorKind::kAttention, e.forward, shape, "attention.core"),
             {qkv}, {out, lse});

@@ -35,9 +35,17 @@ Block TemplateStore::add(BlockPair pair) {
   return block;
 }
 
-Block TemplateStore::embedding() { return add(build_embedding(s_)); }
+Block TemplateStore::embedding() {
+  Block block = add(build_embedding(s_));
+  block.unit = kEmbeddingUnit;
+  return block;
+}
 
-Block TemplateStore::head(bool own_table) { return add(build_head(s_, own_table)); }
+Block TemplateStore::head(bool own_table) {
+  Block block = add(build_head(s_, own_table));
+  block.unit = kHeadUnit;
+  return block;
+}
 
 Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
   const LayerClass which = s_.model->layer_class(index);
@@ -48,6 +56,7 @@ Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
   }
   Block block = found->second;
   block.layer = static_cast<std::int32_t>(index);
+  block.unit = block.layer;
   return block;
 }
 
@@ -102,7 +111,7 @@ std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& bloc
   if (sharding_.gathers_each_use() && done.size() >= ahead) {
     after.push_back(done[done.size() - ahead]);
   }
-  return append(sequence, {which, block.layer, std::move(after), {}});
+  return append(sequence, {which, block.layer, std::move(after), {}, {block.unit}});
 }
 
 void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::int32_t gather,
@@ -123,7 +132,7 @@ void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::in
 void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
   if (bucket.units.empty()) return;
   const TemplateId which = store_.reduce(sharding_, bucket.units, last);
-  if (which >= 0) append(sequence, {which, -1, {bucket.after}, bucket.sources});
+  if (which >= 0) append(sequence, {which, -1, {bucket.after}, bucket.sources, bucket.ids});
   bucket = {};
 }
 
@@ -135,7 +144,7 @@ Sequence SequenceWriter::forward(bool first) {
   }
   for (const Block& block : chunk_.blocks) {
     const std::int32_t gather = append_gather(sequence, block, first, progress);
-    append_block(sequence, {block.forward, block.layer, {}, {}}, gather, progress);
+    append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
   }
   if (chunk_.sends) append_send(sequence, Direction::kForward, progress.source);
   return sequence;
@@ -153,9 +162,10 @@ Sequence SequenceWriter::backward(bool last) {
   }
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
-    append_block(sequence, {block->backward, block->layer, {}, {}}, gather, progress);
+    append_block(sequence, {block->backward, block->layer, {}, {}, {block->unit}}, gather, progress);
     if (!leaves && !ends) continue;
     bucket.units.push_back(block->size);
+    bucket.ids.push_back(block->unit);
     bucket.elements += block->size.dense + block->size.expert;
     bucket.after = progress.source;
     const std::int32_t output = gradient_output(store_.templates(), block->backward);

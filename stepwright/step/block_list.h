@@ -13,6 +13,7 @@ struct Block {
   TemplateId forward = -1;
   TemplateId backward = -1;
   std::int32_t layer = -1;
+  std::int32_t unit = -1;  ///< As in `Item::units`.
   UnitSize size;
 };
 
@@ -69,6 +70,7 @@ class SequenceWriter {
   struct Bucket {
     std::vector<UnitSize> units;
     std::vector<Source> sources;
+    std::vector<std::int32_t> ids;
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };

@@ -78,11 +78,11 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
   const TensorId y = activation(e, role.name, sheet.rows, sheet.columns);
   const TensorId stats = e.out.tensor(
-      {.name = "statistics", .dtype = DType::kFp32, .extents = {sheet.rows, statistics, 1}});
+      {.name = "statistics", .dtype = e.s.exact, .extents = {sheet.rows, statistics, 1}});
   TensorId copies = -1;
   if (!e.s.kernels.fused_norm) {
     copies = e.out.tensor(
-        {.name = "copies", .dtype = DType::kFp32, .extents = {sheet.rows, sheet.columns, 2}});
+        {.name = "copies", .dtype = e.s.exact, .extents = {sheet.rows, sheet.columns, 2}});
     e.kept.set(role.copies, copies);
   }
   e.out.add({.kind = OperatorKind::kNorm,

@@ -175,7 +175,7 @@ void move_probabilities(Emit& e, Phase phase, TensorId probabilities) {
   if (!exchanges(e.s)) return;
   send_routed(e,
               {OperatorKind::kAllToAll, phase, GroupKind::kExpert, routed_rows(e.s).copies,
-               "experts.probabilities", DType::kFp32},
+               "experts.probabilities", e.s.exact},
               probabilities, -1);
 }
 
@@ -183,11 +183,11 @@ TensorId route(Emit& e, TensorId normed) {
   const Setting& s = e.s;
   const TensorId logits = linear(e, normed, router(s));
   const TensorId probabilities = e.out.tensor({.name = "router.probabilities",
-                                               .dtype = DType::kFp32,
+                                               .dtype = e.s.exact,
                                                .extents = {s.rows, s.model->experts->count, 1}});
   e.out.add({.kind = OperatorKind::kTopK,
              .phase = e.forward,
-             .dtype = DType::kFp32,
+             .dtype = e.s.exact,
              .shape = {.rows = s.rows,
                        .columns = s.model->experts->count,
                        .inner = s.model->experts->top_k},
@@ -287,7 +287,7 @@ TensorId route_backward(Emit& e, TensorId probabilities) {
   const TensorId d_logits = activation(e, "gradient", s.rows, s.model->experts->count);
   e.out.add({.kind = OperatorKind::kTopK,
              .phase = Phase::kDataGradient,
-             .dtype = DType::kFp32,
+             .dtype = e.s.exact,
              .shape = {.rows = s.rows,
                        .columns = s.model->experts->count,
                        .inner = s.model->experts->top_k},
@@ -325,7 +325,7 @@ TensorId experts_block_backward(Emit& e, TensorId dy) {
   const Phase phase = Phase::kDataGradient;
   const TensorId probabilities = e.kept.get(Keep::kRouterProbabilities);
   const TensorId d_probabilities = e.out.tensor(
-      {.name = "gradient", .dtype = DType::kFp32, .extents = {s.rows, s.model->experts->count, 1}});
+      {.name = "gradient", .dtype = e.s.exact, .extents = {s.rows, s.model->experts->count, 1}});
   e.out.add({.kind = OperatorKind::kUnpermute,
              .phase = phase,
              .dtype = s.storage,

@@ -32,47 +32,49 @@ TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t
 Operator loss_pass(const Emit& e, Phase phase, std::string_view name) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
-          .dtype = DType::kFp32,
+          .dtype = e.s.exact,
           .shape = {.rows = e.s.tokens, .columns = loss_width(e.s)},
           .name = name};
 }
 
-/// One of the small all-reduces of the vocabulary-parallel cross entropy, `numbers` per token.
-void share_loss(Emit& e, TensorId values, std::int64_t numbers, std::string_view name) {
+TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
+  return e.out.tensor({.name = name, .dtype = e.s.exact, .extents = {e.s.tokens, numbers, 1}});
+}
+
+/// One of the small all-reduces of the vocabulary-parallel cross entropy.
+void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false) {
   if (!e.s.tensor_parallel() || e.s.kernels.gathered_logits) return;
   e.out.add({.kind = OperatorKind::kAllReduce,
              .phase = e.forward,
              .stream = message_stream(e.s, Scheme::kTensor),
              .scheme = Scheme::kTensor,
              .group = GroupKind::kTensor,
-             .dtype = DType::kFp32,
-             .payload_elements = e.s.tokens * numbers,
+             .dtype = e.s.exact,
+             .largest = largest,
+             .payload_elements = e.out.at(values).elements(),
              .name = name},
             {values}, {values});
 }
 
-TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
-  return e.out.tensor({.name = name, .dtype = DType::kFp32, .extents = {e.s.tokens, numbers, 1}});
-}
-
 /// Cross entropy over a vocabulary that tensor ranks share: maximum, logit of the target, sum of
-/// exponentials (Megatron-LM). Keeps what the gradient of the logits needs.
+/// exponentials (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of
+/// the logits needs.
 void cross_entropy(Emit& e, TensorId logits) {
   const bool fused = e.s.kernels.fused_cross_entropy;
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum"), {logits}, {maximum});
-  share_loss(e, maximum, 1, "loss.maximum");
-  const TensorId sums = per_token(e, "target_and_sum", 2);
+  share_loss(e, maximum, "loss.maximum", true);
+  const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
+  const TensorId sum = fused ? target : per_token(e, "sum", 1);
   const TensorId exponentials =
-      fused ? logits : logits_tensor(e, "exponentials", DType::kFp32, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum}, {sums, exponentials});
-  if (fused) {
-    share_loss(e, sums, 2, "loss.target_and_sum");
-  } else {
-    share_loss(e, sums, 1, "loss.target");
-    share_loss(e, sums, 1, "loss.sum");
-  }
+      fused ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
+  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum},
+            {target, fused ? TensorId{-1} : sum, exponentials});
+  share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
+  if (!fused) share_loss(e, sum, "loss.sum");
   e.kept.set(Keep::kLogits, exponentials);
+  e.kept.set(Keep::kLossTarget, target);
+  e.kept.set(Keep::kLossSum, sum);
 }
 
 TensorId gather_logits(Emit& e, TensorId own) {
@@ -95,7 +97,7 @@ TensorId gather_logits(Emit& e, TensorId own) {
 TensorId loss_input(Emit& e, TensorId own) {
   if (!e.s.kernels.gathered_logits) return own;
   const TensorId all = gather_logits(e, own);
-  const TensorId wide = logits_tensor(e, "logits", DType::kFp32, loss_width(e.s));
+  const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
   e.kept.set(Keep::kWideLogits, wide);  // the model's result: who calls backward holds it
   return wide;
@@ -114,15 +116,18 @@ TensorId loss_gradient(Emit& e) {
   const Phase phase = Phase::kDataGradient;
   TensorId from = e.kept.get(Keep::kLogits);
   if (plain) {
-    const TensorId first = logits_tensor(e, "gradient", DType::kFp32, loss_width(e.s));
+    const TensorId first = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
     e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
-    const TensorId second = logits_tensor(e, "gradient", DType::kFp32, loss_width(e.s));
+    const TensorId second = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
     e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, e.kept.get(Keep::kWideLogits)},
               {second});
     from = second;
   }
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
-  e.out.add(loss_pass(e, phase, plain ? "loss.cast" : "loss.gradient"), {from}, {gradient});
+  const TensorId target = e.kept.get(Keep::kLossTarget);
+  const TensorId sum = e.kept.get(Keep::kLossSum);
+  e.out.add(loss_pass(e, phase, plain ? "loss.cast" : "loss.gradient"),
+            {from, target, sum == target ? TensorId{-1} : sum}, {gradient});
   return gradient;
 }
 

@@ -161,6 +161,7 @@ struct Operator {
   /// as much.
   bool routed = false;
   bool gated = false;  ///< kActivation of a gated MLP.
+  bool largest = false;  ///< kAllReduce: takes the largest value instead of the sum.
   /// A message in pieces, beside the product that makes or takes them.
   bool in_pieces = false;
   Shape shape{};

@@ -86,6 +86,10 @@ struct Source {
   std::int32_t output = 0;  ///< Position in that template's outputs.
 };
 
+/// What `Item::units` calls a block that owns parameters: a layer by its number, or one of these.
+inline constexpr std::int32_t kEmbeddingUnit = -1;
+inline constexpr std::int32_t kHeadUnit = -2;
+
 /// A template in a sequence. It starts when the items in `after` (earlier positions of the same
 /// sequence) have ended. An item with none starts when the compute stream has reached its slot.
 struct Item {
@@ -93,6 +97,9 @@ struct Item {
   std::int32_t layer = -1;  ///< Model layer (0-based); -1 for what is not a layer.
   std::vector<std::int32_t> after;
   std::vector<Source> inputs;  ///< One per Template::inputs.
+  /// Blocks whose parameters it uses or gathers, or whose gradients it reduces; none: no block's,
+  /// or (in an update) those of all.
+  std::vector<std::int32_t> units;
 };
 
 enum class Direction : std::uint8_t { kForward, kBackward, kUpdate };

@@ -63,6 +63,7 @@ Setting make_setting(const Job& job, const Plan& plan) {
   s.storage = storage_type(job.precision);
   s.matrix = job.precision;
   s.gradient = plan.accumulate;
+  s.exact = s.storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
   s.kernels = job.kernels;
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;

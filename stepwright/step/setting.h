@@ -27,6 +27,7 @@ struct Setting {
   DType storage = DType::kBf16;   ///< Of activations and messages.
   DType matrix = DType::kBf16;    ///< Of matrix products.
   DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
+  DType exact = DType::kFp32;     ///< Of statistics, losses and norms: fp32, or fp64 for proofs.
   Kernels kernels;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   Overlap overlap;

@@ -56,6 +56,8 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
+  kLossTarget,           ///< Logit of each token's target less the largest one.
+  kLossSum,              ///< Sum of each token's exponentials.
   kWideLogits,           ///< In fp32, of a plain cross entropy.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
   kMlpNormCopies,

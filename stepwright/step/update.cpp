@@ -39,7 +39,7 @@ void ShardingBuilder::add_norm(MessageWriter& out, const Update& what) const {
                  .group = group,
                  .size = group_sizes_[static_cast<std::size_t>(group)],
                  .elements = 1,
-                 .dtype = DType::kFp32,
+                 .dtype = s_.exact,
                  .phase = Phase::kOptimizer,
                  .name = "gradient_norm",
                  .scheme = Scheme::kControl});
@@ -68,7 +68,7 @@ Template ShardingBuilder::update(const Update& what) const {
                  .group = GroupKind::kDataContext,
                  .size = dense_.world,
                  .elements = 2,
-                 .dtype = DType::kFp32,
+                 .dtype = s_.exact,
                  .phase = Phase::kOptimizer,
                  .name = "loss",
                  .scheme = Scheme::kControl});

@@ -1,0 +1,38 @@
+# Sets STEPWRIGHT_TORCH when PyTorch's C++ library and gloo's headers are there, and makes
+# stepwright::torch. STEPWRIGHT_RUNTIME: AUTO (build the executor if it can be), ON (fail if not),
+# OFF.
+set(STEPWRIGHT_RUNTIME AUTO CACHE STRING "Build the executor: AUTO, ON or OFF")
+set_property(CACHE STEPWRIGHT_RUNTIME PROPERTY STRINGS AUTO ON OFF)
+set(STEPWRIGHT_TORCH OFF)
+
+function(stepwright_find_torch)
+  set(python "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  if(NOT Torch_DIR AND EXISTS "${python}")
+    execute_process(
+      COMMAND "${python}" -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+      OUTPUT_VARIABLE home OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE result)
+    if(result EQUAL 0)
+      list(PREPEND CMAKE_PREFIX_PATH "${home}/share/cmake")
+    endif()
+  endif()
+  find_package(Torch QUIET)
+  find_path(STEPWRIGHT_GLOO_INCLUDE gloo/algorithm.h)
+  mark_as_advanced(STEPWRIGHT_GLOO_INCLUDE)
+  if(NOT Torch_FOUND OR NOT STEPWRIGHT_GLOO_INCLUDE)
+    if(STEPWRIGHT_RUNTIME STREQUAL ON)
+      message(FATAL_ERROR "STEPWRIGHT_RUNTIME=ON needs torch (in .venv or CMAKE_PREFIX_PATH) and libgloo-dev")
+    endif()
+    return()
+  endif()
+  add_library(stepwright_torch INTERFACE)
+  add_library(stepwright::torch ALIAS stepwright_torch)
+  target_include_directories(stepwright_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(stepwright_torch INTERFACE ${TORCH_LIBRARIES})
+  target_compile_definitions(stepwright_torch INTERFACE USE_C10D_GLOO
+    FMT_HEADER_ONLY=1)  # torch brings newer headers of fmt than the system's library
+  set(STEPWRIGHT_TORCH ON PARENT_SCOPE)
+endfunction()
+
+if(NOT STEPWRIGHT_RUNTIME STREQUAL OFF)
+  stepwright_find_torch()
+endif()

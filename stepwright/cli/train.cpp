@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/executable.h"
+#include "stepwright/runtime/launch.h"
+#include "stepwright/runtime/train_flags.h"
+
+namespace stepwright {
+namespace {
+
+/// Seconds that the other ranks have to say what they waited for when one has failed.
+constexpr std::chrono::seconds kGrace{5};
+
+void check_ranks(const TrainOptions& options, std::int64_t started, std::string_view how) {
+  const std::int64_t planned = load_legal_plan(options.plan).plan.parallel.ranks();
+  if (started == planned) return;
+  fail_input(fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how,
+                         started));
+}
+
+class Train : public Command {
+ public:
+  explicit Train(CLI::App& program)
+      : Command(program, "train", "Train a plan on this machine, or as a rank of a launcher",
+                "  stepwright train plan.yaml --data text.txt --steps 100\n"
+                "  stepwright train plan.yaml --data tokens.bin --ranks 4 --ledger sent.json\n"
+                "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
+                "tokens.bin") {
+    add_train_flags(app(), options_);
+  }
+
+  void run(const Console& /*console*/) override {
+    check(options_);
+    const PlannedJob planned = load_legal_plan(options_.plan);
+    check_executable(planned);
+    const std::filesystem::path program = rank_program();
+    if (const auto place = launched_rank()) {
+      check_ranks(options_, place->size, place->launcher + " started");
+      become(program, train_arguments(options_));
+    }
+    const std::int64_t ranks = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
+    check_ranks(options_, ranks, "--ranks says");
+    const int code = run_ranks(program, train_arguments(options_), ranks, kGrace);
+    if (code == 0) return;
+    const ErrorKind kind = code == 2   ? ErrorKind::kInput
+                           : code == 3 ? ErrorKind::kUnsupported
+                                       : ErrorKind::kRuntime;
+    throw Error(kind, "training failed; a rank said why above");
+  }
+
+ private:
+  TrainOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> train_command(CLI::App& program) {
+  return std::make_unique<Train>(program);
+}
+
+}  // namespace stepwright

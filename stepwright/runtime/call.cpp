@@ -1,0 +1,49 @@
+#include "stepwright/runtime/call.h"
+
+#include <fmt/format.h>
+
+namespace stepwright {
+
+at::Tensor Call::weight(std::string_view name) const {
+  StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
+  if (parameter == nullptr) return {};
+  if (parameter->gather_offset >= 0) {
+    return parameter->shaped(
+        gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
+  }
+  const StoredParameter& holder = parameter->owner != nullptr ? *parameter->owner : *parameter;
+  return parameter->shaped(holder.value);
+}
+
+at::Tensor Call::weight() const {
+  return weight(piece.parameters.at(static_cast<std::size_t>(op.parameter)).name);
+}
+
+at::Tensor Call::bias() const { return weight(fmt::format("{}_bias", op.name)); }
+
+at::Tensor Call::gradient(std::string_view name) const {
+  StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
+  if (parameter == nullptr) return {};
+  if (parameter->reduce_offset < 0) {
+    const StoredParameter& holder = parameter->owner != nullptr ? *parameter->owner : *parameter;
+    return parameter->shaped(holder.gradient);
+  }
+  at::Tensor& leaving = gathered_writes.front()->value;
+  if (!leaving.defined()) {
+    std::int64_t elements = 0;
+    for (const StoredParameter& each : rank.store.unit(item.units.front()).parameters) {
+      if (each.reduce_offset >= 0) elements += each.padded;
+    }
+    leaving = at::zeros({elements}, at::TensorOptions(scalar_type(rank.setting.gradient)));
+  }
+  return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
+}
+
+at::Tensor Call::positions(std::int64_t rows) const {
+  if (rows == batch->positions.numel()) return batch->positions;
+  return batch->positions.narrow(0, rank.place.tensor * rows, rows);
+}
+
+void accumulate(at::Tensor into, const at::Tensor& value) { into.add_(value.view(into.sizes())); }
+
+}  // namespace stepwright

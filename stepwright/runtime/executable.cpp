@@ -1,0 +1,52 @@
+#include "stepwright/runtime/executable.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+void refuse(bool asked, std::string_view field, std::string_view value, std::string_view instead) {
+  if (!asked) return;
+  fail_unsupported(fmt::format("{}: {} is planned and predicted but not executed yet; {}", field,
+                               value, instead));
+}
+
+void check_model(const Architecture& model) {
+  refuse(model.latent.has_value(), "model.latent", "latent attention", "train without it");
+  refuse(model.position == Position::kAlibi, "model.position", "alibi",
+         "executed are rope, learned and none");
+  refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
+  refuse(model.experts.has_value(), "model.experts", "a mixture of experts",
+         "train a dense model");
+}
+
+void check_kernels(const Kernels& kernels) {
+  refuse(kernels.attention == AttentionKernel::kUnfused, "kernels.attention", "unfused",
+         "name a fused kernel");
+  refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
+  refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
+  refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
+}
+
+void check_plan(const Plan& plan) {
+  refuse(plan.parallel.context > 1, "parallel.context", std::to_string(plan.parallel.context),
+         "leave it 1");
+  refuse(plan.overlap.tensor, "overlap.tensor", "true", "leave it false");
+}
+
+}  // namespace
+
+void check_executable(const PlannedJob& planned) {
+  const Job& job = planned.job;
+  check_model(job.model);
+  check_kernels(job.kernels);
+  check_plan(planned.plan);
+  const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
+                    job.precision == DType::kBf16;
+  refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),
+         "executed are fp64, fp32 and bf16");
+}
+
+}  // namespace stepwright

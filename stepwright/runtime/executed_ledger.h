@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// One call of a process group, as it was made.
+struct ExecutedCall {
+  OperatorKind operation{};
+  Scheme scheme{};
+  Phase phase{};
+  std::string name;
+  std::int64_t payload_bytes = 0;
+  bool operator==(const ExecutedCall&) const = default;
+};
+
+/// The calls of one rank on one communicator, in order.
+struct ExecutedCommunicator {
+  std::int64_t rank = 0;
+  GroupKind group{};
+  std::string channel;  ///< The stream that it serves; of pipeline messages their direction.
+  std::vector<std::int64_t> members;
+  std::vector<ExecutedCall> calls;
+};
+
+/// The streams' name under which calls of an operator are listed.
+std::string channel_of(const Operator& op);
+
+/// The ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are one
+/// entry with a count.
+nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
+                                            std::int64_t ranks, std::int64_t steps);
+
+/// The communicators of one rank as JSON, and a file's list put together from those of all ranks.
+nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators);
+
+}  // namespace stepwright

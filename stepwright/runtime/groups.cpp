@@ -1,0 +1,136 @@
+#include "stepwright/runtime/groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+c10::intrusive_ptr<c10d::Backend> gloo(const Groups::World& world, const std::string& name,
+                                       const std::vector<std::int64_t>& members) {
+  const auto options = c10d::ProcessGroupGloo::Options::create(world.timeout);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+  options->threads = 1;
+  const auto place = std::ranges::find(members, world.rank) - members.begin();
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(
+      c10::make_intrusive<c10d::PrefixStore>(name, world.store), static_cast<int>(place),
+      static_cast<int>(members.size()), options);
+}
+
+std::vector<std::int64_t> all_ranks(std::int64_t size) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::int64_t>(i);
+  return ranks;
+}
+
+}  // namespace
+
+Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log)
+    : backend_(std::move(backend)), log_(std::move(log)) {
+  index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
+}
+
+void Communicator::record(const Operator& op, const at::Tensor& payload) {
+  log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name),
+                        static_cast<std::int64_t>(payload.nbytes())});
+}
+
+void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  c10d::AllreduceOptions options;
+  options.reduceOp = op.largest ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
+  backend_->allreduce(buffers, options)->wait();
+}
+
+void Communicator::all_gather(const Operator& op, at::Tensor& whole, at::Tensor part) {
+  record(op, whole);
+  backend_->_allgather_base(whole, part)->wait();
+}
+
+void Communicator::reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole) {
+  record(op, whole);
+  backend_->_reduce_scatter_base(part, whole)->wait();
+}
+
+void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent) {
+  record(op, sent);
+  std::vector<std::int64_t> equal;
+  backend_->alltoall_base(received, sent, equal, equal)->wait();
+}
+
+void Communicator::send(const Operator& op, at::Tensor buffer, std::int64_t to, int tag) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer});
+}
+
+void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  backend_->recv(buffers, static_cast<int>(from), tag)->wait();
+}
+
+void Communicator::shift(const Operator& op, at::Tensor sent, at::Tensor& received) {
+  record(op, sent);
+  const int tag = next_tag_++;
+  std::vector<at::Tensor> out{sent};
+  std::vector<at::Tensor> in{received};
+  const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);
+  backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag)->wait();
+  sending->wait();
+}
+
+void Communicator::finish() {
+  for (const Sending& one : sending_) one.work->wait();
+  sending_.clear();
+}
+
+Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
+               const Stage& stage) {
+  if (world.size == 1) return;
+  std::set<Key> keys;
+  for (const Sequence& sequence : stage.sequences) {
+    for (const Item& item : sequence.items) {
+      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (is_communication(op.kind) && grid.size(op.group) > 1) {
+          keys.insert({op.group, channel_of(op)});
+        }
+      }
+    }
+  }
+  control_ = gloo(world, "control", all_ranks(world.size));
+  for (const auto& [kind, channel] : keys) {
+    const std::vector<std::int64_t> members = grid.members(kind, world.rank);
+    const std::string name =
+        fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
+    communicators_[{kind, channel}] = std::make_unique<Communicator>(
+        gloo(world, name, members), ExecutedCommunicator{.rank = world.rank,
+                                                         .group = kind,
+                                                         .channel = channel,
+                                                         .members = members});
+  }
+}
+
+Communicator& Groups::of(const Operator& op) {
+  return *communicators_.at({op.group, channel_of(op)});
+}
+
+std::vector<ExecutedCommunicator> Groups::logs() const {
+  std::vector<ExecutedCommunicator> logs;
+  for (const auto& [key, communicator] : communicators_) logs.push_back(communicator->log());
+  return logs;
+}
+
+void Groups::finish() {
+  for (const auto& [key, communicator] : communicators_) communicator->finish();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/runtime/executed_ledger.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// A process group as one stream of a rank uses it; every call is recorded.
+class Communicator {
+ public:
+  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log);
+
+  [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
+  [[nodiscard]] std::int64_t index() const { return index_; }
+  [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
+  [[nodiscard]] const ExecutedCommunicator& log() const { return log_; }
+
+  /// In place.
+  void all_reduce(const Operator& op, at::Tensor& buffer);
+  /// `whole` holds the parts of all ranks in order.
+  void all_gather(const Operator& op, at::Tensor& whole, at::Tensor part);
+  void reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole);
+  /// Equal parts to and from every rank.
+  void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent);
+  /// Waits for it only in `finish`.
+  void send(const Operator& op, at::Tensor buffer, std::int64_t to, int tag);
+  void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
+  /// One step of a ring, to the next rank of the group and from the one before.
+  void shift(const Operator& op, at::Tensor sent, at::Tensor& received);
+  /// Waits for sends under way.
+  void finish();
+
+ private:
+  void record(const Operator& op, const at::Tensor& payload);
+  struct Sending {
+    c10::intrusive_ptr<c10d::Work> work;
+    at::Tensor buffer;
+  };
+  c10::intrusive_ptr<c10d::Backend> backend_;
+  ExecutedCommunicator log_;
+  std::int64_t index_ = 0;
+  int next_tag_ = 1 << 20;
+  std::vector<Sending> sending_;
+};
+
+/// The communicators of a rank: one for each kind of group and stream that its program uses, so
+/// that the order of calls on each is that of one stream.
+class Groups {
+ public:
+  struct World {
+    c10::intrusive_ptr<c10d::Store> store;
+    std::int64_t rank = 0;
+    std::int64_t size = 1;
+    std::chrono::milliseconds timeout{};
+  };
+  Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage);
+
+  [[nodiscard]] Communicator& of(const Operator& op);
+  /// All ranks, for what is no part of the step; not recorded. Null for one rank.
+  [[nodiscard]] c10d::Backend* control() { return control_.get(); }
+  [[nodiscard]] std::vector<ExecutedCommunicator> logs() const;
+  /// Waits for all sends of the step.
+  void finish();
+
+ private:
+  using Key = std::pair<GroupKind, std::string>;
+  std::map<Key, std::unique_ptr<Communicator>> communicators_;
+  c10::intrusive_ptr<c10d::Backend> control_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,50 @@
+// Activation functions; gated ones read gates, then ups.
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+at::Tensor apply(Activation kind, const at::Tensor& x) {
+  switch (kind) {
+    case Activation::kSilu: return at::silu(x);
+    case Activation::kGelu: return at::gelu(x);
+    case Activation::kRelu: return at::relu(x);
+    case Activation::kSquaredRelu: return at::relu(x).square();
+  }
+  return {};
+}
+
+at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& x) {
+  switch (kind) {
+    case Activation::kSilu: return at::silu_backward(dy, x);
+    case Activation::kGelu: return at::gelu_backward(dy, x);
+    case Activation::kRelu: return at::threshold_backward(dy, x, 0);
+    case Activation::kSquaredRelu: return dy * at::relu(x) * 2;
+  }
+  return {};
+}
+
+}  // namespace
+
+void activation_forward(Call& call) {
+  const Activation kind = call.rank.setting.model->activation;
+  const at::Tensor& x = call.read(0);
+  if (!call.op.gated) return call.write(0, apply(kind, x));
+  const std::int64_t width = x.size(1) / 2;
+  call.write(0, apply(kind, x.narrow(1, 0, width)) * x.narrow(1, width, width));
+}
+
+void activation_backward(Call& call) {
+  const Activation kind = call.rank.setting.model->activation;
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& x = call.read(1);
+  if (!call.op.gated) return call.write(0, gradient_of(kind, dy, x));
+  const std::int64_t width = x.size(1) / 2;
+  const at::Tensor gate = x.narrow(1, 0, width);
+  at::Tensor dx = at::empty_like(x);
+  dx.narrow(1, 0, width).copy_(gradient_of(kind, dy * x.narrow(1, width, width), gate));
+  dx.narrow(1, width, width).copy_(dy * apply(kind, gate));
+  call.write(0, std::move(dx));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,101 @@
+#include "stepwright/runtime/kernels/attention_math.h"
+
+#include <cmath>
+#include <limits>
+
+namespace stepwright {
+namespace {
+
+double scale_of(const AttentionInputs& in) {
+  return 1 / std::sqrt(static_cast<double>(in.queries.size(-1)));
+}
+
+/// Keys or values with as many heads as the queries.
+at::Tensor spread(const at::Tensor& t, std::int64_t heads) {
+  const std::int64_t run = heads / t.size(1);
+  return run == 1 ? t : t.repeat_interleave(run, 1);
+}
+
+/// The reverse: sums over the queries' heads that share one.
+at::Tensor collect(const at::Tensor& t, std::int64_t heads) {
+  const std::int64_t run = t.size(1) / heads;
+  if (run == 1) return t;
+  return t.view({t.size(0), heads, run, t.size(2), t.size(3)}).sum(2);
+}
+
+at::ScalarType wide_type(const at::Tensor& t) {
+  return t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+/// Scores in a wide type, minus infinity where a query does not see a key.
+at::Tensor masked_scores(const AttentionInputs& in) {
+  const auto type = wide_type(in.queries);
+  const at::Tensor keys = spread(in.keys, in.queries.size(1)).to(type);
+  at::Tensor scores = at::matmul(in.queries.to(type), keys.transpose(-1, -2)) * scale_of(in);
+  const at::Tensor distance = in.mask.queries.unsqueeze(1) - in.mask.keys.unsqueeze(0);
+  at::Tensor hidden = distance.lt(0);
+  if (in.mask.window > 0) hidden = hidden.logical_or(distance.ge(in.mask.window));
+  return scores.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+}
+
+/// Whether the fused kernel of the CPU covers it.
+bool fused(const AttentionInputs& in) {
+  return in.mask.whole && in.mask.window == 0 && in.values.size(-1) == in.queries.size(-1);
+}
+
+AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResult& result,
+                                  const at::Tensor& d_out) {
+  const std::int64_t heads = in.queries.size(1);
+  auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+      d_out, in.queries, spread(in.keys, heads), spread(in.values, heads), result.out,
+      result.log_sum_exp, 0.0, true, std::nullopt, scale_of(in));
+  return {dq, collect(dk, in.keys.size(1)), collect(dv, in.values.size(1))};
+}
+
+}  // namespace
+
+AttentionResult attend(const AttentionInputs& in) {
+  const std::int64_t heads = in.queries.size(1);
+  if (fused(in)) {
+    auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
+        in.queries, spread(in.keys, heads), spread(in.values, heads), 0.0, true, std::nullopt,
+        scale_of(in));
+    return {out, lse};
+  }
+  const at::Tensor scores = masked_scores(in);
+  const at::Tensor lse = at::logsumexp(scores, {-1});
+  at::Tensor weights = at::exp(scores - lse.unsqueeze(-1));
+  weights = weights.nan_to_num_(0);  // rows that see nothing
+  const at::Tensor values = spread(in.values, heads).to(weights.scalar_type());
+  return {at::matmul(weights, values).to(in.queries.scalar_type()), lse};
+}
+
+AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
+                                   const at::Tensor& d_out) {
+  if (fused(in)) return fused_backward(in, result, d_out);
+  const std::int64_t heads = in.queries.size(1);
+  const auto type = wide_type(in.queries);
+  const at::Tensor weights = at::exp(masked_scores(in) - result.log_sum_exp.unsqueeze(-1));
+  const at::Tensor dy = d_out.to(type);
+  const at::Tensor d_values = at::matmul(weights.transpose(-1, -2), dy);
+  const at::Tensor d_weights =
+      at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2));
+  const at::Tensor along = (dy * result.out.to(type)).sum(-1, true);
+  const at::Tensor d_scores = weights * (d_weights - along) * scale_of(in);
+  const at::Tensor dq = at::matmul(d_scores, spread(in.keys, heads).to(type));
+  const at::Tensor dk = at::matmul(d_scores.transpose(-1, -2), in.queries.to(type));
+  const auto stored = in.queries.scalar_type();
+  return {dq.to(stored), collect(dk, in.keys.size(1)).to(stored),
+          collect(d_values, in.values.size(1)).to(stored)};
+}
+
+at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads) {
+  return rows.view({batch, -1, heads, rows.size(1) / heads}).transpose(1, 2);
+}
+
+at::Tensor rows_of(const at::Tensor& heads) {
+  const at::Tensor rows = heads.transpose(1, 2);
+  return rows.reshape({heads.size(0) * heads.size(2), heads.size(1) * heads.size(3)});
+}
+
+}  // namespace stepwright

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace stepwright {
+
+/// Which keys a query sees: those at its position or before, within the window.
+struct AttentionMask {
+  at::Tensor queries;  ///< Positions [queries].
+  at::Tensor keys;     ///< Positions [keys].
+  std::int64_t window = 0;  ///< 0: all before.
+  bool whole = false;       ///< Queries and keys are one sequence in order.
+};
+
+/// [batch, heads, length, dim]; keys and values may have fewer heads, each for a run of queries'.
+struct AttentionInputs {
+  at::Tensor queries;
+  at::Tensor keys;
+  at::Tensor values;
+  AttentionMask mask;
+};
+
+struct AttentionResult {
+  at::Tensor out;          ///< [batch, heads, queries, value dim].
+  at::Tensor log_sum_exp;  ///< [batch, heads, queries].
+};
+
+struct AttentionGradients {
+  at::Tensor queries;
+  at::Tensor keys;
+  at::Tensor values;
+};
+
+/// Scaled dot-product attention. Queries that see no key get zeros and minus infinity.
+AttentionResult attend(const AttentionInputs& in);
+
+/// Its gradients; `result` may be that of more keys than these (a ring), of which they are a part.
+AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
+                                   const at::Tensor& d_out);
+
+/// Rows [batch * length, heads * dim] as [batch, heads, length, dim], and back.
+at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
+at::Tensor rows_of(const at::Tensor& heads);
+
+}  // namespace stepwright

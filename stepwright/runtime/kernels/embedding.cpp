@@ -1,0 +1,43 @@
+// Look-up of token rows; under tensor parallelism a rank has part of the vocabulary and leaves rows
+// of other parts zero.
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// Token numbers counted from the first that this rank holds.
+at::Tensor local_tokens(const Call& call) {
+  return call.batch->tokens - call.rank.place.tensor * call.op.shape.inner;
+}
+
+at::Tensor held(const Call& call, const at::Tensor& local) {
+  return local.ge(0).logical_and(local.lt(call.op.shape.inner));
+}
+
+}  // namespace
+
+void embedding_forward(Call& call) {
+  const at::Tensor table = call.weight();
+  if (!call.rank.setting.tensor_parallel()) {
+    call.write(0, table.index_select(0, call.batch->tokens));
+    return;
+  }
+  const at::Tensor local = local_tokens(call);
+  const at::Tensor here = held(call, local);
+  at::Tensor rows = table.index_select(0, local.clamp(0, call.op.shape.inner - 1));
+  rows.mul_(here.unsqueeze(1));
+  call.write(0, std::move(rows));
+}
+
+void embedding_weight_gradient(Call& call) {
+  at::Tensor gradient = call.gradient("embedding.word");
+  at::Tensor rows = call.read(0).to(gradient.scalar_type());
+  at::Tensor local = local_tokens(call);
+  if (call.rank.setting.tensor_parallel()) {
+    rows = rows * held(call, local).unsqueeze(1);
+    local = local.clamp(0, call.op.shape.inner - 1);
+  }
+  gradient.index_add_(0, local, rows);
+}
+
+}  // namespace stepwright

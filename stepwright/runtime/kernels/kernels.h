@@ -1,0 +1,28 @@
+#pragma once
+
+#include "stepwright/runtime/call.h"
+
+namespace stepwright {
+
+// One file each. Forward parts also run in recomputation.
+void embedding_forward(Call& call);
+void embedding_weight_gradient(Call& call);
+void norm_forward(Call& call);
+void norm_backward_kernel(Call& call);
+void linear_forward(Call& call);
+void linear_data_gradient_kernel(Call& call);
+void linear_weight_gradient_kernel(Call& call);
+void rotary_forward(Call& call);
+void rotary_backward(Call& call);
+void attention_forward(Call& call);
+void attention_backward(Call& call);
+void activation_forward(Call& call);
+void activation_backward(Call& call);
+void add_forward(Call& call);
+void accumulate_weight_gradient(Call& call);
+void loss_forward(Call& call);
+void loss_backward(Call& call);
+void norm_square(Call& call);
+void optimizer_update(Call& call);
+
+}  // namespace stepwright

@@ -1,0 +1,79 @@
+// Cross entropy over a vocabulary that tensor ranks may share, in the passes of the program: the
+// largest logit, the exponentials with their sum and the target's logit, the gradient.
+#include <limits>
+
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// The first entry of the vocabulary that this rank holds.
+std::int64_t first_entry(const Call& call) {
+  return call.rank.place.tensor * call.op.shape.columns;
+}
+
+/// Logits in the exact type, entries that pad the vocabulary at minus infinity.
+at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
+  at::Tensor exact = logits.to(scalar_type(call.rank.setting.exact), false, true);
+  const std::int64_t used = call.rank.setting.model->vocabulary - first_entry(call);
+  if (used < exact.size(1)) {
+    const std::int64_t first = std::max<std::int64_t>(0, used);
+    exact.narrow(1, first, exact.size(1) - first).fill_(-std::numeric_limits<double>::infinity());
+  }
+  return exact;
+}
+
+struct Targets {
+  at::Tensor local;  ///< [tokens, 1], clamped to the entries here.
+  at::Tensor here;   ///< [tokens, 1], whether the target is among them.
+};
+
+Targets targets(const Call& call) {
+  const std::int64_t width = call.op.shape.columns;
+  const at::Tensor local = (call.batch->targets - first_entry(call)).unsqueeze(1);
+  return {local.clamp(0, width - 1), local.ge(0).logical_and(local.lt(width))};
+}
+
+void maximum(Call& call) {
+  at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
+  // A rank with nothing but padding must not bring in an infinity.
+  call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
+}
+
+void sums(Call& call) {
+  const at::Tensor shifted = exact_logits(call, call.read(0)) - call.read(1);
+  const Targets t = targets(call);
+  const at::Tensor target =
+      at::where(t.here, shifted.gather(1, t.local), at::zeros({}, shifted.options()));
+  const at::Tensor exponentials = shifted.exp();
+  const at::Tensor sum = exponentials.sum(1, true);
+  const bool fused = call.writes.size() == 2;
+  if (fused) {
+    call.write(0, at::cat({target, sum}, 1));
+    call.write(1, exponentials.to(call.read(0).scalar_type()));
+    return;
+  }
+  call.write(0, target);
+  call.write(1, sum);
+  call.write(2, exponentials);
+}
+
+}  // namespace
+
+void loss_forward(Call& call) { call.op.name == "loss.maximum" ? maximum(call) : sums(call); }
+
+void loss_backward(Call& call) {
+  const bool fused = !call.has(2);
+  const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
+  const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
+  at::Tensor& total = call.rank.sums.loss;
+  total.select(0, 0).add_((sum.log() - target).sum());
+  total.select(0, 1).add_(static_cast<double>(sum.numel()));
+  at::Tensor gradient = call.read(0).to(sum.scalar_type()) / sum;
+  const Targets t = targets(call);
+  gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
+  gradient.mul_(1 / call.rank.job.tokens());
+  call.write(0, gradient.to(scalar_type(call.rank.setting.storage)));
+}
+
+}  // namespace stepwright

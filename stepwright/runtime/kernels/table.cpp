@@ -1,0 +1,41 @@
+// The table of computations: adding an operator is one file and one row.
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+struct Row {
+  OperatorKind kind;
+  Kernel forward = nullptr;
+  Kernel data_gradient = nullptr;
+  Kernel weight_gradient = nullptr;
+};
+
+constexpr Row kTable[] = {
+    {OperatorKind::kEmbedding, embedding_forward, nullptr, embedding_weight_gradient},
+    {OperatorKind::kNorm, norm_forward, norm_backward_kernel},
+    {OperatorKind::kLinear, linear_forward, linear_data_gradient_kernel,
+     linear_weight_gradient_kernel},
+    {OperatorKind::kRotary, rotary_forward, rotary_backward},
+    {OperatorKind::kAttention, attention_forward, attention_backward},
+    {OperatorKind::kActivation, activation_forward, activation_backward},
+    {OperatorKind::kAdd, add_forward, add_forward},
+    {OperatorKind::kAccumulate, nullptr, nullptr, accumulate_weight_gradient},
+    {OperatorKind::kLossLocal, loss_forward, loss_backward},
+    {OperatorKind::kNormSquare, norm_square},
+    {OperatorKind::kOptimizer, optimizer_update},
+};
+
+}  // namespace
+
+Kernel find_kernel(const Operator& op) {
+  for (const Row& row : kTable) {
+    if (row.kind != op.kind) continue;
+    if (op.phase == Phase::kDataGradient) return row.data_gradient;
+    if (op.phase == Phase::kWeightGradient) return row.weight_gradient;
+    return row.forward;
+  }
+  return nullptr;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepwright {
+
+/// Where a process stands among those that a launcher started.
+struct LaunchedRank {
+  std::int64_t rank = 0;
+  std::int64_t size = 1;
+  std::string launcher;  ///< "torchrun", "slurm" or "mpirun".
+};
+
+/// Reads RANK and WORLD_SIZE (torchrun), SLURM_PROCID and SLURM_NTASKS, OMPI_COMM_WORLD_RANK and
+/// _SIZE; nothing when no launcher started this process.
+std::optional<LaunchedRank> launched_rank();
+
+/// The program that trains, beside this one. Fails with `kUnsupported`, saying how to build it,
+/// when it is not there.
+std::filesystem::path rank_program();
+
+/// Starts `ranks` processes of a program on this machine with RANK, WORLD_SIZE, MASTER_ADDR and
+/// MASTER_PORT set, and waits for them. When one fails, the others get `grace` to end by
+/// themselves and are then killed. Returns the exit code of the first that failed, or 0.
+int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+              std::int64_t ranks, std::chrono::seconds grace);
+
+/// Replaces this process by the program. Does not return; fails with `kRuntime`.
+[[noreturn]] void become(const std::filesystem::path& program,
+                         const std::vector<std::string>& arguments);
+
+}  // namespace stepwright

@@ -1,0 +1,100 @@
+#include "stepwright/runtime/messages.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/groups.h"
+
+namespace stepwright {
+namespace {
+
+at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
+  return at::empty({rows, columns}, at::TensorOptions(scalar_type(call.op.dtype)));
+}
+
+void all_reduce(Call& call) {
+  at::Tensor buffer = call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  call.rank.groups.of(call.op).all_reduce(call.op, buffer);
+  call.write(0, std::move(buffer));
+}
+
+void all_gather(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor part = call.read(0).contiguous();
+  at::Tensor whole = empty(call, part.size(0) * group.size(), part.size(1));
+  check_payload(call.op, whole.numel());
+  group.all_gather(call.op, whole, part);
+  call.write(0, std::move(whole));
+}
+
+void reduce_scatter(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor whole = call.read(0).contiguous();
+  at::Tensor part = empty(call, whole.size(0) / group.size(), whole.size(1));
+  check_payload(call.op, whole.numel());
+  group.reduce_scatter(call.op, part, whole);
+  call.write(0, std::move(part));
+}
+
+/// Where a chunk's message goes or comes from: the pipeline position of its neighbour, and a tag
+/// that both sides derive from the micro-batch and the chunk of the model that sends.
+struct Neighbour {
+  std::int64_t position;
+  int tag;
+};
+
+Neighbour neighbour(const Call& call) {
+  const std::int64_t stages = call.rank.plan.parallel.pipeline;
+  const std::int64_t position = call.rank.place.pipeline;
+  const std::int64_t chunks = stages * call.rank.plan.schedule.chunks;
+  const bool up = (call.direction == Direction::kForward) == (call.op.kind == OperatorKind::kSend);
+  const std::int64_t own = call.chunk * stages + position;
+  const std::int64_t other = own + (up ? 1 : -1);
+  const std::int64_t sender = call.op.kind == OperatorKind::kSend ? own : other;
+  return {other % stages, static_cast<int>(call.micro_batch * chunks + sender)};
+}
+
+void send(Call& call) {
+  const at::Tensor buffer = call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  const Neighbour to = neighbour(call);
+  call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
+}
+
+void receive(Call& call) {
+  const Setting& s = call.rank.setting;
+  at::Tensor buffer = empty(call, s.rows, s.model->hidden);
+  check_payload(call.op, buffer.numel());
+  const Neighbour from = neighbour(call);
+  call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
+  call.write(0, std::move(buffer));
+}
+
+}  // namespace
+
+void check_payload(const Operator& op, std::int64_t elements) {
+  if (op.routed || elements == op.payload_elements) return;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("{} of {}: {} elements at hand, the program says {}",
+                          name_of(kOperatorNames, op.kind), op.name, elements,
+                          op.payload_elements));
+}
+
+void run_message(Call& call) {
+  const bool of_states = call.piece.name == "gather" || call.piece.name == "reduce" ||
+                         call.direction == Direction::kUpdate;
+  if (of_states) return run_state_message(call);
+  switch (call.op.kind) {
+    case OperatorKind::kAllReduce: return all_reduce(call);
+    case OperatorKind::kAllGather: return all_gather(call);
+    case OperatorKind::kReduceScatter: return reduce_scatter(call);
+    case OperatorKind::kSend: return send(call);
+    case OperatorKind::kReceive: return receive(call);
+    default: break;
+  }
+  throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message of this kind is executed yet",
+                                                   name_of(kOperatorNames, call.op.kind)));
+}
+
+}  // namespace stepwright

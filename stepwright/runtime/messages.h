@@ -1,0 +1,18 @@
+#pragma once
+
+#include "stepwright/runtime/call.h"
+
+namespace stepwright {
+
+/// Performs a communication operator: what is sent, to whom and in which order is the operator's.
+/// Fails with `kRuntime` when the tensor at hand is not the payload that the operator names.
+void run_message(Call& call);
+
+/// Messages about parameters and gradients (schemes data and control, and the small reductions of
+/// an update), told apart by their names.
+void run_state_message(Call& call);
+
+/// Fails with `kRuntime` unless a payload has the operator's number of elements.
+void check_payload(const Operator& op, std::int64_t elements);
+
+}  // namespace stepwright

@@ -1,0 +1,121 @@
+// stepwright-rank: one rank of a training run. `stepwright train` starts it, or a launcher does.
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/runtime/executable.h"
+#include "stepwright/runtime/launch.h"
+#include "stepwright/runtime/train_flags.h"
+#include "stepwright/runtime/trainer.h"
+
+namespace stepwright {
+namespace {
+
+c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double timeout_s) {
+  const char* address = std::getenv("MASTER_ADDR");
+  const char* port = std::getenv("MASTER_PORT");
+  if (address == nullptr || port == nullptr) {
+    fail_input("MASTER_ADDR and MASTER_PORT must be set in the environment of every rank");
+  }
+  const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  const bool agent = served != nullptr && std::string_view(served) == "True";
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(std::atoi(port));
+  options.isServer = place.rank == 0 && !agent;
+  options.numWorkers = static_cast<std::size_t>(place.size);
+  options.waitWorkers = false;
+  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  return c10::make_intrusive<c10d::TCPStore>(address, options);
+}
+
+/// Each rank of this machine takes its part of the cores, unless OMP_NUM_THREADS says otherwise.
+void share_cores(std::int64_t ranks) {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  const char* local = std::getenv("LOCAL_WORLD_SIZE");
+  const std::int64_t sharers = std::max<std::int64_t>(1, local != nullptr ? std::atoll(local) : ranks);
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
+}
+
+void report_step(const StepReport& report, std::ofstream& metrics) {
+  fmt::print(stderr, "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s\n",
+             report.step, report.loss, report.gradient_norm, report.tokens_per_s, report.time_s);
+  if (!metrics.is_open()) return;
+  metrics << nlohmann::ordered_json({{"step", report.step},
+                                     {"loss", report.loss},
+                                     {"gradient_norm", report.gradient_norm},
+                                     {"learning_rate", report.learning_rate},
+                                     {"time_s", report.time_s},
+                                     {"tokens_per_s", report.tokens_per_s}})
+          << std::endl;
+}
+
+void run(const TrainOptions& options) {
+  check(options);
+  const PlannedJob planned = load_plan(options.plan);
+  check_executable(planned);
+  const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
+  if (place.size != planned.plan.parallel.ranks()) {
+    fail_input(fmt::format("{}: the plan has {} ranks, but {} were started", options.plan,
+                           planned.plan.parallel.ranks(), place.size));
+  }
+  share_cores(place.size);
+  Groups::World world{
+      .rank = place.rank,
+      .size = place.size,
+      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000))};
+  if (place.size > 1) {
+    world.store = open_store(place, options.timeout_s);
+  } else {
+    world.store = c10::make_intrusive<c10d::HashStore>();
+  }
+  std::ofstream metrics;
+  train(planned, options, world, [&](const StepReport& report) {
+    if (!options.metrics.empty() && !metrics.is_open()) metrics.open(options.metrics);
+    report_step(report, metrics);
+  });
+}
+
+int exit_code(ErrorKind kind) {
+  return kind == ErrorKind::kInput ? 2 : kind == ErrorKind::kUnsupported ? 3 : 1;
+}
+
+}  // namespace
+
+int run_rank(int argc, char** argv) {
+  CLI::App app("One rank of a training run; `stepwright train` starts it.", "stepwright-rank");
+  TrainOptions options;
+  add_train_flags(app, options);
+  CLI11_PARSE(app, argc, argv);
+  const char* rank = std::getenv("RANK");
+  const std::string who = fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
+  try {
+    run(options);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+    return exit_code(error.kind());
+  } catch (const c10::Error& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+  }
+  return 1;
+}
+
+}  // namespace stepwright
+
+int main(int argc, char** argv) { return stepwright::run_rank(argc, argv); }

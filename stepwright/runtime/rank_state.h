@@ -1,0 +1,41 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "stepwright/runtime/parameter_store.h"
+#include "stepwright/runtime/train_options.h"
+
+namespace stepwright {
+
+class Groups;
+
+/// The tokens of one micro-batch on a context rank, row by row: [tokens].
+struct MicroBatch {
+  at::Tensor tokens;
+  at::Tensor targets;
+  at::Tensor positions;
+};
+
+/// What a step adds up on the way to its update; 1-element tensors of the exact type.
+struct StepSums {
+  at::Tensor loss;         ///< [2]: sum of the tokens' losses, tokens.
+  at::Tensor dense_square;   ///< Of the gradients.
+  at::Tensor expert_square;
+};
+
+/// Everything that the operators of one rank work with.
+struct RankState {
+  const Job& job;
+  const Plan& plan;
+  const TrainOptions& options;
+  Setting setting;
+  Coordinates place;
+  ParameterStore& store;
+  Groups& groups;
+  StepSums sums{};
+  std::int64_t step = 0;  ///< From 0.
+};
+
+}  // namespace stepwright

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/plan/plan.h"
+
+namespace stepwright {
+
+/// A run of blocks of a tensor.
+struct BlockRun {
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+};
+
+/// How the model states of one kind of parameters (dense or expert) are cut over their data group.
+/// Each tensor is padded to `blocks()` equal blocks; rank (group i, position j) of `outer` groups of
+/// `inner` ranks holds, shard-major, of a state spread I the blocks j * outer ... + outer - 1, of a
+/// state spread G block j * outer + i, which lies in the former. So a re-sharding between I and G
+/// touches contiguous memory; collectives over all ranks, which are rank-major, permute blocks.
+struct StateLayout {
+  Sharding sharding;
+  std::int64_t inner = 1;  ///< m.
+  std::int64_t outer = 1;  ///< n.
+  std::int64_t group = 0;     ///< i of this rank.
+  std::int64_t position = 0;  ///< j of this rank.
+
+  /// Blocks of a tensor: all ranks of the group, 1 when no state is cut.
+  [[nodiscard]] std::int64_t blocks() const;
+  /// Elements of a tensor with its padding.
+  [[nodiscard]] std::int64_t padded(std::int64_t elements) const;
+  /// The blocks of a state that this rank holds.
+  [[nodiscard]] BlockRun held(Spread spread) const;
+  /// Whether this rank is the first of those that hold the same blocks of a state.
+  [[nodiscard]] bool first_holder(Spread spread) const;
+};
+
+/// The layout of a rank that stands at `index` (i * inner + j) of its data group.
+StateLayout state_layout(const Sharding& sharding, std::int64_t inner, std::int64_t world,
+                         std::int64_t index);
+
+}  // namespace stepwright

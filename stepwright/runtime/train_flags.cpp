@@ -1,0 +1,93 @@
+#include "stepwright/runtime/train_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+void add_learning_flags(CLI::App& app, TrainOptions& o) {
+  app.add_option("--lr", o.learning_rate, "Learning rate after the warm-up")->type_name("RATE");
+  app.add_option("--min-lr", o.least_learning_rate, "Learning rate at the last step")
+      ->type_name("RATE");
+  app.add_option("--warmup", o.warmup_steps, "Steps of warm-up")->type_name("N");
+  app.add_option("--decay", o.decay, "constant, linear or cosine")->type_name("KIND");
+  app.add_option("--beta1", o.beta1, "Of Adam's first moment")->type_name("B");
+  app.add_option("--beta2", o.beta2, "Of Adam's second moment")->type_name("B");
+  app.add_option("--epsilon", o.epsilon, "Of Adam")->type_name("E");
+  app.add_option("--weight-decay", o.weight_decay, "Of adamw")->type_name("D");
+  app.add_option("--clip", o.clip, "Largest norm of the gradients; 0: any")->type_name("NORM");
+}
+
+}  // namespace
+
+void add_train_flags(CLI::App& app, TrainOptions& o) {
+  app.add_option("PLAN", o.plan, "Plan file, as `stepwright tune -o` writes it")->required();
+  app.add_option("--data", o.data, "Text (a token a byte), raw tokens, or Megatron's .bin")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--data-format", o.data_format, "text, uint16, uint32 or megatron")
+      ->type_name("FORMAT");
+  app.add_option("--steps", o.steps, "Steps to train")->type_name("N");
+  app.add_option("--ranks", o.ranks, "Processes to start on this machine")->type_name("N");
+  app.add_option("--seed", o.seed, "Of initial weights and of the order of samples")
+      ->type_name("S");
+  app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
+  app.add_option("--ledger", o.ledger, "Write what was sent")->type_name("FILE");
+  app.add_option("--metrics", o.metrics, "Write a line of JSON for each step")->type_name("FILE");
+  app.add_option("--weights", o.weights, "Write the trained weights (safetensors, small models)")
+      ->type_name("FILE");
+  app.add_option("--gradients", o.gradients, "Write the last step's gradients the same way")
+      ->type_name("FILE");
+  add_learning_flags(app, o);
+}
+
+void check(const TrainOptions& o) {
+  const auto need = [](bool holds, std::string_view option, std::string_view rule) {
+    if (!holds) fail_input(fmt::format("{}: {}", option, rule));
+  };
+  need(o.steps >= 0, "--steps", "at least 0");
+  need(o.ranks >= 0, "--ranks", "at least 1");
+  need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
+  need(o.learning_rate >= 0, "--lr", "at least 0");
+  need(o.warmup_steps >= 0, "--warmup", "at least 0");
+  need(o.clip >= 0, "--clip", "at least 0");
+  need(o.beta1 >= 0 && o.beta1 < 1, "--beta1", "from 0 to below 1");
+  need(o.beta2 >= 0 && o.beta2 < 1, "--beta2", "from 0 to below 1");
+  need(o.epsilon >= 0, "--epsilon", "at least 0");
+  const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
+  need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
+}
+
+std::vector<std::string> train_arguments(const TrainOptions& o) {
+  std::vector<std::string> words{o.plan, "--data", o.data};
+  const auto number = [&](const char* flag, auto value) {
+    words.insert(words.end(), {flag, fmt::format("{}", value)});
+  };
+  const auto text = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  text("--data-format", o.data_format);
+  number("--steps", o.steps);
+  number("--seed", o.seed);
+  number("--timeout", o.timeout_s);
+  text("--ledger", o.ledger);
+  text("--metrics", o.metrics);
+  text("--weights", o.weights);
+  text("--gradients", o.gradients);
+  number("--lr", o.learning_rate);
+  number("--min-lr", o.least_learning_rate);
+  number("--warmup", o.warmup_steps);
+  text("--decay", o.decay);
+  number("--beta1", o.beta1);
+  number("--beta2", o.beta2);
+  number("--epsilon", o.epsilon);
+  number("--weight-decay", o.weight_decay);
+  number("--clip", o.clip);
+  return words;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,87 @@
+// The executor in one process against autograd.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "stepwright/core/document.h"
+#include "stepwright/plan/files.h"
+#include "tests/runtime/reference.h"
+
+namespace stepwright::testing {
+namespace {
+
+constexpr double kBound = 1e-9;
+
+struct Case {
+  const char* name;
+  const char* model;
+  const char* job = "";
+  const char* choices = "micro_batch: 2\n";
+};
+
+const Case kCases[] = {
+    {"Llama", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}",
+     "  optimizer: adamw\n"},
+    {"TiedAndWholeBatch", "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, tied: true}", "",
+     "micro_batch: 8\n"},
+    {"Gpt2",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 64, vocab: 256, norm: layernorm, gated: false, "
+     "position: learned, positions: 20, bias: true, tied: true}",
+     "  kernels: {fused_cross_entropy: true}\n"},
+    {"NeoX",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 64, vocab: 256, norm: layernorm, gated: false, "
+     "rotary_fraction: 0.25, bias: true, parallel_residual: true}"},
+    {"SharedNorm",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 1, ffn: 64, vocab: 256, norm: layernorm, "
+     "gated: false, parallel_residual: true, shared_input_norm: true, head_bias: true}",
+     "  optimizer: sgd\n"},
+    {"Qwen3",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 256, "
+     "qk_norm: true}"},
+    {"Windows",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, window: [5, 0], gated: false, "
+     "activation: relu2, embedding_norm: true}"},
+    {"Selective", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 2\nrecompute: selective\n"},
+    {"Full", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 4\nrecompute: full\n"},
+    {"EverySecond", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 2\nrecompute: {every: 2}\n"},
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+class Learning : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Learning, EqualsAutograd) {
+  const Case& one = GetParam();
+  const std::string text =
+      plan_text_of({.model = one.model, .job = one.job, .choices = one.choices});
+  const Trained before = train({.plan = text, .steps = 0});
+  ASSERT_EQ(before.exit_code, 0) << before.errors;
+  const Trained here = train({.plan = text, .steps = 4, .options = {"--lr 0.01"}});
+  ASSERT_EQ(here.exit_code, 0) << here.errors;
+  const auto path = std::filesystem::temp_directory_path() /
+                    fmt::format("stepwright-reference-{}.yaml", ::getpid());
+  std::ofstream(path) << text;
+  TrainOptions options;
+  options.data = training_text();
+  options.steps = 4;
+  options.learning_rate = 0.01;
+  const Trained there = train_reference(load_plan(path).job, before.weights, options);
+  ASSERT_EQ(here.losses.size(), there.losses.size());
+  for (std::size_t i = 0; i < here.losses.size(); ++i) {
+    EXPECT_NEAR(here.losses[i], there.losses[i], kBound * (1 + there.losses[i]));
+    EXPECT_NEAR(here.norms[i], there.norms[i], kBound * (1 + there.norms[i]));
+  }
+  EXPECT_LE(distance(there.gradients, here.gradients), kBound);
+  EXPECT_LE(distance(there.weights, here.weights), kBound);
+  EXPECT_EQ(all_zero(here.gradients), std::vector<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Learning, ::testing::ValuesIn(kCases),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace stepwright::testing

@@ -1,0 +1,218 @@
+#include "tests/runtime/reference.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/nn/utils/clip_grad.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+#include <cmath>
+#include <memory>
+
+#include "stepwright/model/parameters.h"
+#include "stepwright/runtime/tokens.h"
+
+namespace stepwright::testing {
+namespace {
+
+using at::Tensor;
+
+class Model {
+ public:
+  Model(const Architecture& model, const Values& initial) : m_(model) {
+    add("", embedding_parameters(model), initial);
+    for (std::int64_t i = 0; i < model.layers; ++i) {
+      add(fmt::format("layers.{}.", i), layer_parameters(model, model.layer_class(i)), initial);
+    }
+    add("", head_parameters(model), initial);
+  }
+
+  /// Mean cross entropy of [batch, length] tokens and targets.
+  Tensor loss(const Tensor& tokens, const Tensor& targets) {
+    Tensor x = at::embedding(p("embedding.word"), tokens);
+    if (m_.position == Position::kLearned) {
+      x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
+    }
+    if (m_.embedding_norm) x = norm(x, "embedding.norm");
+    for (std::int64_t i = 0; i < m_.layers; ++i) x = layer(x, i);
+    const Tensor& table = m_.tied ? p("embedding.word") : p("head.weight");
+    Tensor logits = at::matmul(norm(x, "norm.final"), table.t());
+    if (m_.head_bias) logits = logits + p("head.bias");
+    return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
+  }
+
+  std::vector<Tensor> parameters() {
+    std::vector<Tensor> list;
+    for (auto& [name, value] : values_) list.push_back(value);
+    return list;
+  }
+
+  Values copy(bool gradients) {
+    Values result;
+    for (auto& [name, value] : values_) {
+      const Tensor flat = (gradients ? value.grad() : value.detach()).reshape({-1}).contiguous();
+      result[name].assign(flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
+    }
+    return result;
+  }
+
+ private:
+  void add(const std::string& prefix, const std::vector<Parameter>& list, const Values& initial) {
+    for (const Parameter& one : list) {
+      const std::string name = prefix + std::string(one.name);
+      Tensor value = at::tensor(initial.at(name), at::kDouble);
+      if (!one.vector) value = value.view({one.rows, one.columns});
+      values_[name] = value.requires_grad_();
+    }
+  }
+
+  Tensor& p(const std::string& name) { return values_.at(name); }
+
+  Tensor norm(const Tensor& x, const std::string& name) {
+    if (m_.norm == Norm::kRms) {
+      return x / (x.pow(2).mean(-1, true) + 1e-5).sqrt() * p(name);
+    }
+    const auto bias = m_.norm_bias ? std::optional<Tensor>(p(name + "_bias")) : std::nullopt;
+    return at::layer_norm(x, {x.size(-1)}, p(name), bias);
+  }
+
+  Tensor linear(const Tensor& x, const std::string& name) {
+    const auto bias = values_.find(name + "_bias");
+    const Tensor y = at::matmul(x, p(name).t());
+    return bias == values_.end() ? y : y + bias->second;
+  }
+
+  /// [batch, heads, length, dim] turned by position.
+  Tensor rotate(const Tensor& x) const {
+    const auto turned =
+        static_cast<std::int64_t>(static_cast<double>(m_.head_dim) * m_.rotary_fraction);
+    Tensor angles = at::arange(0, turned, 2, at::kDouble) / static_cast<double>(turned);
+    angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, -angles));
+    angles = at::cat({angles, angles}, -1);
+    const Tensor part = x.narrow(-1, 0, turned);
+    const Tensor swapped = at::cat({-part.narrow(-1, turned / 2, turned / 2),
+                                    part.narrow(-1, 0, turned / 2)}, -1);
+    const Tensor done = part * at::cos(angles) + swapped * at::sin(angles);
+    return at::cat({done, x.narrow(-1, turned, m_.head_dim - turned)}, -1);
+  }
+
+  Tensor attention(const Tensor& x, const std::string& at_layer, std::int64_t window) {
+    const Tensor qkv = linear(x, at_layer + "attention.qkv");
+    const std::int64_t q_width = m_.heads * m_.head_dim;
+    const std::int64_t k_width = m_.kv_heads * m_.head_dim;
+    const auto heads = [&](std::int64_t from, std::int64_t width) {
+      return qkv.narrow(-1, from, width)
+          .reshape({x.size(0), x.size(1), -1, m_.head_dim})
+          .transpose(1, 2);
+    };
+    Tensor q = heads(0, q_width);
+    Tensor k = heads(q_width, k_width);
+    Tensor v = heads(q_width + k_width, k_width);
+    if (m_.qk_norm) {
+      q = q / (q.pow(2).mean(-1, true) + 1e-5).sqrt() * p(at_layer + "attention.q_norm");
+      k = k / (k.pow(2).mean(-1, true) + 1e-5).sqrt() * p(at_layer + "attention.k_norm");
+    }
+    if (m_.position == Position::kRope) {
+      q = rotate(q);
+      k = rotate(k);
+    }
+    k = k.repeat_interleave(m_.heads / m_.kv_heads, 1);
+    v = v.repeat_interleave(m_.heads / m_.kv_heads, 1);
+    Tensor scores = at::matmul(q, k.transpose(-1, -2)) / std::sqrt(1.0 * m_.head_dim);
+    const Tensor ones = at::ones({x.size(1), x.size(1)}, at::kBool);
+    Tensor seen = ones.tril();
+    if (window > 0) seen = seen.logical_and(ones.triu(1 - window));
+    scores = scores.masked_fill(seen.logical_not(), -INFINITY);
+    const Tensor out = at::matmul(scores.softmax(-1), v).transpose(1, 2);
+    return linear(out.reshape({x.size(0), x.size(1), -1}), at_layer + "attention.output");
+  }
+
+  [[nodiscard]] Tensor act(const Tensor& x) const {
+    switch (m_.activation) {
+      case Activation::kSilu: return x * x.sigmoid();
+      case Activation::kGelu: return at::gelu(x);
+      case Activation::kRelu: return x.clamp_min(0);
+      case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
+    }
+    return x;
+  }
+
+  Tensor mlp(const Tensor& x, const std::string& at_layer) {
+    Tensor wide = linear(x, at_layer + "mlp.fc1");
+    if (m_.gated) {
+      wide = act(wide.narrow(-1, 0, m_.ffn)) * wide.narrow(-1, m_.ffn, m_.ffn);
+    } else {
+      wide = act(wide);
+    }
+    return linear(wide, at_layer + "mlp.fc2");
+  }
+
+  Tensor layer(const Tensor& x, std::int64_t index) {
+    const std::string name = fmt::format("layers.{}.", index);
+    const std::int64_t window = m_.layer_class(index).window;
+    const Tensor first = norm(x, name + "norm.attention");
+    if (m_.parallel_residual) {
+      const Tensor second = m_.shared_input_norm ? first : norm(x, name + "norm.mlp");
+      return x + attention(first, name, window) + mlp(second, name);
+    }
+    const Tensor middle = x + attention(first, name, window);
+    return middle + mlp(norm(middle, name + "norm.mlp"), name);
+  }
+
+  const Architecture& m_;
+  std::map<std::string, Tensor> values_;
+};
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const TrainOptions& o,
+                                                        std::vector<Tensor> parameters) {
+  const auto betas = std::make_tuple(o.beta1, o.beta2);
+  if (job.optimizer == Optimizer::kSgd) {
+    return std::make_unique<torch::optim::SGD>(parameters,
+                                               torch::optim::SGDOptions(o.learning_rate));
+  }
+  if (job.optimizer == Optimizer::kAdamW) {
+    return std::make_unique<torch::optim::AdamW>(
+        parameters, torch::optim::AdamWOptions(o.learning_rate)
+                        .betas(betas)
+                        .eps(o.epsilon)
+                        .weight_decay(o.weight_decay));
+  }
+  return std::make_unique<torch::optim::Adam>(
+      parameters, torch::optim::AdamOptions(o.learning_rate).betas(betas).eps(o.epsilon));
+}
+
+}  // namespace
+
+Trained train_reference(const Job& job, const Values& initial, const TrainOptions& options) {
+  at::set_num_threads(1);
+  const TokenFile tokens(options.data, TokenFormat::kText, job.model.vocabulary);
+  Samples samples(tokens, job.length, options.seed, options.data);
+  Model model(job.model, initial);
+  const auto optimizer = make_optimizer(job, options, model.parameters());
+  Trained result;
+  for (std::int64_t step = 0; step < options.steps; ++step) {
+    Tensor in = at::empty({job.sequences, job.length}, at::kLong);
+    Tensor out = at::empty_like(in);
+    for (std::int64_t i = 0; i < job.sequences; ++i) {
+      const std::int64_t begin = samples.begin(step * job.sequences + i);
+      for (std::int64_t j = 0; j < job.length; ++j) {
+        in[i][j] = tokens.at(begin + j);
+        out[i][j] = tokens.at(begin + j + 1);
+      }
+    }
+    optimizer->zero_grad();
+    const Tensor loss = model.loss(in, out);
+    loss.backward();
+    result.losses.push_back(loss.item<double>());
+    result.gradients = model.copy(true);
+    result.norms.push_back(
+        torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
+    optimizer->step();
+  }
+  result.weights = model.copy(false);
+  return result;
+}
+
+}  // namespace stepwright::testing

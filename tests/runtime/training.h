@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace stepwright::testing {
+
+/// Parameters (or gradients) by name, flat.
+using Values = std::map<std::string, std::vector<double>>;
+
+/// What a run of `stepwright train` left behind.
+struct Trained {
+  int exit_code = 0;
+  std::string errors;  ///< What it wrote to standard error.
+  std::vector<double> losses;
+  std::vector<double> norms;
+  Values weights;
+  Values gradients;
+  std::filesystem::path ledger;
+};
+
+/// A training run: a plan's text, and options of the command beyond it.
+struct Training {
+  std::string plan;
+  std::int64_t steps = 3;
+  std::vector<std::string> options = {};
+};
+
+/// The text that all tests train on.
+std::filesystem::path training_text();
+
+/// Runs the command with a plan, at most two minutes.
+Trained train(const Training& training);
+
+/// A plan's text: the model in flow style, its precision, the rest of the job and the choices.
+struct PlanText {
+  std::string model;
+  std::string precision = "fp64";
+  std::string job = "";      ///< More lines of the job, each indented by two spaces.
+  std::string choices = "";  ///< Lines of the plan.
+  int ranks = 1;
+  int sequences = 8;
+  int length = 16;
+};
+std::string plan_text_of(const PlanText& plan);
+
+/// The largest difference over (1 + norm) of any tensor; infinite when names or sizes differ.
+double distance(const Values& a, const Values& b);
+
+/// Reads a safetensors file of F64 tensors.
+Values read_tensors(const std::filesystem::path& path);
+
+/// Names of values that are all zero.
+std::vector<std::string> all_zero(const Values& values);
+
+}  // namespace stepwright::testing
