@@ -31,8 +31,6 @@ void check_kernels(const Kernels& kernels) {
 }
 
 void check_plan(const Plan& plan) {
-  refuse(plan.parallel.context > 1, "parallel.context", std::to_string(plan.parallel.context),
-         "leave it 1");
   refuse(plan.overlap.tensor, "overlap.tensor", "true", "leave it false");
 }
 

@@ -16,13 +16,6 @@ nlohmann::ordered_json call_json(const ExecutedCall& call) {
 
 }  // namespace
 
-std::string channel_of(const Operator& op) {
-  if (op.kind == OperatorKind::kSend || op.kind == OperatorKind::kReceive) {
-    return op.phase == Phase::kForward ? "forward" : "backward";
-  }
-  return std::string(name_of(kStreamNames, op.stream));
-}
-
 nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators) {
   auto list = nlohmann::ordered_json::array();
   for (const ExecutedCommunicator& one : communicators) {

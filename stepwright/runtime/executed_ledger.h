@@ -23,13 +23,10 @@ struct ExecutedCall {
 struct ExecutedCommunicator {
   std::int64_t rank = 0;
   GroupKind group{};
-  std::string channel;  ///< The stream that it serves; of pipeline messages their direction.
+  std::string channel;  ///< As `channel_of` says.
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
 };
-
-/// The streams' name under which calls of an operator are listed.
-std::string channel_of(const Operator& op);
 
 /// The ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are one
 /// entry with a count.

@@ -84,7 +84,7 @@ void Executor::run_slot(const Slot& slot, const std::function<MicroBatch(std::in
   }
   Run run{sequence, slot.micro_batch, std::vector<Frame>(sequence.items.size())};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    issue_ahead(run, i + 1);
+    issue_ahead(run, i);
     if (!run.frames[i].issued) issue(run, i);
   }
 }

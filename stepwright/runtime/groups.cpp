@@ -101,7 +101,7 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
     for (const Item& item : sequence.items) {
       for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
         if (is_communication(op.kind) && grid.size(op.group) > 1) {
-          keys.insert({op.group, channel_of(op)});
+          keys.insert({op.group, std::string(channel_of(op))});
         }
       }
     }
@@ -120,7 +120,7 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
 }
 
 Communicator& Groups::of(const Operator& op) {
-  return *communicators_.at({op.group, channel_of(op)});
+  return *communicators_.at({op.group, std::string(channel_of(op))});
 }
 
 std::vector<ExecutedCommunicator> Groups::logs() const {

@@ -85,6 +85,7 @@ void run_message(Call& call) {
   const bool of_states = call.piece.name == "gather" || call.piece.name == "reduce" ||
                          call.direction == Direction::kUpdate;
   if (of_states) return run_state_message(call);
+  if (call.op.scheme == Scheme::kContext) return run_context_message(call);
   switch (call.op.kind) {
     case OperatorKind::kAllReduce: return all_reduce(call);
     case OperatorKind::kAllGather: return all_gather(call);

@@ -8,6 +8,9 @@ namespace stepwright {
 /// Fails with `kRuntime` when the tensor at hand is not the payload that the operator names.
 void run_message(Call& call);
 
+/// Messages around an attention core that context ranks share.
+void run_context_message(Call& call);
+
 /// Messages about parameters and gradients (schemes data and control, and the small reductions of
 /// an update), told apart by their names.
 void run_state_message(Call& call);

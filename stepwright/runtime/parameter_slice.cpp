@@ -95,7 +95,7 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .local_columns = own.columns,
                          .local_copies = own.copies,
                          .expert = own.expert,
-                         .replicated = own.tensor_replicated};
+                         .partial = own.tensor_partial};
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {
       slice.row_of = vocabulary_rows(whole.rows, own.rows, rank);

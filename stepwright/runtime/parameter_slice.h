@@ -23,7 +23,7 @@ struct ParameterSlice {
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
-  bool replicated = false;  ///< Equal on all tensor ranks.
+  bool partial = false;  ///< Its gradient is summed over the tensor ranks.
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;
 

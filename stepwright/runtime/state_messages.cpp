@@ -214,12 +214,12 @@ void gather_updated(Call& call) {
   }
 }
 
-void reduce_replicated(Call& call, bool tied) {
+void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(false)) {
       const bool table = parameter->slice.name == "embedding.word";
-      if (tied ? table : parameter->slice.replicated) gradients.push_back(parameter->gradient);
+      if (tied ? table : parameter->slice.partial) gradients.push_back(parameter->gradient);
     }
   }
   all_reduce_flat(call, gradients);
@@ -233,8 +233,8 @@ void run_state_message(Call& call) {
   if (name == "gradients") return reduce_gradients(call);
   if (name == "parameters") return gather_parameters(call);
   if (name == "parameters.updated") return gather_updated(call);
-  if (name == "gradients.replicated") return reduce_replicated(call, false);
-  if (name == "gradients.tied_table") return reduce_replicated(call, true);
+  if (name == "gradients.replicated") return reduce_small(call, false);
+  if (name == "gradients.tied_table") return reduce_small(call, true);
   if (name == "gradient_norm") {
     return all_reduce_flat(call, {of_experts(call.op.group) ? sums.expert_square
                                                             : sums.dense_square});

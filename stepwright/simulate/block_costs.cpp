@@ -12,6 +12,7 @@ Setting block_setting(const Job& job, const Plan& plan) {
   Setting setting = make_setting(job, plan);
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
+  setting.dense_blocks = setting.expert_blocks = 1;
   return setting;
 }
 

@@ -163,9 +163,9 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
     return sum.seconds;
   };
   const double divisor = d.divisor(plan.sharding.gradients);
-  if (plan.sequence_parallel) {
+  if (stage.size.partial > 0) {
     seconds += all_reduce(GroupKind::kTensor, plan.accumulate,
-                          static_cast<double>(stage.size.replicated) / divisor);
+                          static_cast<double>(stage.size.partial) / divisor);
   }
   seconds += all_reduce(GroupKind::kEmbedding, plan.accumulate,
                         static_cast<double>(stage.tied_table) / divisor);

@@ -20,7 +20,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
   put(plan.overlap.parameters);
   put(plan.overlap.gradients);
   return {&layouts,         choices,           plan.gradient_bucket, plan.parameter_bucket,
-          stage.size.dense, stage.size.expert, stage.size.borrowed,  stage.size.replicated,
+          stage.size.dense, stage.size.expert, stage.size.borrowed,  stage.size.partial,
           stage.units,      stage.tied_table};
 }
 

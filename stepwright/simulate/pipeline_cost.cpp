@@ -58,7 +58,7 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
     const std::int64_t held = content.plain[i] + content.full[i];
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
-    stage.size.replicated += held * layer.size.replicated;
+    stage.size.partial += held * layer.size.partial;
   }
 }
 

@@ -178,4 +178,14 @@ struct Operator {
   [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
 };
 
+/// Which of a group's communicators carries an operator's messages: each stream has its own, so
+/// that the order of calls on each is that of one stream; transfers between pipeline neighbours,
+/// which meet on different streams, have one for each direction.
+constexpr std::string_view channel_of(const Operator& op) {
+  if (op.kind == OperatorKind::kSend || op.kind == OperatorKind::kReceive) {
+    return op.phase == Phase::kForward ? "forward" : "backward";
+  }
+  return name_of(kStreamNames, op.stream);
+}
+
 }  // namespace stepwright

@@ -45,10 +45,14 @@ struct LocalParameter {
   std::int64_t columns = 1;
   std::int64_t copies = 1;
   bool expert = false;
-  bool tensor_replicated = false;  ///< Equal on all tensor ranks: its gradient is summed over them
-                                   ///< under sequence parallelism.
+  bool tensor_replicated = false;  ///< Equal on all tensor ranks.
+  bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
+                                   ///< the rows (sequence parallelism) or of the heads.
   bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
+  std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
+  /// Elements with the padding that makes its blocks equal.
+  [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
 };
 
 /// A piece of a step that repeats: one layer forward, one layer backward, one gather of a layer's

@@ -1,10 +1,18 @@
 #include "stepwright/step/setting.h"
 
+#include <algorithm>
+
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
 namespace {
+
+/// Norms of single heads, of which each tensor rank has its own.
+bool of_heads(const Parameter& whole, const Setting& s) {
+  if (!s.model->qk_norm || s.model->latent || s.tensor == 1) return false;
+  return whole.name == "attention.q_norm" || whole.name == "attention.k_norm";
+}
 
 LocalParameter localize(const Parameter& whole, const Setting& s) {
   LocalParameter local{.name = whole.name,
@@ -18,6 +26,8 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
   if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);
   if (whole.split == Split::kRow) local.columns = divide_up(whole.columns, cut);
   if (whole.split == Split::kVocabulary) local.rows = s.vocabulary;
+  local.tensor_partial = local.tensor_replicated && (s.sequence_parallel || of_heads(whole, s));
+  local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
   return local;
 }
 
@@ -38,7 +48,7 @@ template <class Predicate>
 std::int64_t sum_where(const std::vector<LocalParameter>& parameters, Predicate holds) {
   std::int64_t sum = 0;
   for (const LocalParameter& parameter : parameters) {
-    if (holds(parameter)) sum += parameter.elements();
+    if (holds(parameter)) sum += parameter.padded();
   }
   return sum;
 }
@@ -71,6 +81,10 @@ Setting make_setting(const Job& job, const Plan& plan) {
   const std::int64_t world = size.data * size.context;
   const std::int64_t expert_world = world * size.tensor / (size.expert * size.expert_tensor);
   const Sharding& sharding = plan.sharding;
+  if (sharding.optimizer != Spread::kNone) {
+    s.dense_blocks = world;
+    s.expert_blocks = std::max<std::int64_t>(1, expert_world);
+  }
   s.gather_dense = splits(sharding.parameters, sharding.group, world);
   s.gather_expert = splits(sharding.parameters, sharding.expert_group, expert_world);
   s.reduce_dense = splits(sharding.gradients, sharding.group, world);
@@ -95,7 +109,8 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
     local.push_back({.name = "head.weight",
                      .rows = setting.vocabulary,
                      .columns = setting.model->hidden,
-                     .borrowed = !own_table});
+                     .borrowed = !own_table,
+                     .blocks = setting.dense_blocks});
   }
   return local;
 }
@@ -104,7 +119,7 @@ UnitSize& UnitSize::operator+=(const UnitSize& other) {
   dense += other.dense;
   expert += other.expert;
   borrowed += other.borrowed;
-  replicated += other.replicated;
+  partial += other.partial;
   return *this;
 }
 
@@ -112,7 +127,7 @@ UnitSize unit_size(const std::vector<LocalParameter>& parameters) {
   return {sum_where(parameters, [](const auto& p) { return !p.expert && !p.borrowed; }),
           sum_where(parameters, [](const auto& p) { return p.expert; }),
           sum_where(parameters, [](const auto& p) { return p.borrowed; }),
-          sum_where(parameters, [](const auto& p) { return p.tensor_replicated; })};
+          sum_where(parameters, [](const auto& p) { return p.tensor_partial; })};
 }
 
 Tensor gathered_tensor(const Setting& s, const UnitSize& unit) {

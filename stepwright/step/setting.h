@@ -31,6 +31,8 @@ struct Setting {
   Kernels kernels;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   Overlap overlap;
+  std::int64_t dense_blocks = 1;  ///< Into which data parallelism cuts states; 1 when it does not.
+  std::int64_t expert_blocks = 1;
   bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
   bool gather_expert = false;
   bool reduce_dense = false;  ///< Dense gradients leave each backward to be reduce-scattered.
@@ -58,7 +60,7 @@ struct UnitSize {
   std::int64_t dense = 0;
   std::int64_t expert = 0;
   std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
-  std::int64_t replicated = 0;  ///< Of `dense`: equal on all tensor ranks, gradients partial.
+  std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
 
   UnitSize& operator+=(const UnitSize& other);
 };

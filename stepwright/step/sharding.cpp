@@ -89,8 +89,9 @@ void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& sprea
                      (g == Spread::kNone && os == Spread::kInner && which.last);
   const bool world = (g == Spread::kGlobal && which.each) ||
                      (g == Spread::kNone && os == Spread::kGlobal && which.last);
-  if (inner) reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.inner, elements);
-  if (world) reduce(OperatorKind::kReduceScatter, spread.world_group, spread.world, elements);
+  const std::int64_t all = elements + which.borrowed;
+  if (inner) reduce(OperatorKind::kReduceScatter, spread.inner_group, spread.inner, all);
+  if (world) reduce(OperatorKind::kReduceScatter, spread.world_group, spread.world, all);
   if (!which.last) return;
   const std::int64_t part = divide_up(elements, spread.inner);
   if (os == Spread::kNone) {
@@ -129,7 +130,7 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
   const std::int64_t borrowed = reduces_each_backward() ? sum.borrowed : 0;
-  add_reduction(out, dense_, sum.dense + borrowed, {true, last, stream});
+  add_reduction(out, dense_, sum.dense, {true, last, stream, borrowed});
   add_reduction(out, expert_, sum.expert, {true, last, stream});
   return std::move(out.builder.piece());
 }

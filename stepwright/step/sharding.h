@@ -63,6 +63,8 @@ class ShardingBuilder {
     bool each = false;
     bool last = false;
     Stream stream = Stream::kCompute;
+    /// Elements of tables that other blocks hold: in what a backward hands over, and only there.
+    std::int64_t borrowed = 0;
   };
   void add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
                      const Reductions& which) const;

@@ -4,19 +4,18 @@
 #include "stepwright/step/work.h"
 
 namespace stepwright {
-/// Gradients that several ranks hold in part: norm weights under sequence parallelism, tied tables.
+/// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms
+/// of heads, tied tables.
 void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& what) const {
   const std::int64_t divisor = dense_.divisor(sharding_.gradients);
-  if (s_.sequence_parallel) {
-    out.message({.kind = OperatorKind::kAllReduce,
-                 .group = GroupKind::kTensor,
-                 .size = s_.tensor,
-                 .elements = divide_up(what.stage.replicated, divisor),
-                 .dtype = s_.gradient,
-                 .phase = Phase::kOptimizer,
-                 .name = "gradients.replicated",
-                 .scheme = Scheme::kTensor});
-  }
+  out.message({.kind = OperatorKind::kAllReduce,
+               .group = GroupKind::kTensor,
+               .size = s_.tensor,
+               .elements = divide_up(what.stage.partial, divisor),
+               .dtype = s_.gradient,
+               .phase = Phase::kOptimizer,
+               .name = "gradients.replicated",
+               .scheme = Scheme::kTensor});
   out.message({.kind = OperatorKind::kAllReduce,
                .group = GroupKind::kEmbedding,
                .size = what.tied_table > 0 ? 2 : 1,

@@ -67,19 +67,35 @@ const Case kPipeline[] = {
      "recompute: {every: 2}\n"},
 };
 
+const Case kContext[] = {
+    {"Ring", 2, kLlama, "parallel: {context: 2}\nmicro_batch: 2\n"},
+    {"RingOfFour", 4, kLlama,
+     "parallel: {context: 4}\nmicro_batch: 2\nrecompute: full\noverlap: {context: false}\n"},
+    {"AllGather", 2, kLlama,
+     "parallel: {context: 2}\ncontext_kind: all-gather\nmicro_batch: 2\nrecompute: selective\n"},
+    {"Ulysses", 2, kLlama, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"UlyssesRecomputed", 2, kTied,
+     "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\nrecompute: selective\n"},
+    {"WithTensorAndShards", 4, kTied,
+     "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: GGG\n"},
+};
+
+/// Sizes that four ranks do not divide, and buckets that cut anywhere.
+constexpr const char* kOdd =
+    "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, norm: layernorm, gated: false, "
+    "position: learned, positions: 17, bias: true, tied: true}";
+
+std::vector<std::string> strategies() {
+  return {"NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI",
+          "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG"};
+}
+
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
-class Ranks : public ::testing::TestWithParam<Case> {};
-
-TEST_P(Ranks, LearnWhatOneProcessLearns) {
-  const Case& one = GetParam();
-  const std::string job = std::string("  optimizer: adamw\n") + one.job;
-  const Trained alone = train({.plan = plan_text_of({.model = one.model, .job = job})});
+/// Losses, norms, gradients and weights are those of one process, and the messages those predicted.
+void expect_same(const Trained& alone, const Trained& together) {
   ASSERT_EQ(alone.exit_code, 0) << alone.errors;
-  const Trained together = train({.plan = plan_text_of({.model = one.model,
-                                                        .job = job,
-                                                        .choices = one.choices,
-                                                        .ranks = one.ranks})});
   ASSERT_EQ(together.exit_code, 0) << together.errors;
   ASSERT_EQ(alone.losses.size(), together.losses.size());
   for (std::size_t i = 0; i < alone.losses.size(); ++i) {
@@ -89,11 +105,46 @@ TEST_P(Ranks, LearnWhatOneProcessLearns) {
   EXPECT_LE(distance(alone.gradients, together.gradients), kBound);
   EXPECT_LE(distance(alone.weights, together.weights), kBound);
   EXPECT_EQ(all_zero(together.gradients), std::vector<std::string>{});
+  EXPECT_NE(together.comparison.find("predicted; 0 differences"), std::string::npos)
+      << together.comparison;
 }
+
+class Ranks : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Ranks, LearnWhatOneProcessLearns) {
+  const Case& one = GetParam();
+  const std::string job = std::string("  optimizer: adamw\n") + one.job;
+  expect_same(train({.plan = plan_text_of({.model = one.model, .job = job})}),
+              train({.plan = plan_text_of({.model = one.model,
+                                           .job = job,
+                                           .choices = one.choices,
+                                           .ranks = one.ranks})}));
+}
+
+/// Strategy, whether its messages are overlapped, and the group.
+class Strategies : public ::testing::TestWithParam<std::tuple<std::string, bool, int>> {};
+
+TEST_P(Strategies, LearnWhatOneProcessLearns) {
+  const auto& [states, overlapped, group] = GetParam();
+  const bool grouped = states.find('I') != std::string::npos;
+  const std::string choices =
+      "parallel: {data: 4}\nmicro_batch: 1\nbuckets: {gradients: 3001, parameters: 2003}\n"
+      "sharding: {states: " + states + (grouped ? ", group: " + std::to_string(group) : "") +
+      "}\noverlap: {gradients: " + (overlapped ? "true" : "false") +
+      ", parameters: " + (overlapped ? "true" : "false") + "}\n";
+  static const Trained alone = train({.plan = plan_text_of({.model = kOdd})});
+  expect_same(alone, train({.plan = plan_text_of(
+                                {.model = kOdd, .choices = choices, .ranks = 4})}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Strategies,
+                         ::testing::Combine(::testing::ValuesIn(strategies()), ::testing::Bool(),
+                                            ::testing::Values(2)));
 
 constexpr auto kName = [](const auto& one) { return std::string(one.param.name); };
 INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);
 INSTANTIATE_TEST_SUITE_P(Tensor, Ranks, ::testing::ValuesIn(kTensor), kName);
+INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
 
 }  // namespace

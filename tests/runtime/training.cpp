@@ -82,7 +82,13 @@ Trained train(const Training& training) {
     result.weights = read_tensors(folder / "weights");
     result.gradients = read_tensors(folder / "gradients");
   }
-  result.ledger = folder / "ledger";
+  const std::string compare =
+      fmt::format("{} compare {} --log {} >{} 2>&1", std::getenv("STEPWRIGHT_COMMAND"),
+                  file("plan.yaml"), file("ledger"), file("comparison"));
+  if (result.exit_code == 0 && std::system(compare.c_str()) >= 0) {
+    result.comparison = read(folder / "comparison");
+  }
+  std::filesystem::remove_all(folder);
   return result;
 }
 

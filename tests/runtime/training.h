@@ -20,7 +20,7 @@ struct Trained {
   std::vector<double> norms;
   Values weights;
   Values gradients;
-  std::filesystem::path ledger;
+  std::string comparison;  ///< What `stepwright compare` says of what was sent.
 };
 
 /// A training run: a plan's text, and options of the command beyond it.

@@ -10,6 +10,15 @@ void add_forward(Call& call) {
   call.write(0, std::move(x));
 }
 
+/// The gradient of keys and values that came round the ring, into the last columns of the rows.
+void accumulate_forward(Call& call) {
+  const at::Tensor& travelled = call.read(0);
+  at::Tensor rows = call.read(1);
+  const std::int64_t width = travelled.size(1);
+  rows.narrow(1, rows.size(1) - width, width).add_(travelled);
+  call.write(0, std::move(rows));
+}
+
 void accumulate_weight_gradient(Call& call) {
   at::Tensor gradient = call.gradient("embedding.position");
   const at::Tensor& dx = call.read(0);

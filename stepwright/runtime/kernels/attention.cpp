@@ -1,48 +1,159 @@
-// The attention core from queries, keys and values side by side in each row.
+// The attention core from queries, keys and values side by side in each row. Context parallelism
+// gives it keys and values apart: those of one other rank (ring) or those of all (all-gather).
 #include <cmath>
 #include <limits>
 
+#include "stepwright/runtime/batches.h"
 #include "stepwright/runtime/kernels/attention_math.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
 namespace {
 
-AttentionInputs inputs(const Call& call, const at::Tensor& qkv) {
+std::int64_t query_width(const Shape& s) { return s.heads * s.head_dim; }
+
+/// Positions of the rows of one sequence on a context rank.
+at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
+  const Setting& s = call.rank.setting;
+  return at::tensor(context_positions(s.length, s.context, context_rank));
+}
+
+/// Keys and values of an attention, and where they stand.
+struct Visitors {
+  at::Tensor rows;  ///< [tokens, keys and values].
+  at::Tensor positions;
+  bool whole = false;  ///< The queries' own, one sequence in order.
+};
+
+AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& visitors) {
   const Shape& s = call.op.shape;
-  const std::int64_t q = s.heads * s.head_dim;
   const std::int64_t k = s.kv_heads * s.head_dim;
   const std::int64_t v = s.kv_heads * s.value_dim;
-  const at::Tensor positions = call.batch->positions.view({s.batch, -1}).select(0, 0);
-  AttentionInputs in{.queries = heads_of(qkv.narrow(1, 0, q), s.batch, s.heads),
-                     .keys = heads_of(qkv.narrow(1, q, k), s.batch, s.kv_heads),
-                     .values = heads_of(qkv.narrow(1, q + k, v), s.batch, s.kv_heads)};
-  in.mask = {.queries = positions, .keys = positions};
+  AttentionInputs in{
+      .queries = heads_of(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
+      .keys = heads_of(visitors.rows.narrow(1, 0, k), s.batch, s.kv_heads),
+      .values = heads_of(visitors.rows.narrow(1, k, v), s.batch, s.kv_heads)};
+  in.mask = {.queries = visitors.whole ? visitors.positions
+                                       : positions_of(call, call.rank.place.context),
+             .keys = visitors.positions,
+             .whole = visitors.whole};
   if (call.item.layer >= 0) {
     in.mask.window = call.rank.setting.model->layer_class(call.item.layer).window;
   }
-  in.mask.whole = call.rank.setting.context == 1;
   return in;
+}
+
+/// The keys and values within rows of queries, keys and values.
+at::Tensor own_rows(const Call& call, const at::Tensor& qkv) {
+  const std::int64_t q = query_width(call.op.shape);
+  return qkv.narrow(1, q, qkv.size(1) - q);
+}
+
+Visitors own(const Call& call, const at::Tensor& qkv) {
+  const Setting& s = call.rank.setting;
+  const bool whole = s.context == 1 || s.context_kind == ContextKind::kUlysses;
+  return {.rows = own_rows(call, qkv),
+          .positions = whole ? at::arange(s.length, at::kLong)
+                             : positions_of(call, call.rank.place.context),
+          .whole = whole};
+}
+
+/// Of all ranks, as an all-gather leaves them: rank by rank, in each sequence by sequence.
+Visitors of_all(const Call& call, const at::Tensor& rows) {
+  const Setting& s = call.rank.setting;
+  std::vector<at::Tensor> positions;
+  for (std::int64_t r = 0; r < s.context; ++r) positions.push_back(positions_of(call, r));
+  return {.rows = rows.view({s.context, s.batch, s.local_length(), -1})
+                      .transpose(0, 1)
+                      .reshape({rows.size(0), rows.size(1)}),
+          .positions = at::cat(positions)};
+}
+
+/// Of the rank that many steps back in the ring. Which step this is follows from the operators of
+/// the template: the ring's attentions stand in it in order.
+Visitors of_ring(const Call& call, const at::Tensor& rows) {
+  std::int64_t step = 0;
+  for (const Operator& op : call.piece.operators) {
+    if (&op == &call.op) break;
+    if (op.kind == OperatorKind::kAttention && op.phase == call.op.phase) ++step;
+  }
+  const std::int64_t ranks = call.rank.setting.context;
+  return {.rows = rows, .positions = positions_of(call, (call.rank.place.context + ranks - step) % ranks)};
+}
+
+bool gathers_keys(const Call& call) {
+  return call.rank.setting.context > 1 &&
+         call.rank.setting.context_kind == ContextKind::kAllGather;
+}
+
+AttentionResult result_of(const Call& call, const at::Tensor& out, const at::Tensor& lse) {
+  const Shape& s = call.op.shape;
+  return {.out = heads_of(out, s.batch, s.heads),
+          .log_sum_exp = heads_of(lse, s.batch, s.heads).squeeze(-1)};
+}
+
+at::Tensor lse_rows(const Call& call, const at::Tensor& lse) {
+  return rows_of(lse.unsqueeze(-1)).to(scalar_type(call.rank.setting.exact));
+}
+
+at::Tensor joined(const AttentionGradients& g) {
+  return at::cat({rows_of(g.keys), rows_of(g.values)}, 1);
+}
+
+/// The gradients of a call; their keys' are in the order of the visitors.
+AttentionGradients gradients(const Call& call, const Visitors& visitors, std::size_t out) {
+  const Shape& s = call.op.shape;
+  return attend_backward(inputs(call, call.read(1), visitors),
+                         result_of(call, call.read(out), call.read(out + 1)),
+                         heads_of(call.read(0), s.batch, s.heads));
+}
+
+void gathered_backward(Call& call) {
+  const Setting& s = call.rank.setting;
+  const at::Tensor& qkv = call.read(1);
+  const AttentionGradients g = gradients(call, of_all(call, call.read(2)), 3);
+  at::Tensor d_qkv = at::zeros_like(qkv);
+  d_qkv.narrow(1, 0, query_width(call.op.shape)).copy_(rows_of(g.queries));
+  call.write(0, std::move(d_qkv));
+  const at::Tensor d_all = joined(g);
+  call.write(1, d_all.view({s.batch, s.context, s.local_length(), -1})
+                    .transpose(0, 1)
+                    .reshape({d_all.size(0), d_all.size(1)}));
+}
+
+/// Operands: d_out, qkv, visiting keys and values, out, statistics, the visitors' gradient so far
+/// (but for the first), d_qkv.
+void visiting_backward(Call& call) {
+  const AttentionGradients g = gradients(call, of_ring(call, call.read(2)), 3);
+  const bool first = call.reads.size() == 6;
+  const at::Tensor d_visitors = joined(g);
+  at::Tensor d_qkv = call.read(call.reads.size() - 1);
+  d_qkv.narrow(1, 0, query_width(call.op.shape)).add_(rows_of(g.queries));
+  call.write(0, std::move(d_qkv));
+  call.write(1, first ? d_visitors : d_visitors + call.read(5));
 }
 
 }  // namespace
 
 void attention_forward(Call& call) {
-  const AttentionResult result = attend(inputs(call, call.read(0)));
+  const at::Tensor& qkv = call.read(0);
+  Visitors visitors = call.has(1) ? Visitors{} : own(call, qkv);
+  if (call.has(1)) {
+    visitors = gathers_keys(call) ? of_all(call, call.read(1)) : of_ring(call, call.read(1));
+  }
+  AttentionResult result = attend(inputs(call, qkv, visitors));
+  if (call.reads.size() == 4) {
+    result = merge(result_of(call, call.read(2), call.read(3)), result);
+  }
   call.write(0, rows_of(result.out));
-  call.write(1, rows_of(result.log_sum_exp.unsqueeze(-1))
-                    .to(scalar_type(call.rank.setting.exact)));
+  call.write(1, lse_rows(call, result.log_sum_exp));
 }
 
 void attention_backward(Call& call) {
-  const at::Tensor& qkv = call.read(1);
-  const Shape& s = call.op.shape;
-  const AttentionResult result{.out = heads_of(call.read(2), s.batch, s.heads),
-                               .log_sum_exp =
-                                   heads_of(call.read(3), s.batch, s.heads).squeeze(-1)};
-  const AttentionGradients g =
-      attend_backward(inputs(call, qkv), result, heads_of(call.read(0), s.batch, s.heads));
-  call.write(0, at::cat({rows_of(g.queries), rows_of(g.keys), rows_of(g.values)}, 1));
+  if (gathers_keys(call)) return gathered_backward(call);
+  if (call.reads.size() > 4) return visiting_backward(call);
+  const AttentionGradients g = gradients(call, own(call, call.read(1)), 2);
+  call.write(0, at::cat({rows_of(g.queries), joined(g)}, 1));
 }
 
 }  // namespace stepwright

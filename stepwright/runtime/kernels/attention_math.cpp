@@ -70,6 +70,14 @@ AttentionResult attend(const AttentionInputs& in) {
   return {at::matmul(weights, values).to(in.queries.scalar_type()), lse};
 }
 
+AttentionResult merge(const AttentionResult& a, const AttentionResult& b) {
+  const at::Tensor lse = at::logaddexp(a.log_sum_exp, b.log_sum_exp);
+  const auto share = [&](const AttentionResult& one) {
+    return at::exp(one.log_sum_exp - lse).unsqueeze(-1) * one.out;
+  };
+  return {(share(a) + share(b)).to(a.out.scalar_type()), lse};
+}
+
 AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
                                    const at::Tensor& d_out) {
   if (fused(in)) return fused_backward(in, result, d_out);

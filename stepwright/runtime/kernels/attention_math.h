@@ -36,6 +36,9 @@ struct AttentionGradients {
 /// Scaled dot-product attention. Queries that see no key get zeros and minus infinity.
 AttentionResult attend(const AttentionInputs& in);
 
+/// The attention over the keys of both.
+AttentionResult merge(const AttentionResult& a, const AttentionResult& b);
+
 /// Its gradients; `result` may be that of more keys than these (a ring), of which they are a part.
 AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
                                    const at::Tensor& d_out);

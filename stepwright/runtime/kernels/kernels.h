@@ -19,6 +19,7 @@ void attention_backward(Call& call);
 void activation_forward(Call& call);
 void activation_backward(Call& call);
 void add_forward(Call& call);
+void accumulate_forward(Call& call);
 void accumulate_weight_gradient(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);

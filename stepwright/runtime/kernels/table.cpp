@@ -20,7 +20,7 @@ constexpr Row kTable[] = {
     {OperatorKind::kAttention, attention_forward, attention_backward},
     {OperatorKind::kActivation, activation_forward, activation_backward},
     {OperatorKind::kAdd, add_forward, add_forward},
-    {OperatorKind::kAccumulate, nullptr, nullptr, accumulate_weight_gradient},
+    {OperatorKind::kAccumulate, nullptr, accumulate_forward, accumulate_weight_gradient},
     {OperatorKind::kLossLocal, loss_forward, loss_backward},
     {OperatorKind::kNormSquare, norm_square},
     {OperatorKind::kOptimizer, optimizer_update},

@@ -1,0 +1,47 @@
+#include "stepwright/logs/ledger_file.h"
+
+#include "stepwright/core/document.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 50;
+
+void read_call(Node node, std::vector<GroupCall>& list) {
+  node.allow_only({"operation", "scheme", "phase", "name", "payload_bytes", "count"});
+  const GroupCall call{.operation = node.get("operation").choice(kOperatorNames),
+                       .scheme = node.get("scheme").choice(kSchemeNames),
+                       .phase = node.get("phase").choice(kPhaseNames),
+                       .name = node.get("name").text(),
+                       .payload_bytes = node.get("payload_bytes").integer(0, kMost)};
+  list.insert(list.end(), static_cast<std::size_t>(node.get("count").integer(1, 1'000'000'000)),
+              call);
+}
+
+void read_communicator(Node node, ExecutedLedger& ledger) {
+  node.allow_only({"rank", "group", "channel", "members", "calls"});
+  const CommunicatorKey key{.rank = node.get("rank").integer(0, ledger.ranks - 1),
+                            .group = node.get("group").choice(kGroupNames),
+                            .channel = node.get("channel").text()};
+  std::vector<GroupCall>& list = ledger.calls[key];
+  const Node calls = node.get("calls");
+  for (std::size_t i = 0; i < calls.size(); ++i) read_call(calls.at(i), list);
+}
+
+}  // namespace
+
+ExecutedLedger load_ledger(const std::filesystem::path& path) {
+  const Document document = Document::load(path);
+  const Node root = document.root();
+  const Node version = root.get("stepwright");
+  if (version.text() != "ledger/1") version.fail("this is no ledger/1 of `train --ledger`");
+  root.allow_only({"stepwright", "ranks", "steps", "communicators"});
+  ExecutedLedger ledger;
+  ledger.ranks = root.get("ranks").integer(1, kMost);
+  ledger.steps = root.get("steps").integer(0, kMost);
+  const Node list = root.get("communicators");
+  for (std::size_t i = 0; i < list.size(); ++i) read_communicator(list.at(i), ledger);
+  return ledger;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+
+#include "stepwright/logs/planned_calls.h"
+
+namespace stepwright {
+
+/// What a training run sent.
+struct ExecutedLedger {
+  std::int64_t ranks = 1;
+  std::int64_t steps = 0;
+  Calls calls;  ///< Of all steps.
+};
+
+/// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput`.
+ExecutedLedger load_ledger(const std::filesystem::path& path);
+
+}  // namespace stepwright

@@ -1,0 +1,38 @@
+#include "stepwright/logs/planned_calls.h"
+
+#include <fmt/format.h>
+
+namespace stepwright {
+namespace {
+
+void add_template(Calls& calls, const Template& piece, std::int64_t rank, const Grid& grid) {
+  for (const Operator& op : piece.operators) {
+    if (!is_communication(op.kind) || grid.members(op.group, rank).size() < 2) continue;
+    std::vector<GroupCall>& list = calls[{rank, op.group, std::string(channel_of(op))}];
+    const GroupCall call{op.kind, op.scheme, op.phase, std::string(op.name), op.payload_bytes()};
+    list.insert(list.end(), static_cast<std::size_t>(op.repeats), call);
+  }
+}
+
+}  // namespace
+
+Calls planned_calls(const StepProgram& program, const Grid& grid) {
+  Calls calls;
+  for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
+    const auto position = static_cast<std::size_t>(grid.coordinates(rank).pipeline);
+    const Stage& stage = program.stages[position];
+    for (const Slot& slot : stage.schedule) {
+      for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+        add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
+      }
+    }
+  }
+  return calls;
+}
+
+std::string text_of(const GroupCall& call) {
+  return fmt::format("{} of {}, {}, {} bytes", name_of(kOperatorNames, call.operation), call.name,
+                     name_of(kPhaseNames, call.phase), call.payload_bytes);
+}
+
+}  // namespace stepwright

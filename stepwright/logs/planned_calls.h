@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// One call of a process group.
+struct GroupCall {
+  OperatorKind operation{};
+  Scheme scheme{};
+  Phase phase{};
+  std::string name;
+  std::int64_t payload_bytes = 0;
+  auto operator<=>(const GroupCall&) const = default;
+};
+
+/// A communicator as one rank sees it.
+struct CommunicatorKey {
+  std::int64_t rank = 0;
+  GroupKind group{};
+  std::string channel;  ///< `channel_of`.
+  auto operator<=>(const CommunicatorKey&) const = default;
+};
+
+/// The calls of ranks on their communicators, in order.
+using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
+
+/// The calls that every rank of a program makes in one step.
+Calls planned_calls(const StepProgram& program, const Grid& grid);
+
+/// "all_gather of parameters, forward, 4096 bytes".
+std::string text_of(const GroupCall& call);
+
+}  // namespace stepwright
