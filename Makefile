@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test bench check format fuzz profiles accuracy search
+.PHONY: plan test test-long bench check format fuzz profiles accuracy search
 
 plan:
 	tools/setup.sh plan
@@ -15,6 +15,11 @@ test:
 	cmake --build --preset dev
 	tools/fuzz.sh 3 -seed=1
 	ctest --preset dev -j "$$(nproc)"
+
+# Ranks on 160 random plans; the suite itself takes a sample of them.
+test-long: test
+	STEPWRIGHT_RANDOM_PLANS=160 STEPWRIGHT_COMMAND=build/dev/stepwright \
+		build/dev/tests/runtime/runtime_random_test
 
 bench:
 	tools/setup.sh bench

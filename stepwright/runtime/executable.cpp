@@ -30,17 +30,12 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
-void check_plan(const Plan& plan) {
-  refuse(plan.overlap.tensor, "overlap.tensor", "true", "leave it false");
-}
-
 }  // namespace
 
 void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
   check_kernels(job.kernels);
-  check_plan(planned.plan);
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
   refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),

@@ -1,0 +1,117 @@
+// Random legal plans: what ranks send is predicted call by call, and they learn what one process
+// learns. STEPWRIGHT_RANDOM_PLANS asks for more than a sample.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/runtime/executable.h"
+#include "tests/plan/random_plans.h"
+#include "tests/runtime/training.h"
+
+namespace stepwright::testing {
+namespace {
+
+constexpr double kBound = 1e-9;
+
+int plans_to_try() {
+  const char* asked = std::getenv("STEPWRIGHT_RANDOM_PLANS");
+  return asked != nullptr ? std::atoi(asked) : 12;
+}
+
+/// A model that differs from others in what the executor has to do.
+Architecture random_model(Dice& dice) {
+  Architecture model;
+  model.name = "random";
+  model.layers = 4;
+  model.hidden = 32;
+  model.heads = 8;
+  model.kv_heads = dice.pick<std::int64_t>({4, 8});
+  model.head_dim = 4;
+  model.ffn = 48;
+  model.vocabulary = 250;
+  model.positions = 64;
+  model.tied = dice.chance(2);
+  model.qk_norm = dice.chance(4);
+  if (dice.chance(2)) model.windows = {0, 5, 0, 3};
+  if (dice.chance(2)) return model;
+  model.norm = Norm::kLayer;
+  model.norm_bias = true;
+  model.gated = false;
+  model.activation = Activation::kGelu;
+  model.position = dice.chance(2) ? Position::kLearned : Position::kRope;
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = dice.chance(2);
+  model.parallel_residual = dice.chance(3);
+  return model;
+}
+
+Job random_training(Dice& dice) {
+  Job job = small_job();
+  job.model = random_model(dice);
+  job.model_name = job.model.name;
+  job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4}));
+  job.cluster.device.peak_flops[DType::kFp64] = 1e13;
+  job.sequences = 8;
+  job.length = 16;
+  job.precision = DType::kFp64;
+  job.optimizer = dice.pick<Optimizer>({Optimizer::kAdam, Optimizer::kAdamW});
+  job.kernels.fused_cross_entropy = dice.chance(2);
+  return job;
+}
+
+bool executes(const PlannedJob& planned) {
+  try {
+    check_executable(planned);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+PlannedJob random_training_plan(Dice& dice) {
+  while (true) {
+    const Job job = random_training(dice);
+    PlannedJob planned{job, random_legal_plan(dice, job)};
+    planned.plan.gradient_bucket = dice.pick<std::int64_t>({999, 40'000'000});
+    planned.plan.parameter_bucket = dice.pick<std::int64_t>({999, 40'000'000});
+    planned.plan.overlap.gradients = !dice.chance(4);
+    planned.plan.overlap.parameters = !dice.chance(4);
+    if (executes(planned)) return planned;
+  }
+}
+
+/// The job on one rank without any choice.
+PlannedJob alone(const PlannedJob& planned) {
+  PlannedJob one{planned.job, Plan{}};
+  one.job.cluster = small_cluster(1, 2);
+  one.job.cluster.device.peak_flops[DType::kFp64] = 1e13;
+  one.job.cluster.devices_per_node = 1;
+  one.job.cluster.levels = {{.name = "network", .size = 1, .network = true}};
+  one.plan.accumulate = DType::kFp64;
+  return one;
+}
+
+TEST(RandomPlans, SendWhatIsPredictedAndLearnWhatOneProcessLearns) {
+  Dice dice(20240607);
+  for (int i = 0; i < plans_to_try(); ++i) {
+    const PlannedJob planned = random_training_plan(dice);
+    SCOPED_TRACE(::testing::Message() << "plan " << i << ": " << plan_text(planned.plan) << "\n"
+                                      << plan_yaml(planned));
+    const Trained one = train({.plan = plan_yaml(alone(planned)), .steps = 2});
+    const Trained many = train({.plan = plan_yaml(planned), .steps = 2});
+    ASSERT_EQ(one.exit_code, 0) << one.errors;
+    ASSERT_EQ(many.exit_code, 0) << many.errors;
+    for (std::size_t step = 0; step < one.losses.size(); ++step) {
+      EXPECT_NEAR(one.losses[step], many.losses[step], kBound * (1 + one.losses[step]));
+    }
+    EXPECT_LE(distance(one.gradients, many.gradients), kBound);
+    EXPECT_LE(distance(one.weights, many.weights), kBound);
+    EXPECT_NE(many.comparison.find("predicted; 0 differences"), std::string::npos)
+        << many.comparison;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright::testing
