@@ -1,3 +1,5 @@
+#include "stepwright/logs/compare.h"
+
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
@@ -10,7 +12,6 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
-#include "stepwright/logs/compare.h"
 
 namespace stepwright {
 namespace {

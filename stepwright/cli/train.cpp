@@ -20,8 +20,8 @@ constexpr std::chrono::seconds kGrace{5};
 void check_ranks(const TrainOptions& options, std::int64_t started, std::string_view how) {
   const std::int64_t planned = load_legal_plan(options.plan).plan.parallel.ranks();
   if (started == planned) return;
-  fail_input(fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how,
-                         started));
+  fail_input(
+      fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how, started));
 }
 
 class Train : public Command {

@@ -16,8 +16,7 @@ std::string where(const CommunicatorKey& key) {
 
 /// The first difference of two lists, of which the planned one is repeated for each step.
 void compare_lists(const CommunicatorKey& key, const std::vector<GroupCall>& planned,
-                   const std::vector<GroupCall>& executed, std::int64_t steps,
-                   Comparison& result) {
+                   const std::vector<GroupCall>& executed, std::int64_t steps, Comparison& result) {
   const std::size_t period = planned.size();
   const std::size_t expected = period * static_cast<std::size_t>(steps);
   const std::size_t both = std::min(expected, executed.size());

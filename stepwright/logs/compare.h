@@ -10,8 +10,8 @@ namespace stepwright {
 
 /// A predicted ledger beside an executed one.
 struct Comparison {
-  std::int64_t communicators = 0;  ///< Of all ranks, compared call by call.
-  std::int64_t calls = 0;          ///< Predicted, of all ranks and steps.
+  std::int64_t communicators = 0;        ///< Of all ranks, compared call by call.
+  std::int64_t calls = 0;                ///< Predicted, of all ranks and steps.
   std::vector<std::string> differences;  ///< One line each; empty: none.
 };
 

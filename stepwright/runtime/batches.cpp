@@ -33,8 +33,7 @@ MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
   const at::Tensor targets = at::empty_like(tokens);
   const at::Tensor positions = at::empty_like(tokens);
   for (std::int64_t row = 0; row < micro_batch_; ++row) {
-    const std::int64_t sample =
-        step * sequences_ + rank_first_ + micro_batch * micro_batch_ + row;
+    const std::int64_t sample = step * sequences_ + rank_first_ + micro_batch * micro_batch_ + row;
     const std::int64_t begin = samples_.begin(sample);
     for (std::int64_t i = 0; i < width; ++i) {
       const std::int64_t position = positions_[static_cast<std::size_t>(i)];

@@ -76,8 +76,7 @@ Columns columns_of(const Call& call) {
 /// Own tokens with all heads to all tokens with own heads, in the order of the sequence.
 at::Tensor to_heads(Call& call, const at::Tensor& rows) {
   const Setting& s = call.rank.setting;
-  const at::Tensor sent =
-      rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
+  const at::Tensor sent = rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
   at::Tensor received = at::empty_like(sent);
   call.rank.groups.of(call.op).all_to_all(call.op, received, sent);
   const at::Tensor by_rank = received.view({s.context, s.batch, s.local_length(), -1})
@@ -93,9 +92,8 @@ at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
   const Setting& s = call.rank.setting;
   const at::Tensor by_rank =
       rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(s));
-  const at::Tensor sent = by_rank.view({s.batch, s.context, s.local_length(), -1})
-                              .transpose(0, 1)
-                              .contiguous();
+  const at::Tensor sent =
+      by_rank.view({s.batch, s.context, s.local_length(), -1}).transpose(0, 1).contiguous();
   at::Tensor received = at::empty_like(sent);
   call.rank.groups.of(call.op).all_to_all(call.op, received, sent);
   return received.view({s.context, s.tokens, -1}).transpose(0, 1).reshape({s.tokens, -1});

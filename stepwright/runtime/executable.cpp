@@ -18,8 +18,7 @@ void check_model(const Architecture& model) {
   refuse(model.position == Position::kAlibi, "model.position", "alibi",
          "executed are rope, learned and none");
   refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
-  refuse(model.experts.has_value(), "model.experts", "a mixture of experts",
-         "train a dense model");
+  refuse(model.experts.has_value(), "model.experts", "a mixture of experts", "train a dense model");
 }
 
 void check_kernels(const Kernels& kernels) {

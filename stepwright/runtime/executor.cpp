@@ -21,8 +21,10 @@ std::vector<std::vector<TensorId>> last_uses(const Template& piece) {
   std::vector<std::int32_t> last(piece.tensors.size(), -1);
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const Operator& op = piece.operators[i];
-    for (const TensorId id : piece.reads(op)) last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
-    for (const TensorId id : piece.writes(op)) last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
+    for (const TensorId id : piece.reads(op))
+      last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
+    for (const TensorId id : piece.writes(op))
+      last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
   }
   for (const auto& kept : {piece.outputs, piece.saved}) {
     for (const TensorId id : kept) last[static_cast<std::size_t>(id)] = -1;
@@ -47,9 +49,8 @@ void check_results(const Call& call, std::span<const TensorId> ids) {
     if (!value.defined() || value.numel() != expected.elements()) {
       throw Error(ErrorKind::kRuntime,
                   fmt::format("{}: {} made {} elements of '{}', the program says {}",
-                              call.piece.name, call.op.name,
-                              value.defined() ? value.numel() : 0, expected.name,
-                              expected.elements()));
+                              call.piece.name, call.op.name, value.defined() ? value.numel() : 0,
+                              expected.name, expected.elements()));
     }
   }
 }
@@ -100,8 +101,9 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
     const bool receives = piece_of(items[i]).operators.front().kind == OperatorKind::kReceive;
     bool ready = !lives_[static_cast<std::size_t>(items[i].which)].computes && !receives &&
                  std::ranges::all_of(items[i].after, issued) &&
-                 std::ranges::all_of(items[i].inputs,
-                                     [&](const Source& from_item) { return issued(from_item.item); });
+                 std::ranges::all_of(items[i].inputs, [&](const Source& from_item) {
+                   return issued(from_item.item);
+                 });
     for (const Operator& op : piece_of(items[i]).operators) {
       ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
     }
@@ -195,7 +197,8 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
     append(waits, add(id, call->writes, call->gathered_writes)->read);
   }
   if (op.stream == Stream::kCompute) return run_operator(*call, waits);
-  const Ticket ticket = lanes_.submit(op.stream, [this, call, waits] { run_operator(*call, waits); });
+  const Ticket ticket =
+      lanes_.submit(op.stream, [this, call, waits] { run_operator(*call, waits); });
   frame.tickets[index] = ticket;
   for (const auto& cells : {call->reads, call->gathered_reads}) {
     for (const CellPtr& cell : cells) cell->read.push_back(ticket);
@@ -215,9 +218,8 @@ void Executor::run_operator(Call& call, const std::vector<Ticket>& before) {
   } else {
     const Kernel kernel = find_kernel(call.op);
     if (kernel == nullptr) {
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("{}: no kernel for {} yet", call.op.name,
-                              name_of(kOperatorNames, call.op.kind)));
+      throw Error(ErrorKind::kUnsupported, fmt::format("{}: no kernel for {} yet", call.op.name,
+                                                       name_of(kOperatorNames, call.op.kind)));
     }
     kernel(call);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -112,10 +111,9 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
     const std::string name =
         fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
     communicators_[{kind, channel}] = std::make_unique<Communicator>(
-        gloo(world, name, members), ExecutedCommunicator{.rank = world.rank,
-                                                         .group = kind,
-                                                         .channel = channel,
-                                                         .members = members});
+        gloo(world, name, members),
+        ExecutedCommunicator{
+            .rank = world.rank, .group = kind, .channel = channel, .members = members});
   }
 }
 

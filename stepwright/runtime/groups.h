@@ -6,10 +6,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
-
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/runtime/executed_ledger.h"

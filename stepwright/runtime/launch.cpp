@@ -45,8 +45,8 @@ std::optional<std::int64_t> number_in(const char* variable) {
 }
 
 [[noreturn]] void fail_running(const std::filesystem::path& program, int error) {
-  throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", program.string(),
-                                               std::generic_category().message(error)));
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("{}: {}", program.string(), std::generic_category().message(error)));
 }
 
 /// A port of this machine that nothing listens on.
@@ -57,8 +57,8 @@ int free_port() {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  const bool known = ::bind(socket, generic, size) == 0 &&
-                     ::getsockname(socket, generic, &size) == 0;
+  const bool known =
+      ::bind(socket, generic, size) == 0 && ::getsockname(socket, generic, &size) == 0;
   ::close(socket);
   if (!known) throw Error(ErrorKind::kRuntime, "no free port on this machine");
   return ntohs(address.sin_port);
@@ -90,8 +90,8 @@ pid_t start(const std::filesystem::path& program, const std::vector<std::string>
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment_words = environment(variables);
   pid_t id = 0;
-  const int error = ::posix_spawn(&id, program.c_str(), nullptr, nullptr,
-                                  pointers(words).data(), pointers(environment_words).data());
+  const int error = ::posix_spawn(&id, program.c_str(), nullptr, nullptr, pointers(words).data(),
+                                  pointers(environment_words).data());
   if (error != 0) fail_running(program, error);
   return id;
 }
@@ -148,10 +148,10 @@ int run_ranks(const std::filesystem::path& program, const std::vector<std::strin
   const std::string port = std::to_string(free_port());
   std::vector<pid_t> running;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    running.push_back(start(program, arguments,
-                            {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
-                             "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
-                             "MASTER_PORT=" + port}));
+    running.push_back(start(
+        program, arguments,
+        {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
+         "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port}));
   }
   while (!running.empty()) {
     int status = 0;

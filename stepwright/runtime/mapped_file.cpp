@@ -15,8 +15,8 @@ namespace stepwright {
 namespace {
 
 [[noreturn]] void fail_reading(const std::filesystem::path& path, int error) {
-  fail_input(fmt::format("{}: cannot be read: {}", path.string(),
-                         std::generic_category().message(error)));
+  fail_input(
+      fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ namespace {
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail_reading(path, errno);
-  struct stat status {};
+  struct stat status{};
   const bool known = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   if (!known || status.st_size == 0) {
     ::close(file);

@@ -24,10 +24,10 @@ Integer read_at(std::span<const std::byte> bytes, std::size_t offset) {
 /// Bytes of a token by numpy type code of the index; 0: no type of tokens.
 int token_width(std::uint8_t code) {
   switch (code) {
-    case 1: return 1;   // uint8
-    case 4: return 4;   // int32
-    case 5: return 8;   // int64
-    case 8: return 2;   // uint16
+    case 1: return 1;  // uint8
+    case 4: return 4;  // int32
+    case 5: return 8;  // int64
+    case 8: return 2;  // uint16
     default: return 0;
   }
 }

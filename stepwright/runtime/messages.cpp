@@ -75,10 +75,9 @@ void receive(Call& call) {
 
 void check_payload(const Operator& op, std::int64_t elements) {
   if (op.routed || elements == op.payload_elements) return;
-  throw Error(ErrorKind::kRuntime,
-              fmt::format("{} of {}: {} elements at hand, the program says {}",
-                          name_of(kOperatorNames, op.kind), op.name, elements,
-                          op.payload_elements));
+  throw Error(ErrorKind::kRuntime, fmt::format("{} of {}: {} elements at hand, the program says {}",
+                                               name_of(kOperatorNames, op.kind), op.name, elements,
+                                               op.payload_elements));
 }
 
 void run_message(Call& call) {

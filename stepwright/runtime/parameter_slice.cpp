@@ -100,8 +100,7 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
     if (whole.split == Split::kVocabulary) {
       slice.row_of = vocabulary_rows(whole.rows, own.rows, rank);
     } else {
-      slice.row_of = cut_rows(row_parts(*s.model, whole),
-                              whole.split == Split::kColumn ? ranks : 1,
+      slice.row_of = cut_rows(row_parts(*s.model, whole), whole.split == Split::kColumn ? ranks : 1,
                               whole.split == Split::kColumn ? rank : 0);
     }
     if (whole.split == Split::kRow) slice.first_column = rank * own.columns;

@@ -12,7 +12,7 @@ namespace stepwright {
 /// are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so a rank's
 /// rows come from several places.
 struct ParameterSlice {
-  std::string name;  ///< Of the model: "layers.3.attention.qkv", "embedding.word", ...
+  std::string name;       ///< Of the model: "layers.3.attention.qkv", "embedding.word", ...
   std::int64_t rows = 0;  ///< Of the whole parameter, as stored.
   std::int64_t columns = 1;
   std::int64_t copies = 1;

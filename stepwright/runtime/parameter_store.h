@@ -17,7 +17,7 @@ at::ScalarType scalar_type(DType type);
 /// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
 struct StoredParameter {
   ParameterSlice slice;
-  std::string_view local_name;    ///< As templates call it.
+  std::string_view local_name;  ///< As templates call it.
   const StateLayout* layout = nullptr;
   StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
   std::int64_t padded = 0;

@@ -1,8 +1,8 @@
 // stepwright-rank: one rank of a training run. `stepwright train` starts it, or a launcher does.
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -45,7 +45,8 @@ c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double tim
 void share_cores(std::int64_t ranks) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   const char* local = std::getenv("LOCAL_WORLD_SIZE");
-  const std::int64_t sharers = std::max<std::int64_t>(1, local != nullptr ? std::atoll(local) : ranks);
+  const std::int64_t sharers =
+      std::max<std::int64_t>(1, local != nullptr ? std::atoll(local) : ranks);
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
 }

@@ -20,8 +20,8 @@ struct MicroBatch {
 
 /// What a step adds up on the way to its update; 1-element tensors of the exact type.
 struct StepSums {
-  at::Tensor loss;         ///< [2]: sum of the tokens' losses, tokens.
-  at::Tensor dense_square;   ///< Of the gradients.
+  at::Tensor loss;          ///< [2]: sum of the tokens' losses, tokens.
+  at::Tensor dense_square;  ///< Of the gradients.
   at::Tensor expert_square;
 };
 

@@ -13,14 +13,15 @@ struct BlockRun {
 };
 
 /// How the model states of one kind of parameters (dense or expert) are cut over their data group.
-/// Each tensor is padded to `blocks()` equal blocks; rank (group i, position j) of `outer` groups of
-/// `inner` ranks holds, shard-major, of a state spread I the blocks j * outer ... + outer - 1, of a
-/// state spread G block j * outer + i, which lies in the former. So a re-sharding between I and G
-/// touches contiguous memory; collectives over all ranks, which are rank-major, permute blocks.
+/// Each tensor is padded to `blocks()` equal blocks; rank (group i, position j) of `outer` groups
+/// of `inner` ranks holds, shard-major, of a state spread I the blocks j * outer ... + outer - 1,
+/// of a state spread G block j * outer + i, which lies in the former. So a re-sharding between I
+/// and G touches contiguous memory; collectives over all ranks, which are rank-major, permute
+/// blocks.
 struct StateLayout {
   Sharding sharding;
-  std::int64_t inner = 1;  ///< m.
-  std::int64_t outer = 1;  ///< n.
+  std::int64_t inner = 1;     ///< m.
+  std::int64_t outer = 1;     ///< n.
   std::int64_t group = 0;     ///< i of this rank.
   std::int64_t position = 0;  ///< j of this rank.
 

@@ -236,8 +236,8 @@ void run_state_message(Call& call) {
   if (name == "gradients.replicated") return reduce_small(call, false);
   if (name == "gradients.tied_table") return reduce_small(call, true);
   if (name == "gradient_norm") {
-    return all_reduce_flat(call, {of_experts(call.op.group) ? sums.expert_square
-                                                            : sums.dense_square});
+    return all_reduce_flat(call,
+                           {of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
   }
   if (name == "loss") return all_reduce_flat(call, {sums.loss});
   throw Error(ErrorKind::kUnsupported,

@@ -42,14 +42,14 @@ TokenFormat token_format(const std::filesystem::path& path) {
   return TokenFormat::kText;
 }
 
-TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format,
-                     std::int64_t vocabulary)
+TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary)
     : file_(path), width_(width_of(path, format)) {
   const auto bytes = static_cast<std::int64_t>(file_.bytes().size());
   if (bytes % width_ != 0) {
-    fail_input(fmt::format("{}: {} bytes are no whole number of {}-byte tokens; it is truncated "
-                           "or of another format",
-                           path.string(), bytes, width_));
+    fail_input(
+        fmt::format("{}: {} bytes are no whole number of {}-byte tokens; it is truncated "
+                    "or of another format",
+                    path.string(), bytes, width_));
   }
   size_ = bytes / width_;
   if (format == TokenFormat::kMegatron) {

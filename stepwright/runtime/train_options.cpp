@@ -12,8 +12,8 @@ double learning_rate(const TrainOptions& options, std::int64_t step) {
            static_cast<double>(options.warmup_steps);
   }
   if (options.decay == "constant") return options.learning_rate;
-  const auto span = static_cast<double>(
-      std::max<std::int64_t>(1, options.steps - 1 - options.warmup_steps));
+  const auto span =
+      static_cast<double>(std::max<std::int64_t>(1, options.steps - 1 - options.warmup_steps));
   const double along = std::min(1.0, static_cast<double>(step - options.warmup_steps) / span);
   const double left =
       options.decay == "linear" ? 1 - along : (1 + std::cos(std::numbers::pi * along)) / 2;

@@ -52,8 +52,8 @@ void write_ledger(RankState& rank, const Groups::World& world, std::int64_t step
 
 StepReport report_of(const RankState& rank, double time_s) {
   const double loss = rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>();
-  const double norm = std::sqrt(rank.sums.dense_square.item<double>() +
-                                rank.sums.expert_square.item<double>());
+  const double norm =
+      std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
   return {.step = rank.step + 1,
           .loss = loss,
           .gradient_norm = norm,

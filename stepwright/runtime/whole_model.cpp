@@ -38,16 +38,14 @@ std::vector<Whole> whole_parameters(const Architecture& model) {
 }
 
 /// Adds what this rank is the first to hold of a parameter to its whole.
-void contribute(const StoredParameter& parameter, WholeState which,
-                at::Tensor& whole) {
+void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& whole) {
   const StateLayout& layout = *parameter.layout;
   const Spread spread = layout.sharding.optimizer;
   if (parameter.slice.duplicate || !layout.first_holder(spread)) return;
-  const at::Tensor held = which == WholeState::kWeights ? parameter.master
-                                                        : parameter.optimizer_gradient();
+  const at::Tensor held =
+      which == WholeState::kWeights ? parameter.master : parameter.optimizer_gradient();
   const at::Tensor exact = held.to(at::kDouble).contiguous();
-  const std::int64_t first =
-      layout.held(spread).first * (parameter.padded / layout.blocks());
+  const std::int64_t first = layout.held(spread).first * (parameter.padded / layout.blocks());
   auto* out = whole.data_ptr<double>();
   const auto* in = exact.data_ptr<double>();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
@@ -63,9 +61,8 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Whol
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::int64_t bytes = values[i].numel() * 8;
-    header[list[i].name] = {{"dtype", "F64"},
-                            {"shape", list[i].extents},
-                            {"data_offsets", {offset, offset + bytes}}};
+    header[list[i].name] = {
+        {"dtype", "F64"}, {"shape", list[i].extents}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }
   std::string text = header.dump();

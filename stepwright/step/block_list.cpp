@@ -162,7 +162,8 @@ Sequence SequenceWriter::backward(bool last) {
   }
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
-    append_block(sequence, {block->backward, block->layer, {}, {}, {block->unit}}, gather, progress);
+    append_block(sequence, {block->backward, block->layer, {}, {}, {block->unit}}, gather,
+                 progress);
     if (!leaves && !ends) continue;
     bucket.units.push_back(block->size);
     bucket.ids.push_back(block->unit);

@@ -83,8 +83,8 @@ TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
   const Setting& s = e.s;
   const Shape shape = ring_step_shape(s, window);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
-  const TensorId lse = e.out.tensor(
-      {.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
+  const TensorId lse =
+      e.out.tensor({.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
   TensorId key_values = qkv;
   for (std::int64_t step = 0; step < s.context; ++step) {
     TensorId next = -1;
@@ -148,8 +148,8 @@ TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
   const Shape shape = gathered_shape(s, window);
   const TensorId all = gather_key_values(e, qkv, e.forward);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
-  const TensorId lse = e.out.tensor(
-      {.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
+  const TensorId lse =
+      e.out.tensor({.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
   e.out.add({.kind = OperatorKind::kAttention,
              .phase = e.forward,
              .dtype = s.storage,

@@ -160,7 +160,7 @@ struct Operator {
   /// Routed work: `shape.rows` and the payload are means; the busiest rank has `imbalance` times
   /// as much.
   bool routed = false;
-  bool gated = false;  ///< kActivation of a gated MLP.
+  bool gated = false;    ///< kActivation of a gated MLP.
   bool largest = false;  ///< kAllReduce: takes the largest value instead of the sum.
   /// A message in pieces, beside the product that makes or takes them.
   bool in_pieces = false;

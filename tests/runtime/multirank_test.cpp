@@ -114,11 +114,10 @@ class Ranks : public ::testing::TestWithParam<Case> {};
 TEST_P(Ranks, LearnWhatOneProcessLearns) {
   const Case& one = GetParam();
   const std::string job = std::string("  optimizer: adamw\n") + one.job;
-  expect_same(train({.plan = plan_text_of({.model = one.model, .job = job})}),
-              train({.plan = plan_text_of({.model = one.model,
-                                           .job = job,
-                                           .choices = one.choices,
-                                           .ranks = one.ranks})}));
+  expect_same(
+      train({.plan = plan_text_of({.model = one.model, .job = job})}),
+      train({.plan = plan_text_of(
+                 {.model = one.model, .job = job, .choices = one.choices, .ranks = one.ranks})}));
 }
 
 /// Strategy, whether its messages are overlapped, and the group.
@@ -129,12 +128,13 @@ TEST_P(Strategies, LearnWhatOneProcessLearns) {
   const bool grouped = states.find('I') != std::string::npos;
   const std::string choices =
       "parallel: {data: 4}\nmicro_batch: 1\nbuckets: {gradients: 3001, parameters: 2003}\n"
-      "sharding: {states: " + states + (grouped ? ", group: " + std::to_string(group) : "") +
+      "sharding: {states: " +
+      states + (grouped ? ", group: " + std::to_string(group) : "") +
       "}\noverlap: {gradients: " + (overlapped ? "true" : "false") +
       ", parameters: " + (overlapped ? "true" : "false") + "}\n";
   static const Trained alone = train({.plan = plan_text_of({.model = kOdd})});
-  expect_same(alone, train({.plan = plan_text_of(
-                                {.model = kOdd, .choices = choices, .ranks = 4})}));
+  expect_same(alone,
+              train({.plan = plan_text_of({.model = kOdd, .choices = choices, .ranks = 4})}));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Strategies,

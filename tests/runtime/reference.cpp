@@ -92,8 +92,8 @@ class Model {
     angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, -angles));
     angles = at::cat({angles, angles}, -1);
     const Tensor part = x.narrow(-1, 0, turned);
-    const Tensor swapped = at::cat({-part.narrow(-1, turned / 2, turned / 2),
-                                    part.narrow(-1, 0, turned / 2)}, -1);
+    const Tensor swapped =
+        at::cat({-part.narrow(-1, turned / 2, turned / 2), part.narrow(-1, 0, turned / 2)}, -1);
     const Tensor done = part * at::cos(angles) + swapped * at::sin(angles);
     return at::cat({done, x.narrow(-1, turned, m_.head_dim - turned)}, -1);
   }
@@ -173,11 +173,11 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const Tr
                                                torch::optim::SGDOptions(o.learning_rate));
   }
   if (job.optimizer == Optimizer::kAdamW) {
-    return std::make_unique<torch::optim::AdamW>(
-        parameters, torch::optim::AdamWOptions(o.learning_rate)
-                        .betas(betas)
-                        .eps(o.epsilon)
-                        .weight_decay(o.weight_decay));
+    return std::make_unique<torch::optim::AdamW>(parameters,
+                                                 torch::optim::AdamWOptions(o.learning_rate)
+                                                     .betas(betas)
+                                                     .eps(o.epsilon)
+                                                     .weight_decay(o.weight_decay));
   }
   return std::make_unique<torch::optim::Adam>(
       parameters, torch::optim::AdamOptions(o.learning_rate).betas(betas).eps(o.epsilon));
@@ -207,8 +207,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
     loss.backward();
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);
-    result.norms.push_back(
-        torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
+    result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
     optimizer->step();
   }
   result.weights = model.copy(false);

@@ -43,8 +43,8 @@ double norm(const std::vector<double>& values) {
 }  // namespace
 
 std::filesystem::path training_text() {
-  const auto path = std::filesystem::temp_directory_path() /
-                    fmt::format("stepwright-runtime-{}.txt", ::getpid());
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("stepwright-runtime-{}.txt", ::getpid());
   if (!std::filesystem::exists(path)) {
     std::string text;
     std::uint32_t state = 7;
@@ -63,7 +63,8 @@ Trained train(const Training& training) {
   write(folder / "plan.yaml", training.plan);
   const auto file = [&](const char* name) { return (folder / name).string(); };
   std::string command = fmt::format(
-      "OMP_NUM_THREADS=1 timeout -k 5 120 {} train {} --data {} --steps {} --weights {} --gradients {} --metrics {} "
+      "OMP_NUM_THREADS=1 timeout -k 5 120 {} train {} --data {} --steps {} --weights {} "
+      "--gradients {} --metrics {} "
       "--ledger {} --timeout 20",
       std::getenv("STEPWRIGHT_COMMAND"), file("plan.yaml"), training_text().string(),
       training.steps, file("weights"), file("gradients"), file("metrics"), file("ledger"));
@@ -99,8 +100,7 @@ std::string plan_text_of(const PlanText& plan) {
       "peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: 8, devices: {}, "
       "levels: [{{name: bus, size: 8, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9}}\n"
       "  batch: {{sequences: {}, length: {}}}\n  precision: {}\n{}{}",
-      plan.model, plan.ranks, plan.sequences, plan.length, plan.precision, plan.job,
-      plan.choices);
+      plan.model, plan.ranks, plan.sequences, plan.length, plan.precision, plan.job, plan.choices);
 }
 
 double distance(const Values& a, const Values& b) {

@@ -29,14 +29,13 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   const Shape& s = call.op.shape;
   const std::int64_t k = s.kv_heads * s.head_dim;
   const std::int64_t v = s.kv_heads * s.value_dim;
-  AttentionInputs in{
-      .queries = heads_of(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
-      .keys = heads_of(visitors.rows.narrow(1, 0, k), s.batch, s.kv_heads),
-      .values = heads_of(visitors.rows.narrow(1, k, v), s.batch, s.kv_heads)};
-  in.mask = {.queries = visitors.whole ? visitors.positions
-                                       : positions_of(call, call.rank.place.context),
-             .keys = visitors.positions,
-             .whole = visitors.whole};
+  AttentionInputs in{.queries = heads_of(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
+                     .keys = heads_of(visitors.rows.narrow(1, 0, k), s.batch, s.kv_heads),
+                     .values = heads_of(visitors.rows.narrow(1, k, v), s.batch, s.kv_heads)};
+  in.mask = {
+      .queries = visitors.whole ? visitors.positions : positions_of(call, call.rank.place.context),
+      .keys = visitors.positions,
+      .whole = visitors.whole};
   if (call.item.layer >= 0) {
     in.mask.window = call.rank.setting.model->layer_class(call.item.layer).window;
   }
@@ -53,8 +52,8 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
   const Setting& s = call.rank.setting;
   const bool whole = s.context == 1 || s.context_kind == ContextKind::kUlysses;
   return {.rows = own_rows(call, qkv),
-          .positions = whole ? at::arange(s.length, at::kLong)
-                             : positions_of(call, call.rank.place.context),
+          .positions =
+              whole ? at::arange(s.length, at::kLong) : positions_of(call, call.rank.place.context),
           .whole = whole};
 }
 
@@ -78,12 +77,12 @@ Visitors of_ring(const Call& call, const at::Tensor& rows) {
     if (op.kind == OperatorKind::kAttention && op.phase == call.op.phase) ++step;
   }
   const std::int64_t ranks = call.rank.setting.context;
-  return {.rows = rows, .positions = positions_of(call, (call.rank.place.context + ranks - step) % ranks)};
+  return {.rows = rows,
+          .positions = positions_of(call, (call.rank.place.context + ranks - step) % ranks)};
 }
 
 bool gathers_keys(const Call& call) {
-  return call.rank.setting.context > 1 &&
-         call.rank.setting.context_kind == ContextKind::kAllGather;
+  return call.rank.setting.context > 1 && call.rank.setting.context_kind == ContextKind::kAllGather;
 }
 
 AttentionResult result_of(const Call& call, const at::Tensor& out, const at::Tensor& lse) {

@@ -86,8 +86,7 @@ AttentionGradients attend_backward(const AttentionInputs& in, const AttentionRes
   const at::Tensor weights = at::exp(masked_scores(in) - result.log_sum_exp.unsqueeze(-1));
   const at::Tensor dy = d_out.to(type);
   const at::Tensor d_values = at::matmul(weights.transpose(-1, -2), dy);
-  const at::Tensor d_weights =
-      at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2));
+  const at::Tensor d_weights = at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2));
   const at::Tensor along = (dy * result.out.to(type)).sum(-1, true);
   const at::Tensor d_scores = weights * (d_weights - along) * scale_of(in);
   const at::Tensor dq = at::matmul(d_scores, spread(in.keys, heads).to(type));

@@ -8,8 +8,8 @@ namespace stepwright {
 
 /// Which keys a query sees: those at its position or before, within the window.
 struct AttentionMask {
-  at::Tensor queries;  ///< Positions [queries].
-  at::Tensor keys;     ///< Positions [keys].
+  at::Tensor queries;       ///< Positions [queries].
+  at::Tensor keys;          ///< Positions [keys].
   std::int64_t window = 0;  ///< 0: all before.
   bool whole = false;       ///< Queries and keys are one sequence in order.
 };

@@ -38,9 +38,7 @@ void linear_forward(Call& call) {
   }
 }
 
-void linear_data_gradient_kernel(Call& call) {
-  call.write(0, at::mm(call.read(0), call.weight()));
-}
+void linear_data_gradient_kernel(Call& call) { call.write(0, at::mm(call.read(0), call.weight())); }
 
 void linear_weight_gradient_kernel(Call& call) {
   const at::Tensor& dy = call.read(0);

@@ -107,10 +107,10 @@ void norm_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor bias = call.bias();
   const auto type = exact(call);
-  const Normed y = call.rank.setting.model->norm == Norm::kLayer
-                       ? layer(x.to(type), call.weight().to(type),
-                               bias.defined() ? bias.to(type) : bias)
-                       : rms(x.to(type), call.weight().to(type));
+  const Normed y =
+      call.rank.setting.model->norm == Norm::kLayer
+          ? layer(x.to(type), call.weight().to(type), bias.defined() ? bias.to(type) : bias)
+          : rms(x.to(type), call.weight().to(type));
   call.write(0, y.out.to(x.scalar_type()));
   call.write(1, y.statistics);
 }
@@ -121,9 +121,8 @@ void norm_backward_kernel(Call& call) {
   const auto type = exact(call);
   const at::Tensor x = call.read(1).to(type);
   const bool layered = call.rank.setting.model->norm == Norm::kLayer;
-  const Gradients g =
-      layered ? layer_backward(dy.to(type), x, call.read(2), call.weight().to(type))
-              : rms_backward(dy.to(type), x, call.read(2), call.weight().to(type));
+  const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), call.weight().to(type))
+                              : rms_backward(dy.to(type), x, call.read(2), call.weight().to(type));
   const at::Tensor dx = g.input.to(dy.scalar_type());
   call.write(0, call.has(3) ? dx + call.read(3) : dx);
   const std::string_view name = call.piece.parameters.at(call.op.parameter).name;

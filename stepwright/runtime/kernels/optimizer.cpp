@@ -26,8 +26,8 @@ struct Rates {
 
 Rates rates(const RankState& rank) {
   const TrainOptions& options = rank.options;
-  const double norm = std::sqrt(rank.sums.dense_square.item<double>() +
-                                rank.sums.expert_square.item<double>());
+  const double norm =
+      std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
   const auto steps = static_cast<double>(rank.step + 1);
   return {.learning = learning_rate(options, rank.step),
           .scale = options.clip > 0 ? std::min(1.0, options.clip / (norm + 1e-6)) : 1.0,
@@ -38,8 +38,7 @@ Rates rates(const RankState& rank) {
 void update(StoredParameter& parameter, const RankState& rank, const Rates& r) {
   const TrainOptions& options = rank.options;
   at::Tensor& weight = parameter.master;
-  const at::Tensor gradient =
-      parameter.optimizer_gradient().to(weight.scalar_type()) * r.scale;
+  const at::Tensor gradient = parameter.optimizer_gradient().to(weight.scalar_type()) * r.scale;
   if (rank.job.optimizer == Optimizer::kSgd) {
     weight.sub_(gradient, r.learning);
   } else {
@@ -47,8 +46,7 @@ void update(StoredParameter& parameter, const RankState& rank, const Rates& r) {
       weight.mul_(1 - r.learning * options.weight_decay);
     }
     parameter.first_moment.mul_(options.beta1).add_(gradient, 1 - options.beta1);
-    parameter.second_moment.mul_(options.beta2)
-        .addcmul_(gradient, gradient, 1 - options.beta2);
+    parameter.second_moment.mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
     const at::Tensor deviation =
         parameter.second_moment.sqrt().div_(std::sqrt(r.second)).add_(options.epsilon);
     weight.addcdiv_(parameter.first_moment, deviation, -r.learning / r.first);

@@ -19,8 +19,8 @@ void turn(Call& call, double sign) {
       static_cast<std::int64_t>(static_cast<double>(dim) * s.model->rotary_fraction) / 2;
   const auto exact = at::TensorOptions(scalar_type(s.exact));
   const at::Tensor exponents = at::arange(half, exact) / static_cast<double>(half);
-  const at::Tensor angles = at::outer(call.batch->positions.to(exact.dtype()),
-                                      at::exp(exponents * -std::log(kBase)));
+  const at::Tensor angles =
+      at::outer(call.batch->positions.to(exact.dtype()), at::exp(exponents * -std::log(kBase)));
   const at::Tensor cosine = at::cos(angles).unsqueeze(1);
   const at::Tensor sine = (at::sin(angles) * sign).unsqueeze(1);
   const at::Tensor turned = rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim});
