@@ -14,6 +14,8 @@ enum class Collective : std::uint8_t {
   kReduceScatter,
   kAllToAll,
   kPointToPoint,  ///< Every member sends to the next one: a pipeline transfer, a step of a ring.
+  kBroadcast,     ///< As schedules only, from the first rank.
+  kReduce,        ///< As schedules only, to the first rank.
 };
 
 /// How a collective is carried out.

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/collective/schedule.h"
+#include "stepwright/collective/tiered.h"
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// The algorithms that a schedule can be generated for; each is documented in the file of its name.
+enum class Method : std::uint8_t {
+  kRing,
+  kHalvingDoubling,
+  kTree,
+  kDirect,
+  kTwoLevel,
+  kHoRing,
+  kRelay,
+};
+inline constexpr Named<Method> kMethodNames[] = {
+    {Method::kRing, "ring"},          {Method::kHalvingDoubling, "halving-doubling"},
+    {Method::kTree, "tree"},          {Method::kDirect, "direct"},
+    {Method::kTwoLevel, "two-level"}, {Method::kHoRing, "ho-ring"},
+    {Method::kRelay, "relay"}};
+
+/// What a schedule is generated from.
+struct ScheduleSpec {
+  Method method{};
+  Collective collective{};
+  /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
+  /// {8, 4}: four nodes of eight. Flat algorithms take only the product.
+  std::vector<std::int32_t> tiers{1};
+  std::int32_t chunks = 1;  ///< Parts that a block (a tree: the buffer) is cut into.
+  Inner inner = Inner::kDirect;
+
+  bool operator==(const ScheduleSpec&) const = default;
+};
+
+/// Ranks of a spec.
+std::int32_t ranks_of(const ScheduleSpec& spec);
+
+/// Why there is no such schedule; nothing when there is one. Pieces of all ranks' buffers, and so
+/// ranks x chunks, are limited to 2^30.
+std::optional<std::string> why_not(const ScheduleSpec& spec);
+
+/// A schedule of `spec` without its ranks: sizes of buffers. Throws `Error{kUnsupported}` with
+/// `why_not`.
+Schedule schedule_frame(const ScheduleSpec& spec);
+
+/// What one rank does, made without the others. `spec` has a frame, `rank` exists.
+RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
+
+/// The whole schedule. Throws as `schedule_frame`.
+Schedule generate(const ScheduleSpec& spec);
+
+/// What an algorithm does, with its steps and bytes, in one line.
+std::string_view described(Method method);
+
+/// The most consecutive ranks that share a unit wherever units have these numbers of ranks: the
+/// inner group of a two-level algorithm over unevenly filled nodes, which falls back to it. {8, 8,
+/// 4} gives 4, {5, 3} gives 1: one ring.
+std::int32_t even_group(const std::vector<std::int32_t>& ranks_per_node);
+
+}  // namespace stepwright

@@ -1,0 +1,85 @@
+#include "stepwright/collective/halving_doubling.h"
+
+#include "stepwright/collective/rank_writer.h"
+
+namespace stepwright {
+namespace {
+
+/// One rank's steps. A run of step i is the 2^i blocks whose numbers agree from bit i on.
+class HalvingDoubling {
+ public:
+  HalvingDoubling(const ScheduleSpec& spec, std::int32_t rank)
+      : spec_(spec), ranks_(ranks_of(spec)), rank_(rank), writer_(1) {}
+
+  RankSchedule write() {
+    if (spec_.collective == Collective::kAllGather || ranks_ == 1) {
+      const bool one_of_many = spec_.collective == Collective::kAllGather;
+      copied_ =
+          writer_.copy(input(0), output(one_of_many ? rank_ * spec_.chunks : 0), spec_.chunks);
+    }
+    if (spec_.collective != Collective::kAllGather) reduce();
+    if (spec_.collective != Collective::kReduceScatter) gather();
+    return writer_.take();
+  }
+
+ private:
+  /// First piece of the run of `bit` blocks that holds `rank`.
+  [[nodiscard]] std::int64_t run(std::int32_t rank, std::int32_t bit) const {
+    return static_cast<std::int64_t>(rank / bit * bit) * spec_.chunks;
+  }
+
+  /// Where partial sums stand: an all-reduce has room in its output.
+  [[nodiscard]] Place sums(std::int64_t piece) const {
+    if (spec_.collective == Collective::kAllReduce) return output(piece);
+    return scratch(piece - run(rank_, ranks_ / 2));
+  }
+
+  void reduce() {
+    for (std::int32_t bit = ranks_ / 2; bit >= 1; bit /= 2) {
+      const bool first = bit == ranks_ / 2;
+      const bool last = bit == 1 && spec_.collective == Collective::kReduceScatter;
+      const std::int32_t peer = rank_ ^ bit;
+      const std::int64_t sent = run(peer, bit);
+      const std::int64_t kept = run(rank_, bit);
+      const StepRef step =
+          writer_.send(0, peer, first ? input(sent) : sums(sent), bit * spec_.chunks);
+      writer_.wait(step, received_);
+      received_ = writer_.receive_reduce(0, peer, first ? input(kept) : sums(kept),
+                                         last ? output(0) : sums(kept), bit * spec_.chunks);
+      sent_ = step;
+    }
+  }
+
+  void gather() {
+    for (std::int32_t bit = 1; bit < ranks_; bit *= 2) {
+      const bool own = bit == 1 && spec_.collective == Collective::kAllGather;
+      const std::int32_t peer = rank_ ^ bit;
+      const StepRef step =
+          writer_.send(0, peer, own ? input(0) : output(run(rank_, bit)), bit * spec_.chunks);
+      writer_.wait(step, received_);
+      if (!own) writer_.wait(step, copied_);
+      received_ = writer_.receive(0, peer, output(run(peer, bit)), bit * spec_.chunks);
+      writer_.wait(received_, sent_);  // Its partial sums have left.
+    }
+  }
+
+  const ScheduleSpec& spec_;
+  std::int32_t ranks_;
+  std::int32_t rank_;
+  RankWriter writer_;
+  StepRef copied_;
+  StepRef received_;  ///< The last receive.
+  StepRef sent_;      ///< The last send of a sum.
+};
+
+}  // namespace
+
+RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
+  return HalvingDoubling(spec, rank).write();
+}
+
+std::int32_t halving_doubling_scratch(const ScheduleSpec& spec) {
+  return spec.collective == Collective::kReduceScatter ? ranks_of(spec) / 2 * spec.chunks : 0;
+}
+
+}  // namespace stepwright

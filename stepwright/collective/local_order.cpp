@@ -1,0 +1,246 @@
+#include "stepwright/collective/local_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kBufferWords[] = {"input", "output", "scratch"};
+
+std::string place_text(Place place) {
+  return fmt::format("piece {} of its {}", std::uint32_t{place.piece},
+                     kBufferWords[static_cast<std::size_t>(place.buffer)]);
+}
+
+/// Order among the steps of one rank.
+class LocalOrder {
+ public:
+  LocalOrder(const Schedule& frame, const RankSchedule& rank)
+      : rank_(rank),
+        width_(rank.channels.size()),
+        done_(width_),
+        waited_(width_),
+        clocks_(width_),
+        now_(width_) {
+    for (std::size_t c = 0; c < width_; ++c)
+      clocks_[c].resize(rank.channels[c].steps.size() * width_);
+    for (int b = 0; b < 3; ++b) {
+      const auto pieces = static_cast<std::size_t>(pieces_of(frame, static_cast<Buffer>(b)));
+      writers_[b].resize(pieces);
+      readers_[b].resize(b == 0 ? 0 : pieces * width_);
+    }
+  }
+
+  std::optional<Defect> run() {
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t c = 0; c < width_; ++c) {
+        while (ready(c)) {
+          if (auto defect = take(c)) return defect;
+          progress = true;
+        }
+      }
+    }
+    for (std::size_t c = 0; c < width_; ++c) {
+      if (done_[c] < std::ssize(rank_.channels[c].steps)) {
+        return Defect{DefectKind::kDeadlock, 0, ref(c), "waits in a circle"};
+      }
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] StepRef ref(std::size_t channel) const {
+    return {static_cast<std::int32_t>(channel), done_[channel]};
+  }
+
+  /// Whether the next step of a channel exists and has nothing left to wait for; takes its waits.
+  bool ready(std::size_t c) {
+    const Channel& channel = rank_.channels[c];
+    if (done_[c] == std::ssize(channel.steps)) return false;
+    for (std::size_t w = waited_[c]; w < channel.waits.size(); ++w) {
+      const Wait& wait = channel.waits[w];
+      if (wait.step > done_[c]) break;
+      if (done_[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
+    }
+    return true;
+  }
+
+  /// What is over when the next step of channel c starts.
+  void advance_clock(std::size_t c) {
+    const Channel& channel = rank_.channels[c];
+    const auto step = static_cast<std::size_t>(done_[c]);
+    std::int32_t* now = clocks_[c].data() + step * width_;
+    if (step > 0) std::copy_n(now - width_, width_, now);
+    now[c] = done_[c];
+    for (; waited_[c] < channel.waits.size(); ++waited_[c]) {
+      const Wait& wait = channel.waits[waited_[c]];
+      if (wait.step > done_[c]) break;
+      const auto on = static_cast<std::size_t>(wait.on.channel);
+      const std::int32_t* then =
+          clocks_[on].data() + static_cast<std::size_t>(wait.on.step) * width_;
+      for (std::size_t k = 0; k < width_; ++k) now[k] = std::max(now[k], then[k]);
+      now[on] = std::max(now[on], wait.on.step + 1);
+    }
+    now_ = {now, now + width_};
+  }
+
+  std::optional<Defect> take(std::size_t c) {
+    advance_clock(c);
+    const Step& step = rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
+    std::optional<Defect> defect;
+    for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
+      if (reads(step)) defect = read(c, step.source, i);
+      if (!defect && step.kind == StepKind::kReduce) defect = read(c, step.target, i);
+    }
+    for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
+      if (writes(step)) defect = write(c, step.target, i);
+    }
+    ++done_[c];
+    return defect;
+  }
+
+  /// Whether step `step` - 1 of a channel is over.
+  [[nodiscard]] bool over(std::size_t channel, std::int32_t step) const {
+    return now_[channel] >= step;
+  }
+
+  std::optional<Defect> fault(std::size_t c, DefectKind kind, Place place, std::int32_t i,
+                              std::string_view what) const {
+    place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMostPieces;
+    return Defect{kind, 0, ref(c), fmt::format("{} {}", what, place_text(place))};
+  }
+
+  std::optional<Defect> read(std::size_t c, Place place, std::int32_t i) {
+    if (place.buffer == Buffer::kInput) return {};
+    const auto buffer = static_cast<std::size_t>(place.buffer);
+    const std::size_t piece = place.piece + static_cast<std::size_t>(i);
+    const auto [channel, step] = writers_[buffer][piece];
+    if (step == 0) return fault(c, DefectKind::kUnwritten, place, i, "nothing has written");
+    if (!over(static_cast<std::size_t>(channel), step)) {
+      return fault(c, DefectKind::kConflict, place, i, "a write may still be under way to");
+    }
+    readers_[buffer][piece * width_ + c] = done_[c] + 1;
+    return {};
+  }
+
+  std::optional<Defect> write(std::size_t c, Place place, std::int32_t i) {
+    const auto buffer = static_cast<std::size_t>(place.buffer);
+    const std::size_t piece = place.piece + static_cast<std::size_t>(i);
+    auto& [channel, step] = writers_[buffer][piece];
+    if (!over(static_cast<std::size_t>(channel), step)) {
+      return fault(c, DefectKind::kConflict, place, i, "another write may be under way to");
+    }
+    for (std::size_t k = 0; k < width_; ++k) {
+      std::int32_t& reader = readers_[buffer][piece * width_ + k];
+      if (k != c && !over(k, reader)) {
+        return fault(c, DefectKind::kConflict, place, i, "a read may still be under way of");
+      }
+      reader = 0;
+    }
+    channel = static_cast<std::int32_t>(c);
+    step = done_[c] + 1;
+    return {};
+  }
+
+  const RankSchedule& rank_;
+  std::size_t width_;
+  std::vector<std::int32_t> done_;   ///< Steps taken, per channel.
+  std::vector<std::size_t> waited_;  ///< Waits taken, per channel.
+  std::vector<std::vector<std::int32_t>> clocks_;
+  std::vector<std::int32_t> now_;  ///< Of the step in hand: steps over, per channel.
+  /// Per buffer and piece: channel and step + 1 of the last write; 0: none.
+  std::array<std::vector<std::pair<std::int32_t, std::int32_t>>, 3> writers_;
+  /// Per buffer, piece and channel: step + 1 of the last read since.
+  std::array<std::vector<std::int32_t>, 3> readers_;
+};
+
+bool holds(const Schedule& frame, Place place, std::int32_t pieces) {
+  const auto buffer = static_cast<std::size_t>(place.buffer);
+  return buffer < 3 && pieces > 0 &&
+         place.piece + std::int64_t{pieces} <= pieces_of(frame, place.buffer);
+}
+
+std::optional<std::string> malformed_step(const Schedule& frame, const Step& step,
+                                          std::int32_t ranks) {
+  if (reads(step) && !holds(frame, step.source, step.pieces)) {
+    return fmt::format("no {} pieces from {}", step.pieces, place_text(step.source));
+  }
+  if (writes(step) && !holds(frame, step.target, step.pieces)) {
+    return fmt::format("no {} pieces from {}", step.pieces, place_text(step.target));
+  }
+  if (writes(step) && step.target.buffer == Buffer::kInput) return "writes to its input";
+  const bool remote = sends(step) || receives(step);
+  if (remote && (step.peer < 0 || step.peer >= ranks)) return fmt::format("no rank {}", step.peer);
+  return {};
+}
+
+bool malformed_wait(const RankSchedule& rank, const Channel& channel, std::size_t index) {
+  const Wait& wait = channel.waits[index];
+  if (wait.step < 0 || wait.step >= std::ssize(channel.steps)) return true;
+  if (index > 0 && channel.waits[index - 1].step > wait.step) return true;
+  if (wait.on.channel < 0 || wait.on.channel >= std::ssize(rank.channels)) return true;
+  const Channel& on = rank.channels[static_cast<std::size_t>(wait.on.channel)];
+  return wait.on.step < 0 || wait.on.step >= std::ssize(on.steps);
+}
+
+/// All messages of a lane to (from) one peer stand in one channel.
+std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
+  std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
+  for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
+    const Channel& channel = rank.channels[static_cast<std::size_t>(c)];
+    for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
+      const Step& step = channel.steps[static_cast<std::size_t>(s)];
+      if (step.peer < 0) continue;
+      auto& by_peer = channels[{channel.lane, sends(step)}];
+      by_peer.resize(static_cast<std::size_t>(ranks), -1);
+      std::int32_t& known = by_peer[static_cast<std::size_t>(step.peer)];
+      if (known >= 0 && known != c) {
+        return Defect{DefectKind::kAmbiguous,
+                      0,
+                      {c, s},
+                      fmt::format("messages of lane {} with rank {} stand in two channels",
+                                  channel.lane, step.peer)};
+      }
+      known = c;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Defect> malformed(const Schedule& frame, const RankSchedule& rank,
+                                std::int32_t ranks) {
+  for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
+    const Channel& channel = rank.channels[static_cast<std::size_t>(c)];
+    for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
+      const Step& step = channel.steps[static_cast<std::size_t>(s)];
+      if (const auto text = malformed_step(frame, step, ranks)) {
+        return Defect{DefectKind::kMalformed, 0, {c, s}, *text};
+      }
+    }
+    for (std::size_t w = 0; w < channel.waits.size(); ++w) {
+      if (malformed_wait(rank, channel, w)) {
+        return Defect{DefectKind::kMalformed,
+                      0,
+                      {c, channel.waits[w].step},
+                      "a wait for no step, or out of order"};
+      }
+    }
+  }
+  return ambiguous(rank, ranks);
+}
+
+std::optional<Defect> disordered(const Schedule& frame, const RankSchedule& rank) {
+  return LocalOrder(frame, rank).run();
+}
+
+}  // namespace stepwright

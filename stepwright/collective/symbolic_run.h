@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+
+#include "stepwright/collective/proof.h"
+
+namespace stepwright {
+
+/// Runs a schedule over sets of contributions instead of numbers. A send lasts until its receive.
+/// The ranks of `schedule` are well formed and in order by themselves.
+std::optional<Defect> run_symbols(const Schedule& schedule);
+
+}  // namespace stepwright

@@ -1,0 +1,110 @@
+#include "stepwright/collective/tiered_gather.h"
+
+namespace stepwright {
+namespace {
+
+/// A block travels round the outermost tier first; each rank that it reaches passes it on to its
+/// own group on the next tier, and so on inwards. Stages of the ring are the outer loop and chunks
+/// the inner one, on every lane, so that chunk c of stage t is passed inwards while chunk c + 1
+/// arrives.
+class TieredGather {
+ public:
+  TieredGather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
+               RankWriter& writer)
+      : tiered_(tiered),
+        tiers_(tiered.tiers),
+        rank_(rank),
+        from_input_(own.empty()),
+        writer_(writer),
+        arrived_(static_cast<std::size_t>(tiers_.ranks()) * tiered.chunks) {
+    for (std::int32_t c = 0; c < std::ssize(own); ++c) arrived_[piece(rank, c)] = own[c];
+  }
+
+  void write() {
+    const int top = tiers_.levels() - 1;
+    if (from_input_) writer_.copy(input(0), output(piece(rank_, 0)), tiered_.chunks);
+    write_outermost(top);
+    for (int level = top - 1; level >= 0; --level) {
+      const StepRef all_above = tiered_.in_turn ? last_ : StepRef{};
+      for (std::int32_t t = 0; t < tiers_.size(top); ++t) {
+        for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
+          write_group(level, {tiers_.moved(rank_, top, -t), c, all_above});
+        }
+      }
+    }
+  }
+
+ private:
+  /// One chunk of the blocks that a group passes around.
+  struct Round {
+    std::int32_t block;  ///< The one at this rank's place in the group that it came from.
+    std::int32_t chunk;
+    StepRef after;
+  };
+
+  [[nodiscard]] std::size_t piece(std::int32_t block, std::int32_t chunk) const {
+    return static_cast<std::size_t>(block) * tiered_.chunks + chunk;
+  }
+
+  void write_outermost(int top) {
+    for (std::int32_t t = 0; t + 1 < tiers_.size(top); ++t) {
+      for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
+        pass(top, 1, {tiers_.moved(rank_, top, -t), c, {}});
+        take(top, 1, {tiers_.moved(rank_, top, -t - 1), c, {}});
+      }
+    }
+  }
+
+  /// All blocks that came to this rank from the tiers above `level`, for each place on the tiers
+  /// between the outermost one and `level`.
+  void write_group(int level, const Round& round) {
+    const std::int32_t above = tiers_.stride(level + 1);
+    const std::int32_t group = tiers_.stride(tiers_.levels() - 1);
+    const std::int32_t first = round.block / group * group + round.block % above;
+    for (std::int32_t block = first; block < first / group * group + group; block += above) {
+      write_blocks(level, {block, round.chunk, round.after});
+    }
+  }
+
+  void write_blocks(int level, const Round& round) {
+    const bool direct = tiered_.inner == Inner::kDirect;
+    for (std::int32_t k = 1; k < tiers_.size(level); ++k) {
+      const std::int32_t sent = direct ? round.block : tiers_.moved(round.block, level, 1 - k);
+      pass(level, direct ? k : 1, {sent, round.chunk, round.after});
+      take(level, direct ? k : 1, {tiers_.moved(round.block, level, -k), round.chunk, {}});
+    }
+  }
+
+  void pass(int level, std::int32_t by, const Round& round) {
+    const std::size_t sent = piece(round.block, round.chunk);
+    const bool own_input = from_input_ && round.block == rank_;
+    const Place source = own_input ? input(round.chunk) : output(static_cast<std::int64_t>(sent));
+    const StepRef step = writer_.send(level, tiers_.moved(rank_, level, by), source);
+    writer_.wait(step, round.after);
+    if (!own_input) writer_.wait(step, arrived_[sent]);
+  }
+
+  void take(int level, std::int32_t by, const Round& round) {
+    const std::size_t taken = piece(round.block, round.chunk);
+    last_ = writer_.receive(level, tiers_.moved(rank_, level, -by),
+                            output(static_cast<std::int64_t>(taken)));
+    arrived_[taken] = last_;
+  }
+
+  const Tiered& tiered_;
+  const Tiers& tiers_;
+  std::int32_t rank_;
+  bool from_input_;
+  RankWriter& writer_;
+  std::vector<StepRef> arrived_;  ///< Per piece of the output.
+  StepRef last_;                  ///< The last receive written.
+};
+
+}  // namespace
+
+void write_tiered_gather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
+                         RankWriter& writer) {
+  TieredGather(tiered, rank, own, writer).write();
+}
+
+}  // namespace stepwright

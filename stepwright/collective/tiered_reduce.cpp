@@ -1,0 +1,235 @@
+#include "stepwright/collective/tiered_reduce.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stepwright {
+namespace {
+
+/// Where the partial sums of one tier stand in scratch: per buffered stage, chunk and place on the
+/// tiers between, one sum, or with an inner ring one for each place that a partial passes.
+struct SumRegion {
+  std::int32_t first = 0;
+  std::int32_t between = 1;  ///< Places on the tiers above, below the outermost.
+  std::int32_t width = 1;
+};
+
+/// Stages of partial sums that are alive at a time.
+std::int32_t buffered_stages(const Tiered& tiered) {
+  const std::int32_t stages = tiered.tiers.size(tiered.tiers.levels() - 1);
+  return tiered.in_turn ? stages : std::min(stages, 2);
+}
+
+/// The regions of each tier; the last entry is the end. The outermost tier has sums of its own only
+/// when no tier is below: else it adds to theirs.
+std::vector<SumRegion> sum_regions(const Tiered& tiered) {
+  const Tiers& tiers = tiered.tiers;
+  const int top = tiers.levels() - 1;
+  std::vector<SumRegion> regions;
+  std::int32_t end = 0;
+  for (int level = 0; level <= top; ++level) {
+    SumRegion region{.first = end};
+    if (level < top) {
+      region.between = tiers.stride(top) / tiers.stride(level + 1);
+      region.width = tiered.inner == Inner::kRing ? tiers.size(level) : 1;
+    }
+    regions.push_back(region);
+    if (level == top && top > 0) break;
+    end += buffered_stages(tiered) * tiered.chunks * region.between * region.width;
+  }
+  regions.push_back({.first = end});
+  return regions;
+}
+
+/// The gather reversed in time: what is meant for group d is first summed inside each group, tier
+/// by tier, at the rank that has the owner's place there, and then once round the outermost tier,
+/// where each rank adds its group's sum to the one that comes. Stage t is for the group t + 1
+/// places back.
+class TieredReduce {
+ public:
+  TieredReduce(const Tiered& tiered, std::int32_t rank, std::int32_t first_output,
+               RankWriter& writer)
+      : tiered_(tiered),
+        tiers_(tiered.tiers),
+        top_(tiers_.levels() - 1),
+        rank_(rank),
+        first_output_(first_output),
+        writer_(writer),
+        regions_(sum_regions(tiered)),
+        made_(static_cast<std::size_t>(regions_.back().first)),
+        used_(made_.size()),
+        results_(static_cast<std::size_t>(tiered.chunks)) {}
+
+  std::vector<StepRef> write() {
+    const std::int32_t stages = tiers_.size(top_);
+    for (std::int32_t t = 0; t < stages; ++t) {
+      for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_inside({t, c});
+      if (tiered_.in_turn) continue;
+      for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({t, c});
+    }
+    after_ = tiered_.in_turn ? last_ : StepRef{};
+    for (std::int32_t t = 0; tiered_.in_turn && t < stages; ++t) {
+      for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({t, c});
+    }
+    return results_;
+  }
+
+ private:
+  struct Round {
+    std::int32_t stage;
+    std::int32_t chunk;
+  };
+  /// A value that a step reads: an input piece, or a sum in scratch with who made it.
+  struct Value {
+    Place place;
+    std::optional<std::size_t> sum;
+  };
+
+  /// The rank at this one's place in the group that stage `stage` is for.
+  [[nodiscard]] std::int32_t aimed(std::int32_t stage) const {
+    return tiers_.moved(rank_, top_, -1 - stage);
+  }
+  [[nodiscard]] bool final_stage(const Round& round) const {
+    return round.stage + 1 == tiers_.size(top_);
+  }
+
+  /// The sum of tier `level` for `block`.
+  [[nodiscard]] std::size_t sum(int level, const Round& round, std::int32_t block) const {
+    const SumRegion& region = regions_[static_cast<std::size_t>(level)];
+    const std::int32_t buffer = round.stage % buffered_stages(tiered_);
+    std::int32_t place = buffer * tiered_.chunks + round.chunk;
+    if (level < top_) {
+      const std::int32_t between = block % tiers_.stride(top_) / tiers_.stride(level + 1);
+      const std::int32_t slot = region.width == 1 ? 0 : tiers_.at(block, level);
+      place = (place * region.between + between) * region.width + slot;
+    }
+    return static_cast<std::size_t>(region.first + place);
+  }
+
+  /// What this rank has of `block` before tier `level`.
+  [[nodiscard]] Value value_below(int level, const Round& round, std::int32_t block) const {
+    if (level == 0) return {input(block * tiered_.chunks + round.chunk), {}};
+    const std::size_t found = sum(level - 1, round, block);
+    return {scratch(static_cast<std::int64_t>(found)), found};
+  }
+
+  void write_inside(const Round& round) {
+    for (int level = 0; level < top_; ++level) {
+      const std::int32_t above = tiers_.stride(level + 1);
+      const std::int32_t group = tiers_.stride(top_);
+      const std::int32_t begin = aimed(round.stage) / group * group;
+      for (std::int32_t at = begin; at < begin + group; at += above) {
+        write_group(level, round, at + rank_ % above);
+      }
+    }
+    if (tiers_.ranks() == 1) {
+      results_[round.chunk] = writer_.copy(input(round.chunk), output(first_output_ + round.chunk));
+    }
+  }
+
+  /// The sum of `block` over the group of tier `level`; the others in it own its neighbours.
+  void write_group(int level, const Round& round, std::int32_t block) {
+    const std::int32_t size = tiers_.size(level);
+    for (std::int32_t k = 1; k < size; ++k) {
+      if (tiered_.inner == Inner::kDirect) {
+        send(level, k, value_below(level, round, tiers_.moved(block, level, k)));
+        add(level, k, round, {block, k == 1, k + 1 == size});
+      } else {
+        const std::int32_t sent = tiers_.moved(block, level, -k);
+        send(level, 1, k == 1 ? value_below(level, round, sent) : sum_of(level, round, sent));
+        add(level, 1, round, {tiers_.moved(block, level, -k - 1), true, k + 1 == size});
+      }
+    }
+  }
+
+  [[nodiscard]] Value sum_of(int level, const Round& round, std::int32_t block) const {
+    const std::size_t found = sum(level, round, block);
+    return {scratch(static_cast<std::int64_t>(found)), found};
+  }
+
+  void send(int level, std::int32_t by, const Value& value) {
+    const StepRef step = writer_.send(level, tiers_.moved(rank_, level, by), value.place);
+    use(step, value);
+  }
+
+  /// `step` reads `value`.
+  void use(StepRef step, const Value& value) {
+    if (!value.sum) return;
+    writer_.wait(step, made_[*value.sum]);
+    used_[*value.sum] = step;
+  }
+
+  struct Addition {
+    std::int32_t block;
+    bool first;  ///< Starts the sum.
+    bool last;   ///< Ends it.
+  };
+
+  /// Receives from `by` places back and adds to the sum of tier `level`.
+  void add(int level, std::int32_t by, const Round& round, const Addition& addition) {
+    const std::size_t to = sum(level, round, addition.block);
+    const Place target = scratch(static_cast<std::int64_t>(to));
+    const bool result = addition.last && level + 1 == top_ && tiers_.size(top_) == 1;
+    const Value below = value_below(level, round, addition.block);
+    const StepRef step = writer_.receive_reduce(
+        level, tiers_.moved(rank_, level, -by), addition.first ? below.place : target,
+        result ? output(first_output_ + round.chunk) : target);
+    if (addition.first) {
+      if (!result) writer_.wait(step, used_[to]);
+      use(step, below);
+    }
+    last_ = step;
+    made_[to] = step;
+    if (result) results_[round.chunk] = step;
+  }
+
+  /// Sends the sum of the stage before, adds this stage's.
+  void write_outermost(const Round& round) {
+    if (round.stage == 0) return;
+    const Round before{round.stage - 1, round.chunk};
+    const Value sent = round.stage == 1 ? value_below(top_, before, aimed(0)) : running(before);
+    const StepRef step = writer_.send(top_, tiers_.moved(rank_, top_, 1), sent.place);
+    writer_.wait(step, after_);
+    use(step, sent);
+    const Value below = value_below(top_, round, aimed(round.stage));
+    const Value sum = running(round);
+    const Place target = final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
+    const StepRef added =
+        writer_.receive_reduce(top_, tiers_.moved(rank_, top_, -1), below.place, target);
+    if (top_ == 0 && !final_stage(round)) writer_.wait(added, used_[*sum.sum]);
+    use(added, below);
+    made_[*sum.sum] = added;
+    if (final_stage(round)) results_[round.chunk] = added;
+  }
+
+  /// The sum that goes round the outermost tier: over those of the tier below, if any.
+  [[nodiscard]] Value running(const Round& round) const {
+    return sum_of(std::max(0, top_ - 1), round, aimed(round.stage));
+  }
+
+  const Tiered& tiered_;
+  const Tiers& tiers_;
+  int top_;
+  std::int32_t rank_;
+  std::int32_t first_output_;
+  RankWriter& writer_;
+  std::vector<SumRegion> regions_;
+  std::vector<StepRef> made_;  ///< Per sum, the step that completed it.
+  std::vector<StepRef> used_;  ///< And the last one that read it.
+  std::vector<StepRef> results_;
+  StepRef after_;
+  StepRef last_;
+};
+
+}  // namespace
+
+std::vector<StepRef> write_tiered_reduce(const Tiered& tiered, std::int32_t rank,
+                                         std::int32_t first_output, RankWriter& writer) {
+  return TieredReduce(tiered, rank, first_output, writer).write();
+}
+
+std::int32_t tiered_reduce_scratch(const Tiered& tiered) {
+  return sum_regions(tiered).back().first;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "stepwright/collective/generate.h"
+#include "stepwright/collective/proof.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Collective kOperations[] = {Collective::kAllReduce,     Collective::kAllGather,
+                                      Collective::kReduceScatter, Collective::kAllToAll,
+                                      Collective::kBroadcast,     Collective::kReduce};
+
+std::string text_of(const ScheduleSpec& spec) {
+  std::string text(name_of(kMethodNames, spec.method));
+  text += " op " + std::to_string(static_cast<int>(spec.collective)) + " tiers";
+  for (const std::int32_t size : spec.tiers) text += " " + std::to_string(size);
+  text += " chunks " + std::to_string(spec.chunks);
+  return spec.inner == Inner::kRing ? text + " inner ring" : text;
+}
+
+/// Proves every operation that the spec's method covers.
+int prove_all(ScheduleSpec spec) {
+  int proven = 0;
+  for (const Collective collective : kOperations) {
+    spec.collective = collective;
+    if (why_not(spec)) continue;
+    const auto defect = defect_of(generate(spec));
+    EXPECT_FALSE(defect.has_value())
+        << text_of(spec) << ": rank " << defect->rank << " channel " << defect->at.channel
+        << " step " << defect->at.step << " " << defect->text;
+    if (defect) return proven;
+    ++proven;
+  }
+  return proven;
+}
+
+/// One shard per number of chunks, so that they can run side by side.
+class AllSmall : public testing::TestWithParam<std::int32_t> {};
+
+TEST_P(AllSmall, TwoTierSchedulesAreProven) {
+  int proven = 0;
+  for (std::int32_t n = 1; n <= 8; ++n) {
+    for (std::int32_t m = 1; m <= 8; ++m) {
+      for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kRelay}) {
+        proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_EQ(proven, 64 * 7);
+}
+
+TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
+  for (std::int32_t n = 1; n <= 8; ++n) {
+    for (std::int32_t m = 1; m <= 8; ++m) {
+      for (const Method method : {Method::kTwoLevel, Method::kHoRing}) {
+        prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam(), .inner = Inner::kRing});
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(AllSmall, FlatSchedulesAreProven) {
+  for (std::int32_t ranks = 1; ranks <= 64; ranks += ranks < 16 ? 1 : 8) {
+    for (const Method method :
+         {Method::kRing, Method::kHalvingDoubling, Method::kTree, Method::kDirect}) {
+      prove_all({.method = method, .tiers = {ranks}, .chunks = GetParam()});
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST_P(AllSmall, ThreeTierSchedulesAreProven) {
+  for (std::int32_t a = 1; a <= 4; ++a) {
+    for (std::int32_t b = 1; b <= 3; ++b) {
+      for (std::int32_t n = 1; n <= 4; ++n) {
+        for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
+          for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kDirect}) {
+            prove_all({method, {}, {a, b, n}, GetParam(), inner});
+            if (testing::Test::HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chunks, AllSmall, testing::Range(1, 9));
+
+TEST(Proof, HoldsForManyRanks) {
+  const std::vector<ScheduleSpec> specs = {
+      {.method = Method::kHoRing, .tiers = {8, 16}, .chunks = 2},
+      {.method = Method::kHoRing, .tiers = {8, 4, 8}},
+      {.method = Method::kHoRing, .tiers = {16, 32}},
+      {.method = Method::kTwoLevel, .tiers = {8, 32}},
+      {.method = Method::kRing, .tiers = {256}},
+      {.method = Method::kRelay, .tiers = {8, 32}},
+      {.method = Method::kHalvingDoubling, .tiers = {512}},
+      {.method = Method::kTree, .tiers = {4096}, .chunks = 4},
+      {.method = Method::kTree, .tiers = {3000}, .chunks = 3}};
+  for (const ScheduleSpec& spec : specs) prove_all(spec);
+}
+
+/// Each rank by itself, without the others, where the whole is not worth its time.
+TEST(Proof, HoldsRankByRankAt4096) {
+  for (const Method method : {Method::kHoRing, Method::kTwoLevel, Method::kRing, Method::kDirect,
+                              Method::kRelay, Method::kHalvingDoubling}) {
+    for (const Collective collective : kOperations) {
+      const ScheduleSpec spec{method, collective, {8, 512}};
+      if (why_not(spec)) continue;
+      const Schedule frame = schedule_frame(spec);
+      for (const std::int32_t rank : {0, 1, 2047, 4095}) {
+        const auto defect = defect_of_rank(frame, schedule_rank(spec, rank), rank, 4096);
+        EXPECT_FALSE(defect.has_value()) << text_of(spec) << ": " << defect->text;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
