@@ -14,9 +14,6 @@ namespace stepwright {
 /// Of that, (N-m)/N V leaves a node of m ranks per rank: for an all-to-all all that has to, for the
 /// others m times too much. An all-to-all goes by tiers, so that all ranks of a node talk outside
 /// at the same time.
-Tiered direct_tiers(const ScheduleSpec& spec);
-
-/// The part of `rank` in an all-to-all.
 RankSchedule direct_exchange(const ScheduleSpec& spec, std::int32_t rank);
 
 }  // namespace stepwright

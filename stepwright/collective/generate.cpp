@@ -38,7 +38,6 @@ bool covers(Method method, Collective collective) {
 /// The tiers of an algorithm of the tiered family.
 Tiered tiered_of(const ScheduleSpec& spec) {
   switch (spec.method) {
-    case Method::kDirect: return direct_tiers(spec);
     case Method::kTwoLevel: return two_level_tiers(spec);
     case Method::kHoRing: return ho_ring_tiers(spec);
     default: return ring_tiers(spec);
@@ -47,8 +46,7 @@ Tiered tiered_of(const ScheduleSpec& spec) {
 
 bool is_tiered(const ScheduleSpec& spec) {
   return spec.method == Method::kRing || spec.method == Method::kTwoLevel ||
-         spec.method == Method::kHoRing ||
-         (spec.method == Method::kDirect && spec.collective != Collective::kAllToAll);
+         spec.method == Method::kHoRing;
 }
 
 std::int32_t scratch_of(const ScheduleSpec& spec) {

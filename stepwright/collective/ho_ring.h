@@ -16,7 +16,7 @@ namespace stepwright {
 ///
 /// with S = V/(nm), e = seconds of S on a rail (m of them on a NIC that the group shares), a =
 /// seconds of (m-1) S inside. The bytes are the least possible on either level. Scratch of a
-/// reduction: 2 S, with inner rings 2 m S. Tiers of one rank are left out.
+/// reduction: 4 S, with inner rings 4 m S. Tiers of one rank are left out.
 Tiered ho_ring_tiers(const ScheduleSpec& spec);
 
 }  // namespace stepwright

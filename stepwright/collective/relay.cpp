@@ -1,8 +1,5 @@
 #include "stepwright/collective/relay.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "stepwright/collective/rank_writer.h"
 
 namespace stepwright {
@@ -19,19 +16,14 @@ class RelayExchange {
         rank_(rank),
         members_(spec.tiers.front()),
         groups_(ranks_of(spec) / members_),
-        writer_(2),
-        used_(2) {}
+        writer_(2) {}
 
   RankSchedule write() {
     const Stage own{rank_, rank_, 0};
     for (std::int32_t c = 0; c < chunks_; ++c) pass_inside(own, c, {});
     for (std::int32_t t = 1; t < groups_; ++t) {
       const Stage stage{rank_at(t), rank_at(-t), t};
-      std::vector<StepRef> waits;
-      std::swap(waits, used_[t % 2]);
-      for (std::int32_t c = 0; c < chunks_; ++c) {
-        pass_inside(stage, c, exchange_on_rail(stage, c, waits));
-      }
+      for (std::int32_t c = 0; c < chunks_; ++c) pass_inside(stage, c, exchange_on_rail(stage, c));
     }
     return writer_.take();
   }
@@ -56,19 +48,18 @@ class RelayExchange {
   }
   /// Where the block for place `place` of this group stands until it is passed on.
   [[nodiscard]] Place relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
-    return scratch(piece(stage.number % 2 * members_ + place, c));
+    return scratch(piece((stage.number - 1) * members_ + place, c));
   }
 
   /// Chunk c of the blocks of a whole group; with one chunk they are one run. Returns, the last
   /// receive.
-  StepRef exchange_on_rail(const Stage& stage, std::int32_t c, const std::vector<StepRef>& waits) {
+  StepRef exchange_on_rail(const Stage& stage, std::int32_t c) {
     const bool whole = chunks_ == 1;
     StepRef last;
     for (std::int32_t place = 0; place < (whole ? 1 : members_); ++place) {
       const std::int32_t run = whole ? members_ : 1;
       writer_.send(kRailLane, stage.to, input(piece(group_begin(stage.to) + place, c)), run);
       last = writer_.receive(kRailLane, stage.from, relayed(stage, place, c), run);
-      for (const StepRef& wait : waits) writer_.wait(last, wait);
     }
     return last;
   }
@@ -81,17 +72,13 @@ class RelayExchange {
     const std::int32_t own = rank_ - group_begin(rank_);
     const StepRef copied = writer_.copy(held(own), output(piece(stage.from, c)));
     writer_.wait(copied, arrived);
-    std::vector<StepRef>& used = used_[stage.number % 2];
     for (std::int32_t k = 1; k < members_; ++k) {
       const std::int32_t to = (own + k) % members_;
       const std::int32_t from = (own + members_ - k) % members_;
-      const StepRef sent = writer_.send(kInsideLane, group_begin(rank_) + to, held(to));
-      writer_.wait(sent, arrived);
+      writer_.wait(writer_.send(kInsideLane, group_begin(rank_) + to, held(to)), arrived);
       writer_.receive(kInsideLane, group_begin(rank_) + from,
                       output(piece(group_begin(stage.from) + from, c)));
-      if (stage.number > 0 && c + 1 == chunks_ && k + 1 == members_) used.push_back(sent);
     }
-    if (stage.number > 0 && c + 1 == chunks_) used.push_back(copied);
   }
 
   std::int32_t chunks_;
@@ -99,7 +86,6 @@ class RelayExchange {
   std::int32_t members_;
   std::int32_t groups_;
   RankWriter writer_;
-  std::vector<std::vector<StepRef>> used_;  ///< Per half of scratch, the last steps that read it.
 };
 
 }  // namespace
@@ -110,7 +96,7 @@ RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank) {
 
 std::int32_t relay_scratch(const ScheduleSpec& spec) {
   const std::int32_t groups = ranks_of(spec) / spec.tiers.front();
-  return std::min(2, groups) * spec.tiers.front() * spec.chunks;
+  return (groups - 1) * spec.tiers.front() * spec.chunks;
 }
 
 }  // namespace stepwright

@@ -14,7 +14,7 @@ namespace stepwright {
 /// | messages | (m-1) n C | (n-1), with C > 1 chunks (n-1) m C |
 ///
 /// The rail's bytes are those of a direct exchange, in (n-1) messages instead of (n-1) m; a row
-/// that goes to several ranks of a group may be sent there once. Scratch: 2 m S, two stages.
+/// that goes to several ranks of a group may be sent there once. Scratch: (n-1)/n V.
 RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank);
 
 /// Scratch of a rank in pieces.

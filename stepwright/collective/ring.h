@@ -12,7 +12,7 @@ namespace stepwright {
 /// | all-reduce | 2 (N-1) C | 2 (N-1)/N V |
 ///
 /// The last rank of a node sends all of that through one NIC. Chunks hide latency behind bytes: a
-/// hop costs max(S, S/C + latency) of time instead of S + latency. Scratch of a reduction: 2 S.
+/// hop costs max(S, S/C + latency) of time instead of S + latency. Scratch of a reduction: 4 S.
 Tiered ring_tiers(const ScheduleSpec& spec);
 
 }  // namespace stepwright

@@ -13,7 +13,7 @@ enum class Inner : std::uint8_t {
   kRing,    ///< To the next one: for meshes and buses in a row.
 };
 
-/// The family that rings, direct exchanges and their hierarchies belong to: a ring on the outermost
+/// The family that rings and their hierarchies belong to: a ring on the outermost
 /// tier, `inner` on each tier below, every block in `chunks`.
 ///
 /// With S = V / ranks, and n = size of the outermost tier, lane k carries per rank of an all-gather

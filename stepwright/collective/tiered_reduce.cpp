@@ -14,10 +14,13 @@ struct SumRegion {
   std::int32_t width = 1;
 };
 
+/// Of the sums of a chunk one is sent, one added to, and two may be made inside or be on their way.
+constexpr std::int32_t kBufferedStages = 4;
+
 /// Stages of partial sums that are alive at a time.
 std::int32_t buffered_stages(const Tiered& tiered) {
   const std::int32_t stages = tiered.tiers.size(tiered.tiers.levels() - 1);
-  return tiered.in_turn ? stages : std::min(stages, 2);
+  return tiered.in_turn ? stages : std::min(stages, kBufferedStages);
 }
 
 /// The regions of each tier; the last entry is the end. The outermost tier has sums of its own only
@@ -60,17 +63,19 @@ class TieredReduce {
         used_(made_.size()),
         results_(static_cast<std::size_t>(tiered.chunks)) {}
 
+  /// The first two stages inside go chunk by chunk: adding on the rail starts with the second one.
   std::vector<StepRef> write() {
     const std::int32_t stages = tiers_.size(top_);
-    for (std::int32_t t = 0; t < stages; ++t) {
+    for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
+      for (std::int32_t t = 0; t < std::min(stages, 2); ++t) write_inside({t, c});
+    }
+    if (!tiered_.in_turn) write_stage(1);
+    for (std::int32_t t = 2; t < stages; ++t) {
       for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_inside({t, c});
-      if (tiered_.in_turn) continue;
-      for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({t, c});
+      if (!tiered_.in_turn) write_stage(t);
     }
     after_ = tiered_.in_turn ? last_ : StepRef{};
-    for (std::int32_t t = 0; tiered_.in_turn && t < stages; ++t) {
-      for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({t, c});
-    }
+    for (std::int32_t t = 1; tiered_.in_turn && t < stages; ++t) write_stage(t);
     return results_;
   }
 
@@ -183,9 +188,13 @@ class TieredReduce {
     if (result) results_[round.chunk] = step;
   }
 
+  void write_stage(std::int32_t stage) {
+    if (stage >= tiers_.size(top_)) return;
+    for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({stage, c});
+  }
+
   /// Sends the sum of the stage before, adds this stage's.
   void write_outermost(const Round& round) {
-    if (round.stage == 0) return;
     const Round before{round.stage - 1, round.chunk};
     const Value sent = round.stage == 1 ? value_below(top_, before, aimed(0)) : running(before);
     const StepRef step = writer_.send(top_, tiers_.moved(rank_, top_, 1), sent.place);

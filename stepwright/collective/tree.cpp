@@ -7,11 +7,14 @@
 namespace stepwright {
 namespace {
 
+constexpr int kUpLane = 0;
+constexpr int kDownLane = 1;
+
 /// One rank's place in the tree.
 class BinomialTree {
  public:
   BinomialTree(const ScheduleSpec& spec, std::int32_t rank)
-      : spec_(spec), rank_(rank), writer_(1), sent_(static_cast<std::size_t>(spec.chunks)) {
+      : spec_(spec), rank_(rank), writer_(2), sent_(static_cast<std::size_t>(spec.chunks)) {
     const std::int32_t ranks = ranks_of(spec);
     for (std::int32_t bit = 1; bit < ranks; bit *= 2) {
       if ((rank & bit) != 0) {
@@ -42,11 +45,11 @@ class BinomialTree {
   void reduce(std::int32_t c) {
     StepRef added;
     for (const std::int32_t child : children_) {
-      added = writer_.receive_reduce(0, child, added.exists() ? sum(c) : input(c), sum(c));
+      added = writer_.receive_reduce(kUpLane, child, added.exists() ? sum(c) : input(c), sum(c));
     }
     sums_.push_back(added);
     if (parent_ < 0) return;
-    sent_[c] = writer_.send(0, parent_, added.exists() ? sum(c) : input(c));
+    sent_[c] = writer_.send(kUpLane, parent_, added.exists() ? sum(c) : input(c));
     writer_.wait(sent_[c], added);
   }
 
@@ -54,12 +57,12 @@ class BinomialTree {
     const bool root = parent_ < 0;
     StepRef has = root && !sums_.empty() ? sums_[c] : StepRef{};
     if (!root) {
-      has = writer_.receive(0, parent_, output(c));
+      has = writer_.receive(kDownLane, parent_, output(c));
       writer_.wait(has, sent_[c]);
     }
     const bool given = root && spec_.collective == Collective::kBroadcast;
     for (auto child = children_.rbegin(); child != children_.rend(); ++child) {
-      writer_.wait(writer_.send(0, *child, given ? input(c) : output(c)), has);
+      writer_.wait(writer_.send(kDownLane, *child, given ? input(c) : output(c)), has);
     }
   }
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/generate.h"
+
+namespace stepwright {
+
+/// What a group of `members` ranks in each of `nodes` nodes has of the links; rates as seconds per
+/// byte, each way.
+struct GroupLinks {
+  std::int32_t members = 1;
+  std::int32_t nodes = 1;
+  double inside_s_per_byte = 0;  ///< Of a rank alone.
+  double inside_latency_s = 0;
+  double rail_s_per_byte = 0;  ///< Of each rank while all of its node send out.
+  double lone_s_per_byte = 0;  ///< Of one rank that sends out alone.
+  double network_latency_s = 0;
+  double message_s = 0;  ///< Of each message, before its bytes flow, at both ends.
+};
+
+/// What is assumed of `GroupLinks::message_s` until it is measured: the work of one step.
+inline constexpr double kMessageStart = 1e-6;
+
+/// The links of the first ranks of a cluster, `members` in each node. Levels in a node count as
+/// one, with the rate of the slowest and the latency of the outermost one.
+GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes);
+
+/// Seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without making it; tiers
+/// are {members, nodes}, in full duplex. `docs/collectives.md` has the formulas and how far they
+/// are from playing the schedule.
+double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
+
+/// `spec` with the number of chunks (a power of two up to 256) that is fastest.
+ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes);
+
+/// The fastest schedule of an operation for a group of {members, nodes}, chunks chosen.
+ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links, double payload_bytes);
+
+}  // namespace stepwright

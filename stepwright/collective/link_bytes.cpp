@@ -1,0 +1,92 @@
+#include "stepwright/collective/link_bytes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+/// Ranks of one of the units that level `level` joins.
+std::int64_t lower_size(const Cluster& cluster, std::size_t level) {
+  return level == 0 ? 1 : cluster.levels[level - 1].size;
+}
+
+std::size_t units(std::int64_t ranks, std::int64_t size) {
+  return static_cast<std::size_t>((ranks + size - 1) / size);
+}
+
+LinkLoad load_of(std::string name, const std::vector<double>& bytes) {
+  LinkLoad result{.name = std::move(name), .units = std::ssize(bytes)};
+  if (bytes.empty()) return result;
+  const auto busiest = std::max_element(bytes.begin(), bytes.end());
+  result.busiest_unit = busiest - bytes.begin();
+  result.busiest_bytes = *busiest;
+  result.mean_bytes =
+      std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
+  return result;
+}
+
+}  // namespace
+
+LinkBytes::LinkBytes(const Cluster& cluster, std::int64_t ranks)
+    : cluster_(cluster), node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {
+  for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
+    levels_.emplace_back(units(ranks, lower_size(cluster, i)));
+  }
+  if (!cluster.nic_of_device.empty()) {
+    nics_.resize(units(ranks, cluster.devices_per_node) *
+                 static_cast<std::size_t>(cluster.nics_per_node));
+  }
+}
+
+void LinkBytes::add(std::int64_t from, std::int64_t to, double bytes) {
+  const std::int64_t devices = cluster_.devices_per_node;
+  const bool leaves_node = from / devices != to / devices;
+  const std::size_t first = leaves_node ? node_levels_ : 0;
+  const std::size_t end = leaves_node ? levels_.size() : node_levels_;
+  for (std::size_t i = first; i < end; ++i) {
+    const std::int64_t lower = lower_size(cluster_, i);
+    if (from / lower != to / lower) levels_[i][static_cast<std::size_t>(from / lower)] += bytes;
+  }
+  if (!leaves_node || nics_.empty()) return;
+  const std::int64_t nic = cluster_.nic_of_device[static_cast<std::size_t>(from % devices)];
+  nics_[static_cast<std::size_t>(from / devices * cluster_.nics_per_node + nic)] += bytes;
+}
+
+LinkLoads LinkBytes::loads() const {
+  LinkLoads result;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    result.levels.push_back(load_of(cluster_.levels[i].name, levels_[i]));
+  }
+  result.nics = load_of("nic", nics_);
+  return result;
+}
+
+ScheduleBytes schedule_bytes(const Schedule& schedule, const Cluster& cluster,
+                             double payload_bytes) {
+  if (std::ssize(schedule.ranks) > cluster.devices()) {
+    fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
+                           cluster.devices()));
+  }
+  LinkBytes links(cluster, std::ssize(schedule.ranks));
+  ScheduleBytes result{.sent = std::vector<double>(schedule.ranks.size())};
+  const double piece = payload_bytes / schedule.pieces;
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
+    for (const Channel& channel : schedule.ranks[rank].channels) {
+      for (const Step& step : channel.steps) {
+        if (!sends(step)) continue;
+        result.sent[rank] += step.pieces * piece;
+        links.add(static_cast<std::int64_t>(rank), step.peer, step.pieces * piece);
+      }
+    }
+  }
+  result.links = links.loads();
+  return result;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+
+namespace stepwright {
+
+/// What a message between two devices passes: ids of links in a `LinkMap`, and the latency of the
+/// outermost level that it crosses.
+struct Path {
+  std::array<std::int32_t, 2 * kMaxLevels + 2> links{};
+  std::int32_t count = 0;
+  double latency_s = 0;
+};
+
+/// The links of a cluster, each way by itself: the uplinks of the units that its levels join (of a
+/// mesh, one link for each pair of units), and the NICs (`Cluster::nic_of_device`; a device alone
+/// with several NICs has the rate of all of them). Inside a node the levels inside count, between
+/// nodes the NICs and the levels outside.
+class LinkMap {
+ public:
+  /// `full_duplex`: each way has the full rate; else both ways of a link share it.
+  LinkMap(const Cluster& cluster, bool full_duplex);
+
+  /// Makes the links on the way, where they are new.
+  Path path(std::int64_t from, std::int64_t to);
+  [[nodiscard]] double bytes_per_s(std::int32_t link) const {
+    return rates_[static_cast<std::size_t>(link)];
+  }
+  [[nodiscard]] std::size_t size() const { return rates_.size(); }
+
+ private:
+  enum class Side : std::uint8_t { kOut, kIn };
+  /// Level (the number of levels: NICs), unit, the other unit of a mesh or -1, side.
+  struct Key {
+    std::int32_t level;
+    std::int64_t unit;
+    std::int64_t other;
+    Side side;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  void add(Path& path, Key key, double rate);
+  void add_level(Path& path, std::size_t level, std::int64_t from, std::int64_t to);
+  void add_nics(Path& path, std::int64_t from, std::int64_t to);
+
+  const Cluster& cluster_;
+  bool full_duplex_;
+  std::size_t node_levels_;
+  std::map<Key, std::int32_t> ids_;
+  std::vector<double> rates_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/schedule.h"
+
+namespace stepwright {
+
+/// How a schedule is played.
+struct PlaySetting {
+  double payload_bytes = 0;  ///< The full buffer.
+  bool full_duplex = true;   ///< Else the two ways of each link share its rate.
+  double message_s = 0;      ///< Of each message, before its bytes flow, at both ends.
+};
+
+/// Seconds of a schedule whose rank r is device r of `cluster`, alone on it: an event simulation of
+/// fluid flows. A message flows once both ends have come to it, at the least of the equal shares of
+/// the links on its way; its last byte arrives one latency later. Within a channel, sends follow
+/// each other when the bytes have left, and receives when they have come; everything else follows
+/// what is over. Copies and sums take no time. Throws `Error{kInput}` when the cluster has too few
+/// devices, `Error{kRuntime}` when the schedule does not end.
+double play_seconds(const Schedule& schedule, const Cluster& cluster, const PlaySetting& setting);
+
+}  // namespace stepwright

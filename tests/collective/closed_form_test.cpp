@@ -1,0 +1,147 @@
+#include "stepwright/collective/closed_form.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "stepwright/collective/play.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kNic = 25e9;
+constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduceScatter,
+                                      Collective::kAllReduce, Collective::kAllToAll,
+                                      Collective::kBroadcast, Collective::kReduce};
+
+/// `nodes` nodes of `members` devices behind a switch `ratio` times as fast as a NIC.
+Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t nics, double ratio) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.devices_per_node = members;
+  cluster.nics_per_node = nics;
+  cluster.nic_bytes_per_s = kNic;
+  for (std::int32_t i = 0; i < members; ++i) cluster.nic_of_device.push_back(i * nics / members);
+  cluster.levels = {{"inside", members, ratio * kNic, 2e-6},
+                    {.name = "network",
+                     .size = std::int64_t{members} * nodes,
+                     .uplink_bytes_per_s = nics * kNic,
+                     .latency_s = 6e-6,
+                     .network = true}};
+  return cluster;
+}
+
+/// Every schedule that the closed forms stand for, over a group's shape.
+std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
+  std::vector<ScheduleSpec> specs;
+  for (const auto& [method, name] : kMethodNames) {
+    for (const Collective collective : kOperations) {
+      for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
+        const bool tiered = method == Method::kHoRing || method == Method::kTwoLevel;
+        if (inner == Inner::kRing && !tiered) continue;
+        for (const std::int32_t chunks : {1, 2, 8}) {
+          const ScheduleSpec spec{method, collective, {members, nodes}, chunks, inner};
+          // Chunks of an all-reduce up and down a tree share links: an upper bound only.
+          const bool bound = method == Method::kTree && collective == Collective::kAllReduce;
+          if (!why_not(spec) && (!bound || chunks == 1)) specs.push_back(spec);
+        }
+      }
+    }
+  }
+  return specs;
+}
+
+/// Nodes, members, and ratio of the rates inside and of a NIC.
+class Played : public testing::TestWithParam<std::tuple<std::int32_t, std::int32_t, double>> {};
+
+TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
+  const auto [nodes, members, ratio] = GetParam();
+  std::map<std::string, double> worst;
+  for (const ScheduleSpec& spec : specs_of(members, nodes)) {
+    const Schedule schedule = generate(spec);
+    for (const std::int32_t nics : {1, members}) {
+      const Cluster cluster = switched(members, nodes, nics, ratio);
+      GroupLinks links = group_links(cluster, members, nodes);
+      for (const double payload : {64e3, 4e6, 256e6}) {
+        links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStart : 0;
+        const double played = play_seconds(
+            schedule, cluster, {.payload_bytes = payload, .message_s = links.message_s});
+        const double closed = closed_seconds(spec, links, payload);
+        double& error = worst[std::string(name_of(kMethodNames, spec.method))];
+        if (played > 0) error = std::max(error, std::abs(closed / played - 1));
+        EXPECT_NEAR(closed, played, 0.02 * played)
+            << name_of(kMethodNames, spec.method) << " operation "
+            << static_cast<int>(spec.collective) << (spec.inner == Inner::kRing ? " ring " : " ")
+            << spec.chunks << " chunks, " << nics << " NICs, " << payload << " bytes";
+      }
+      if (members == 1) break;
+    }
+  }
+  for (const auto& [name, error] : worst) RecordProperty(name, std::to_string(error));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Played,
+                         testing::Combine(testing::Values(1, 2, 3, 5), testing::Values(1, 2, 4),
+                                          testing::Values(1.0, 9.0, 24.0)));
+INSTANTIATE_TEST_SUITE_P(Large, Played,
+                         testing::Combine(testing::Values(4, 8), testing::Values(8),
+                                          testing::Values(4.0)));
+
+/// Two nodes of two: S = 1 MB. The rail takes 40 us and its latency, the last half of it inside
+/// 10 us and its latency.
+TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
+  const Cluster cluster = switched(2, 2, 2, 2);
+  GroupLinks links = group_links(cluster, 2, 2);
+  links.message_s = 0;
+  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {2, 2}, 2};
+  EXPECT_NEAR(closed_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
+  EXPECT_NEAR(play_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6, 1e-12);
+}
+
+/// n a is the longer of the two when the rail is fast.
+TEST(ClosedForm, ApproachesTheLowerBound) {
+  for (const std::int32_t nics : {1, 8}) {
+    for (const double ratio : {2.0, 9.0, 24.0}) {
+      const GroupLinks links = group_links(switched(8, 4, nics, ratio), 8, 4);
+      const double payload = 4e9;
+      const double nic = 3.0 / 4 * payload / nics / kNic;
+      const double inside = 7.0 / 8 * payload / (ratio * kNic);
+      const ScheduleSpec best =
+          with_best_chunks({Method::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
+      const double seconds = closed_seconds(best, links, payload);
+      EXPECT_GE(seconds, std::max(nic, inside));
+      EXPECT_LE(seconds, 1.02 * std::max(nic, inside));
+    }
+  }
+}
+
+TEST(ClosedForm, MoreChunksPayForLargeBuffersOnly) {
+  const GroupLinks links = group_links(switched(8, 4, 8, 9), 8, 4);
+  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {8, 4}};
+  EXPECT_EQ(with_best_chunks(spec, links, 1e3).chunks, 1);
+  EXPECT_GT(with_best_chunks(spec, links, 1e9).chunks, 1);
+}
+
+TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) {
+  const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
+  EXPECT_EQ(fastest_schedule(Collective::kAllReduce, links, 1e9).method, Method::kHoRing);
+  const Method small = fastest_schedule(Collective::kAllReduce, links, 64).method;
+  EXPECT_TRUE(small == Method::kHalvingDoubling || small == Method::kTree ||
+              small == Method::kDirect);
+  EXPECT_EQ(fastest_schedule(Collective::kAllToAll, links, 1e9).method, Method::kRelay);
+}
+
+TEST(Play, SharesALinkThatIsNotDuplex) {
+  const Cluster cluster = switched(2, 1, 1, 1);
+  const Schedule schedule = generate({Method::kDirect, Collective::kAllGather, {2}});
+  const double both = play_seconds(schedule, cluster, {.payload_bytes = 50e6});
+  const double one = play_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
+  EXPECT_NEAR(both, 1e-3 + 2e-6, 1e-9);
+  EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
+}
+
+}  // namespace
+}  // namespace stepwright

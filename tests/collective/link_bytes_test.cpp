@@ -1,0 +1,136 @@
+#include "stepwright/collective/link_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stepwright/collective/generate.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kPayload = 5040.0 * 64;
+
+/// `nodes` nodes of `members` devices behind a switch, NICs shared by equal blocks of devices.
+Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t nics) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.devices_per_node = members;
+  cluster.nics_per_node = nics;
+  for (std::int32_t i = 0; i < members; ++i) cluster.nic_of_device.push_back(i * nics / members);
+  cluster.levels = {{.name = "inside", .size = members},
+                    {.name = "network", .size = std::int64_t{members} * nodes, .network = true}};
+  return cluster;
+}
+
+/// Pairs of devices, nodes of eight, leaves of two nodes, four nodes in all.
+Cluster four_levels() {
+  Cluster cluster;
+  cluster.nodes = 4;
+  cluster.devices_per_node = 8;
+  cluster.nics_per_node = 8;
+  cluster.nic_of_device = {0, 1, 2, 3, 4, 5, 6, 7};
+  cluster.levels = {{.name = "pair", .size = 2},
+                    {.name = "node", .size = 8},
+                    {.name = "leaf", .size = 16, .network = true},
+                    {.name = "spine", .size = 32, .network = true}};
+  return cluster;
+}
+
+ScheduleBytes bytes_of(const ScheduleSpec& spec, const Cluster& cluster) {
+  return schedule_bytes(generate(spec), cluster, kPayload);
+}
+
+/// Nodes n, m ranks each, full buffer V: nobody can do with less than (n-1)/n V per node and
+/// (m-1)/m V per rank inside; an all-reduce twice that. Groups of both kinds are exactly there.
+TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
+  for (const Method method : {Method::kHoRing, Method::kTwoLevel}) {
+    for (const std::int32_t n : {1, 2, 3, 5, 8}) {
+      for (const std::int32_t m : {1, 2, 3, 8}) {
+        for (const std::int32_t nics : {1, m}) {
+          const Cluster cluster = nodes_of_devices(m, n, nics);
+          for (const Collective collective :
+               {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+            const double passes = collective == Collective::kAllReduce ? 2 : 1;
+            const ScheduleBytes bytes = bytes_of({method, collective, {m, n}, 3}, cluster);
+            EXPECT_NEAR(bytes.links.nics.busiest_bytes, passes * (n - 1) * kPayload / (n * nics),
+                        1e-6);
+            EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
+            EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, passes * (m - 1) * kPayload / m, 1e-6);
+            const double sent = passes * (n * m - 1) * kPayload / (n * m);
+            EXPECT_NEAR(*std::max_element(bytes.sent.begin(), bytes.sent.end()), sent, 1e-6);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The closed form of `level_loads`, which cost and traffic use, is what the schedules put there.
+TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
+  const Cluster cluster = four_levels();
+  const GroupLayout layout = strided_layout(cluster, 32, 1);
+  const auto compare = [&](Method method, Carrier carrier, Collective collective) {
+    const ScheduleBytes bytes = bytes_of({method, collective, {8, 4}, 2, Inner::kRing}, cluster);
+    const LevelLoads loads = level_loads(collective, carrier, kPayload, layout, 2);
+    for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
+      EXPECT_NEAR(bytes.links.levels[i].busiest_bytes, loads[i].bytes, 1e-6)
+          << name_of(kMethodNames, method) << " level " << cluster.levels[i].name;
+    }
+  };
+  for (const Collective collective :
+       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+    compare(Method::kRing, Carrier::kRing, collective);
+    compare(Method::kTwoLevel, Carrier::kTwoLevel, collective);
+    compare(Method::kHoRing, Carrier::kTwoLevel, collective);
+  }
+}
+
+TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
+  const Cluster cluster = nodes_of_devices(8, 4, 8);
+  const LevelLoads loads = level_loads(Collective::kAllToAll, Carrier::kRing, kPayload,
+                                       strided_layout(cluster, 32, 1), 1);
+  const ScheduleBytes direct = bytes_of({Method::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
+  EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kPayload / 32, 1e-6);
+  EXPECT_NEAR(direct.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
+  const ScheduleBytes relay = bytes_of({Method::kRelay, Collective::kAllToAll, {8, 4}}, cluster);
+  EXPECT_NEAR(relay.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
+  EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kPayload, 1e-6);
+}
+
+/// Outside, a flat ring and the others send more; trees are entered once per node.
+TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
+  const Cluster cluster = nodes_of_devices(4, 4, 1);
+  const auto nic = [&](Method method, Collective collective) {
+    return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kPayload;
+  };
+  EXPECT_NEAR(nic(Method::kRing, Collective::kAllGather), 15.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Method::kDirect, Collective::kAllGather), 4 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Method::kHalvingDoubling, Collective::kReduceScatter), 4 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Method::kHalvingDoubling, Collective::kAllReduce), 8 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Method::kTree, Collective::kBroadcast), 2, 1e-12);  // The root's.
+  EXPECT_NEAR(nic(Method::kTree, Collective::kReduce), 1, 1e-12);
+}
+
+/// {2, 4, 3}: (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
+TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
+  Cluster cluster = four_levels();
+  cluster.nodes = 3;
+  cluster.levels = {{.name = "pair", .size = 2},
+                    {.name = "node", .size = 8},
+                    {.name = "network", .size = 24, .network = true}};
+  const ScheduleBytes bytes =
+      bytes_of({Method::kHoRing, Collective::kAllGather, {2, 4, 3}}, cluster);
+  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * kPayload / 24, 1e-6);
+  EXPECT_NEAR(bytes.links.levels[1].busiest_bytes, 2 * 9 * kPayload / 24, 1e-6);  // Of a pair.
+  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kPayload / 24, 1e-6);
+}
+
+TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
+  const Schedule schedule = generate({Method::kRing, Collective::kAllGather, {9}});
+  EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kPayload), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
