@@ -23,7 +23,7 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"profiles", profiles_json, profiles_text},
                                  {"shardings", shardings_json, shardings_text},
                                  {"schedules", schedules_json, described_text},
-                                 {"collectives", collectives_json, described_text}};
+                                 {"collectives", collectives_json, collectives_text}};
 
 class List : public Command {
  public:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/collective/generate.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/model/catalog.h"
@@ -31,13 +32,7 @@ constexpr Described kSchedules[] = {
     {"zero-bubble", "weight gradients fill the bubble"},
     {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
     {"paired", "a forward runs beside another micro-batch's backward"}};
-constexpr Described kDescribedCollectives[] = {
-    {"ring", "one ring over all ranks, node by node"},
-    {"two-level", "inside the nodes and between them in turn, along the rails"},
-    {"tree", "double binary trees"},
-    {"nvls", "reductions in the NVSwitch"},
-    {"ho-ring", "hierarchical overlapping ring (PaRO)"},
-    {"direct", "every rank to every other at once"}};
+constexpr std::string_view kNvls = "reductions in the NVSwitch";
 
 std::string_view text_of(std::span<const Described> texts, std::string_view name) {
   const auto found = std::ranges::find(texts, name, &Described::name);
@@ -131,12 +126,14 @@ Json schedules_json() {
 
 Json collectives_json() {
   Json collectives = Json::array();
-  for (const auto& [algorithm, name] : kAlgorithmNames) {
-    collectives.push_back(described(name, true, kDescribedCollectives));
-  }
-  for (const std::string_view name : kFutureAlgorithms) {
-    collectives.push_back(described(name, false, kDescribedCollectives));
-  }
+  const auto add = [&](std::string_view name, std::string_view text, bool schedule) {
+    const bool in_plans = std::ranges::find(kAlgorithmNames, name, &Named<Algorithm>::name) !=
+                          std::end(kAlgorithmNames);
+    collectives.push_back(
+        {{"name", name}, {"supported", in_plans}, {"schedule", schedule}, {"description", text}});
+  };
+  for (const auto& [method, name] : kMethodNames) add(name, described(method), true);
+  add("nvls", kNvls, false);
   return collectives;
 }
 
@@ -188,6 +185,18 @@ std::string shardings_text(const Json& shardings) {
                           spread_words(word_of(sharding, "gradients")),
                           spread_words(word_of(sharding, "optimizer")),
                           joined(sharding.at("aliases"))});
+  }
+  return to_text(table);
+}
+
+std::string collectives_text(const Json& entries) {
+  Table table{.columns = {{"name"}, {"in plans"}, {"schedule"}, {"what it is"}}, .rows = {}};
+  const auto yes = [](const Json& entry, const char* key) {
+    return entry.at(key).get<bool>() ? "yes" : "no";
+  };
+  for (const Json& entry : entries) {
+    table.rows.push_back({word_of(entry, "name"), yes(entry, "supported"), yes(entry, "schedule"),
+                          word_of(entry, "description")});
   }
   return to_text(table);
 }

@@ -20,7 +20,9 @@ nlohmann::ordered_json collectives_json();
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);
-/// Of schedules and of collectives: name, whether it is supported, what it is.
+/// Of schedules: name, whether it is supported, what it is.
 std::string described_text(const nlohmann::ordered_json& entries);
+/// Name, whether a plan may say it, whether `collective/` makes schedules of it, what it is.
+std::string collectives_text(const nlohmann::ordered_json& entries);
 
 }  // namespace stepwright

@@ -32,6 +32,20 @@ GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_
 /// are from playing the schedule.
 double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
 
+/// An HO-Ring's seconds of bytes on either level, at any rates.
+struct OverlappedLevels {
+  Collective collective{};
+  double members = 1;
+  double nodes = 1;
+  double inside_s = 0;
+  double network_s = 0;
+
+  /// With what each level takes beyond its bytes: chunks of the other one at its ends, and the
+  /// starts of its messages; with the number of chunks that makes the longer of the two least. The
+  /// closed form but for latencies.
+  [[nodiscard]] OverlappedLevels with_ends() const;
+};
+
 /// `spec` with the number of chunks (a power of two up to 256) that is fastest.
 ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes);
 

@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t number) {
 
 }  // namespace
 
-Promise::Promise(const Schedule& schedule)
+Promise::Promise(const CollectiveSchedule& schedule)
     : collective_(schedule.collective),
       pieces_(schedule.pieces),
       block_(schedule.pieces /

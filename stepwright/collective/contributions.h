@@ -18,7 +18,7 @@ struct Contributions {
 /// What a collective starts from and promises.
 class Promise {
  public:
-  explicit Promise(const Schedule& schedule);
+  explicit Promise(const CollectiveSchedule& schedule);
 
   /// A piece of a rank's input.
   [[nodiscard]] Contributions given(std::int32_t rank, std::int32_t piece) const;

@@ -39,10 +39,10 @@ class DirectExchange {
     std::int32_t from;
   };
 
-  [[nodiscard]] Place at_input(std::int32_t block, std::int32_t c) const {
+  [[nodiscard]] PieceRun at_input(std::int32_t block, std::int32_t c) const {
     return input(std::int64_t{block} * spec_.chunks + c);
   }
-  [[nodiscard]] Place at_output(std::int32_t block, std::int32_t c) const {
+  [[nodiscard]] PieceRun at_output(std::int32_t block, std::int32_t c) const {
     return output(std::int64_t{block} * spec_.chunks + c);
   }
 
@@ -61,14 +61,14 @@ class DirectExchange {
 
   void reduce(const Peers& peers, std::int32_t c) {
     const bool alone = spec_.collective == Collective::kReduceScatter;
-    const Place sum = alone ? output(c) : at_output(rank_, c);
+    const PieceRun sum = alone ? output(c) : at_output(rank_, c);
     writer_.send(0, peers.to, at_input(peers.to, c));
     StepRef& added = sums_[static_cast<std::size_t>(c)];
     added = writer_.receive_reduce(0, peers.from, added.exists() ? sum : at_input(rank_, c), sum);
   }
 
   void exchange(const Peers& peers, std::int32_t c) {
-    Place sent = at_output(rank_, c);
+    PieceRun sent = at_output(rank_, c);
     if (spec_.collective == Collective::kAllGather) sent = input(c);
     if (spec_.collective == Collective::kAllToAll) sent = at_input(peers.to, c);
     const StepRef step = writer_.send(0, peers.to, sent);

@@ -84,10 +84,10 @@ std::optional<std::string> why_not(const ScheduleSpec& spec) {
   return {};
 }
 
-Schedule schedule_frame(const ScheduleSpec& spec) {
+CollectiveSchedule schedule_frame(const ScheduleSpec& spec) {
   if (const auto reason = why_not(spec)) fail_unsupported(*reason);
   const bool whole = spec.method == Method::kTree;
-  Schedule frame{.collective = spec.collective};
+  CollectiveSchedule frame{.collective = spec.collective};
   frame.pieces = whole ? spec.chunks : ranks_of(spec) * spec.chunks;
   frame.input_pieces = spec.collective == Collective::kAllGather ? spec.chunks : frame.pieces;
   frame.output_pieces = spec.collective == Collective::kReduceScatter ? spec.chunks : frame.pieces;
@@ -105,8 +105,8 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank) {
   }
 }
 
-Schedule generate(const ScheduleSpec& spec) {
-  Schedule schedule = schedule_frame(spec);
+CollectiveSchedule generate(const ScheduleSpec& spec) {
+  CollectiveSchedule schedule = schedule_frame(spec);
   const std::int32_t ranks = ranks_of(spec);
   schedule.ranks.reserve(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {

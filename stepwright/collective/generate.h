@@ -50,13 +50,13 @@ std::optional<std::string> why_not(const ScheduleSpec& spec);
 
 /// A schedule of `spec` without its ranks: sizes of buffers. Throws `Error{kUnsupported}` with
 /// `why_not`.
-Schedule schedule_frame(const ScheduleSpec& spec);
+CollectiveSchedule schedule_frame(const ScheduleSpec& spec);
 
 /// What one rank does, made without the others. `spec` has a frame, `rank` exists.
 RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 
 /// The whole schedule. Throws as `schedule_frame`.
-Schedule generate(const ScheduleSpec& spec);
+CollectiveSchedule generate(const ScheduleSpec& spec);
 
 /// What an algorithm does, with its steps and bytes, in one line.
 std::string_view described(Method method);

@@ -29,7 +29,7 @@ class HalvingDoubling {
   }
 
   /// Where partial sums stand: an all-reduce has room in its output.
-  [[nodiscard]] Place sums(std::int64_t piece) const {
+  [[nodiscard]] PieceRun sums(std::int64_t piece) const {
     if (spec_.collective == Collective::kAllReduce) return output(piece);
     return scratch(piece - run(rank_, ranks_ / 2));
   }

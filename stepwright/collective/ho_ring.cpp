@@ -13,4 +13,9 @@ Tiered ho_ring_tiers(const ScheduleSpec& spec) {
   return {.tiers = Tiers(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
 }
 
+Inner inner_for(const Cluster& cluster) {
+  const bool one_switch = levels_in_node(cluster) == 1 && !cluster.levels.front().mesh;
+  return one_switch ? Inner::kDirect : Inner::kRing;
+}
+
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/collective/generate.h"
 
 namespace stepwright {
@@ -18,5 +19,8 @@ namespace stepwright {
 /// seconds of (m-1) S inside. The bytes are the least possible on either level. Scratch of a
 /// reduction: 4 S, with inner rings 4 m S. Tiers of one rank are left out.
 Tiered ho_ring_tiers(const ScheduleSpec& spec);
+
+/// How the ranks of a node pass blocks on: directly behind one switch, else round.
+Inner inner_for(const Cluster& cluster);
 
 }  // namespace stepwright

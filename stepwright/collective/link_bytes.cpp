@@ -67,7 +67,7 @@ LinkLoads LinkBytes::loads() const {
   return result;
 }
 
-ScheduleBytes schedule_bytes(const Schedule& schedule, const Cluster& cluster,
+ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
                              double payload_bytes) {
   if (std::ssize(schedule.ranks) > cluster.devices()) {
     fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
@@ -77,8 +77,8 @@ ScheduleBytes schedule_bytes(const Schedule& schedule, const Cluster& cluster,
   ScheduleBytes result{.sent = std::vector<double>(schedule.ranks.size())};
   const double piece = payload_bytes / schedule.pieces;
   for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-    for (const Channel& channel : schedule.ranks[rank].channels) {
-      for (const Step& step : channel.steps) {
+    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
+      for (const ScheduleStep& step : channel.steps) {
         if (!sends(step)) continue;
         result.sent[rank] += step.pieces * piece;
         links.add(static_cast<std::int64_t>(rank), step.peer, step.pieces * piece);

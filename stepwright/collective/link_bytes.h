@@ -49,7 +49,7 @@ struct ScheduleBytes {
 
 /// The bytes of a schedule whose full buffer has `payload_bytes` and whose rank r is device r.
 /// Throws `Error{kInput}` when the cluster has too few devices.
-ScheduleBytes schedule_bytes(const Schedule& schedule, const Cluster& cluster,
+ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
                              double payload_bytes);
 
 }  // namespace stepwright

@@ -11,17 +11,17 @@ LinkMap::LinkMap(const Cluster& cluster, bool full_duplex)
       full_duplex_(full_duplex),
       node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {}
 
-Path LinkMap::path(std::int64_t from, std::int64_t to) {
+LinkPath LinkMap::path(std::int64_t from, std::int64_t to) {
   const std::int64_t devices = cluster_.devices_per_node;
   const bool leaves_node = from / devices != to / devices;
-  Path path;
+  LinkPath path;
   const std::size_t end = leaves_node ? cluster_.levels.size() : node_levels_;
   for (std::size_t i = leaves_node ? node_levels_ : 0; i < end; ++i) add_level(path, i, from, to);
   if (leaves_node) add_nics(path, from, to);
   return path;
 }
 
-void LinkMap::add_level(Path& path, std::size_t level, std::int64_t from, std::int64_t to) {
+void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to) {
   const std::int64_t lower = level == 0 ? 1 : cluster_.levels[level - 1].size;
   const std::int64_t out = from / lower;
   const std::int64_t in = to / lower;
@@ -37,7 +37,7 @@ void LinkMap::add_level(Path& path, std::size_t level, std::int64_t from, std::i
   add(path, {number, in, -1, Side::kIn}, crossed.uplink_bytes_per_s);
 }
 
-void LinkMap::add_nics(Path& path, std::int64_t from, std::int64_t to) {
+void LinkMap::add_nics(LinkPath& path, std::int64_t from, std::int64_t to) {
   if (cluster_.nic_of_device.empty()) return;
   const std::int64_t devices = cluster_.devices_per_node;
   const std::int64_t own = std::max<std::int64_t>(1, cluster_.nics_per_node / devices);
@@ -51,7 +51,7 @@ void LinkMap::add_nics(Path& path, std::int64_t from, std::int64_t to) {
   add(path, {level, nic_of(to), -1, Side::kIn}, rate);
 }
 
-void LinkMap::add(Path& path, Key key, double rate) {
+void LinkMap::add(LinkPath& path, Key key, double rate) {
   if (rate <= 0) return;
   if (!full_duplex_) {
     key.side = Side::kOut;

@@ -12,7 +12,7 @@ namespace stepwright {
 
 /// What a message between two devices passes: ids of links in a `LinkMap`, and the latency of the
 /// outermost level that it crosses.
-struct Path {
+struct LinkPath {
   std::array<std::int32_t, 2 * kMaxLevels + 2> links{};
   std::int32_t count = 0;
   double latency_s = 0;
@@ -28,7 +28,7 @@ class LinkMap {
   LinkMap(const Cluster& cluster, bool full_duplex);
 
   /// Makes the links on the way, where they are new.
-  Path path(std::int64_t from, std::int64_t to);
+  LinkPath path(std::int64_t from, std::int64_t to);
   [[nodiscard]] double bytes_per_s(std::int32_t link) const {
     return rates_[static_cast<std::size_t>(link)];
   }
@@ -45,9 +45,9 @@ class LinkMap {
     auto operator<=>(const Key&) const = default;
   };
 
-  void add(Path& path, Key key, double rate);
-  void add_level(Path& path, std::size_t level, std::int64_t from, std::int64_t to);
-  void add_nics(Path& path, std::int64_t from, std::int64_t to);
+  void add(LinkPath& path, Key key, double rate);
+  void add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to);
+  void add_nics(LinkPath& path, std::int64_t from, std::int64_t to);
 
   const Cluster& cluster_;
   bool full_duplex_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBufferWords[] = {"input", "output", "scratch"};
 
-std::string place_text(Place place) {
+std::string place_text(PieceRun place) {
   return fmt::format("piece {} of its {}", std::uint32_t{place.piece},
                      kBufferWords[static_cast<std::size_t>(place.buffer)]);
 }
@@ -22,7 +22,7 @@ std::string place_text(Place place) {
 /// Order among the steps of one rank.
 class LocalOrder {
  public:
-  LocalOrder(const Schedule& frame, const RankSchedule& rank)
+  LocalOrder(const CollectiveSchedule& frame, const RankSchedule& rank)
       : rank_(rank),
         width_(rank.channels.size()),
         done_(width_),
@@ -32,7 +32,7 @@ class LocalOrder {
     for (std::size_t c = 0; c < width_; ++c)
       clocks_[c].resize(rank.channels[c].steps.size() * width_);
     for (int b = 0; b < 3; ++b) {
-      const auto pieces = static_cast<std::size_t>(pieces_of(frame, static_cast<Buffer>(b)));
+      const auto pieces = static_cast<std::size_t>(pieces_of(frame, static_cast<RankBuffer>(b)));
       writers_[b].resize(pieces);
       readers_[b].resize(b == 0 ? 0 : pieces * width_);
     }
@@ -63,10 +63,10 @@ class LocalOrder {
 
   /// Whether the next step of a channel exists and has nothing left to wait for; takes its waits.
   bool ready(std::size_t c) {
-    const Channel& channel = rank_.channels[c];
+    const ScheduleChannel& channel = rank_.channels[c];
     if (done_[c] == std::ssize(channel.steps)) return false;
     for (std::size_t w = waited_[c]; w < channel.waits.size(); ++w) {
-      const Wait& wait = channel.waits[w];
+      const StepWait& wait = channel.waits[w];
       if (wait.step > done_[c]) break;
       if (done_[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
@@ -75,13 +75,13 @@ class LocalOrder {
 
   /// What is over when the next step of channel c starts.
   void advance_clock(std::size_t c) {
-    const Channel& channel = rank_.channels[c];
+    const ScheduleChannel& channel = rank_.channels[c];
     const auto step = static_cast<std::size_t>(done_[c]);
     std::int32_t* now = clocks_[c].data() + step * width_;
     if (step > 0) std::copy_n(now - width_, width_, now);
     now[c] = done_[c];
     for (; waited_[c] < channel.waits.size(); ++waited_[c]) {
-      const Wait& wait = channel.waits[waited_[c]];
+      const StepWait& wait = channel.waits[waited_[c]];
       if (wait.step > done_[c]) break;
       const auto on = static_cast<std::size_t>(wait.on.channel);
       const std::int32_t* then =
@@ -94,7 +94,7 @@ class LocalOrder {
 
   std::optional<Defect> take(std::size_t c) {
     advance_clock(c);
-    const Step& step = rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
+    const ScheduleStep& step = rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
     std::optional<Defect> defect;
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (reads(step)) defect = read(c, step.source, i);
@@ -112,14 +112,14 @@ class LocalOrder {
     return now_[channel] >= step;
   }
 
-  std::optional<Defect> fault(std::size_t c, DefectKind kind, Place place, std::int32_t i,
+  std::optional<Defect> fault(std::size_t c, DefectKind kind, PieceRun place, std::int32_t i,
                               std::string_view what) const {
     place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMostPieces;
     return Defect{kind, 0, ref(c), fmt::format("{} {}", what, place_text(place))};
   }
 
-  std::optional<Defect> read(std::size_t c, Place place, std::int32_t i) {
-    if (place.buffer == Buffer::kInput) return {};
+  std::optional<Defect> read(std::size_t c, PieceRun place, std::int32_t i) {
+    if (place.buffer == RankBuffer::kInput) return {};
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const auto [channel, step] = writers_[buffer][piece];
@@ -131,7 +131,7 @@ class LocalOrder {
     return {};
   }
 
-  std::optional<Defect> write(std::size_t c, Place place, std::int32_t i) {
+  std::optional<Defect> write(std::size_t c, PieceRun place, std::int32_t i) {
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     auto& [channel, step] = writers_[buffer][piece];
@@ -162,13 +162,13 @@ class LocalOrder {
   std::array<std::vector<std::int32_t>, 3> readers_;
 };
 
-bool holds(const Schedule& frame, Place place, std::int32_t pieces) {
+bool holds(const CollectiveSchedule& frame, PieceRun place, std::int32_t pieces) {
   const auto buffer = static_cast<std::size_t>(place.buffer);
   return buffer < 3 && pieces > 0 &&
          place.piece + std::int64_t{pieces} <= pieces_of(frame, place.buffer);
 }
 
-std::optional<std::string> malformed_step(const Schedule& frame, const Step& step,
+std::optional<std::string> malformed_step(const CollectiveSchedule& frame, const ScheduleStep& step,
                                           std::int32_t ranks) {
   if (reads(step) && !holds(frame, step.source, step.pieces)) {
     return fmt::format("no {} pieces from {}", step.pieces, place_text(step.source));
@@ -176,18 +176,18 @@ std::optional<std::string> malformed_step(const Schedule& frame, const Step& ste
   if (writes(step) && !holds(frame, step.target, step.pieces)) {
     return fmt::format("no {} pieces from {}", step.pieces, place_text(step.target));
   }
-  if (writes(step) && step.target.buffer == Buffer::kInput) return "writes to its input";
+  if (writes(step) && step.target.buffer == RankBuffer::kInput) return "writes to its input";
   const bool remote = sends(step) || receives(step);
   if (remote && (step.peer < 0 || step.peer >= ranks)) return fmt::format("no rank {}", step.peer);
   return {};
 }
 
-bool malformed_wait(const RankSchedule& rank, const Channel& channel, std::size_t index) {
-  const Wait& wait = channel.waits[index];
+bool malformed_wait(const RankSchedule& rank, const ScheduleChannel& channel, std::size_t index) {
+  const StepWait& wait = channel.waits[index];
   if (wait.step < 0 || wait.step >= std::ssize(channel.steps)) return true;
   if (index > 0 && channel.waits[index - 1].step > wait.step) return true;
   if (wait.on.channel < 0 || wait.on.channel >= std::ssize(rank.channels)) return true;
-  const Channel& on = rank.channels[static_cast<std::size_t>(wait.on.channel)];
+  const ScheduleChannel& on = rank.channels[static_cast<std::size_t>(wait.on.channel)];
   return wait.on.step < 0 || wait.on.step >= std::ssize(on.steps);
 }
 
@@ -195,9 +195,9 @@ bool malformed_wait(const RankSchedule& rank, const Channel& channel, std::size_
 std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
   std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
-    const Channel& channel = rank.channels[static_cast<std::size_t>(c)];
+    const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
-      const Step& step = channel.steps[static_cast<std::size_t>(s)];
+      const ScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
       if (step.peer < 0) continue;
       auto& by_peer = channels[{channel.lane, sends(step)}];
       by_peer.resize(static_cast<std::size_t>(ranks), -1);
@@ -217,12 +217,12 @@ std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
 
 }  // namespace
 
-std::optional<Defect> malformed(const Schedule& frame, const RankSchedule& rank,
+std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSchedule& rank,
                                 std::int32_t ranks) {
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
-    const Channel& channel = rank.channels[static_cast<std::size_t>(c)];
+    const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
-      const Step& step = channel.steps[static_cast<std::size_t>(s)];
+      const ScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
       if (const auto text = malformed_step(frame, step, ranks)) {
         return Defect{DefectKind::kMalformed, 0, {c, s}, *text};
       }
@@ -239,7 +239,7 @@ std::optional<Defect> malformed(const Schedule& frame, const RankSchedule& rank,
   return ambiguous(rank, ranks);
 }
 
-std::optional<Defect> disordered(const Schedule& frame, const RankSchedule& rank) {
+std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSchedule& rank) {
   return LocalOrder(frame, rank).run();
 }
 

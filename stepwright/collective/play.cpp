@@ -22,7 +22,8 @@ constexpr double kTogether = 1e-12;
 
 class SchedulePlay {
  public:
-  SchedulePlay(const Schedule& schedule, const Cluster& cluster, const PlaySetting& setting)
+  SchedulePlay(const CollectiveSchedule& schedule, const Cluster& cluster,
+               const PlaySetting& setting)
       : schedule_(schedule),
         links_(cluster, setting.full_duplex),
         piece_bytes_(setting.payload_bytes / schedule.pieces),
@@ -62,14 +63,14 @@ class SchedulePlay {
     std::size_t from_channel;
     std::int32_t to;
     std::size_t to_channel;
-    Path path;
+    LinkPath path;
     double bytes;
     double rate = 0;
   };
   /// Time, rank, channel.
   using Arrival = std::tuple<double, std::int32_t, std::size_t>;
 
-  [[nodiscard]] const Channel& channel(std::int32_t rank, std::size_t c) const {
+  [[nodiscard]] const ScheduleChannel& channel(std::int32_t rank, std::size_t c) const {
     return schedule_.ranks[static_cast<std::size_t>(rank)].channels[c];
   }
   ChannelState& state(std::int32_t rank, std::size_t c) {
@@ -77,20 +78,20 @@ class SchedulePlay {
   }
 
   /// The next step of a channel if nothing on this rank holds it back.
-  const Step* head(std::int32_t rank, std::size_t c) {
-    const Channel& from = channel(rank, c);
+  const ScheduleStep* head(std::int32_t rank, std::size_t c) {
+    const ScheduleChannel& from = channel(rank, c);
     ChannelState& own = state(rank, c);
     if (own.busy || own.next == std::ssize(from.steps)) return nullptr;
     for (; own.waited < from.waits.size(); ++own.waited) {
-      const Wait& wait = from.waits[own.waited];
+      const StepWait& wait = from.waits[own.waited];
       if (wait.step > own.next) break;
       if (state(rank, static_cast<std::size_t>(wait.on.channel)).over <= wait.on.step) {
         return nullptr;
       }
     }
-    const Step& step = from.steps[static_cast<std::size_t>(own.next)];
+    const ScheduleStep& step = from.steps[static_cast<std::size_t>(own.next)];
     if (own.over < own.next) {
-      const Step& before = from.steps[static_cast<std::size_t>(own.next) - 1];
+      const ScheduleStep& before = from.steps[static_cast<std::size_t>(own.next) - 1];
       const bool follows = (sends(step) && sends(before)) || (receives(step) && receives(before));
       if (!follows) return nullptr;
     }
@@ -105,7 +106,7 @@ class SchedulePlay {
       for (bool progress = true; progress;) {
         progress = false;
         for (std::size_t c = 0; c < ranks_[static_cast<std::size_t>(rank)].size(); ++c) {
-          const Step* step = head(rank, c);
+          const ScheduleStep* step = head(rank, c);
           if (step != nullptr && start(rank, c, *step)) progress = true;
         }
       }
@@ -115,7 +116,7 @@ class SchedulePlay {
     changed_ = false;
   }
 
-  bool start(std::int32_t rank, std::size_t c, const Step& step) {
+  bool start(std::int32_t rank, std::size_t c, const ScheduleStep& step) {
     if (!sends(step) && !receives(step)) {
       ++state(rank, c).next;
       ++state(rank, c).over;
@@ -123,7 +124,7 @@ class SchedulePlay {
     }
     for (std::size_t o = 0; o < ranks_[static_cast<std::size_t>(step.peer)].size(); ++o) {
       if (channel(step.peer, o).lane != channel(rank, c).lane) continue;
-      const Step* other = head(step.peer, o);
+      const ScheduleStep* other = head(step.peer, o);
       if (other == nullptr || other->peer != rank || sends(step) == sends(*other)) continue;
       if (sends(step)) {
         begin({rank, c, step.peer, o, {}, step.pieces * piece_bytes_});
@@ -215,7 +216,7 @@ class SchedulePlay {
     awake_.push_back(flow.to);
   }
 
-  const Schedule& schedule_;
+  const CollectiveSchedule& schedule_;
   LinkMap links_;
   double piece_bytes_;
   double message_s_;
@@ -231,7 +232,8 @@ class SchedulePlay {
 
 }  // namespace
 
-double play_seconds(const Schedule& schedule, const Cluster& cluster, const PlaySetting& setting) {
+double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
+                    const PlaySetting& setting) {
   if (std::ssize(schedule.ranks) > cluster.devices()) {
     fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
                            cluster.devices()));

@@ -20,6 +20,7 @@ struct PlaySetting {
 /// each other when the bytes have left, and receives when they have come; everything else follows
 /// what is over. Copies and sums take no time. Throws `Error{kInput}` when the cluster has too few
 /// devices, `Error{kRuntime}` when the schedule does not end.
-double play_seconds(const Schedule& schedule, const Cluster& cluster, const PlaySetting& setting);
+double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
+                    const PlaySetting& setting);
 
 }  // namespace stepwright

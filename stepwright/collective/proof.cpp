@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-std::optional<Defect> defect_of_rank(const Schedule& frame, const RankSchedule& schedule,
+std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
                                      std::int32_t rank, std::int32_t ranks) {
   auto defect = malformed(frame, schedule, ranks);
   if (!defect) defect = disordered(frame, schedule);
@@ -13,7 +13,7 @@ std::optional<Defect> defect_of_rank(const Schedule& frame, const RankSchedule& 
   return defect;
 }
 
-std::optional<Defect> defect_of(const Schedule& schedule) {
+std::optional<Defect> defect_of(const CollectiveSchedule& schedule) {
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     if (auto defect = defect_of_rank(schedule, schedule.ranks[rank], rank, ranks)) return defect;

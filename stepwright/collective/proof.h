@@ -40,12 +40,12 @@ struct Defect {
 /// The second makes the third independent of timing, so that one run over symbols shows it. Sets of
 /// contributions are exact up to 64 ranks; beyond, sums of 64-bit numbers drawn per rank stand for
 /// them, and a wrong set passes with a probability of about 2^-64.
-std::optional<Defect> defect_of(const Schedule& schedule);
+std::optional<Defect> defect_of(const CollectiveSchedule& schedule);
 
 /// The part of the proof that concerns `rank` alone, for `schedule_rank`s of schedules too large to
 /// hold: form, reads before writes, conflicts, waits in a circle. `frame` gives the sizes of
 /// buffers and is without ranks; `ranks` are those of the schedule.
-std::optional<Defect> defect_of_rank(const Schedule& frame, const RankSchedule& schedule,
+std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
                                      std::int32_t rank, std::int32_t ranks);
 
 }  // namespace stepwright

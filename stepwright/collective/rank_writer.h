@@ -9,9 +9,9 @@
 namespace stepwright {
 
 /// The first piece of a run, for generators.
-Place input(std::int64_t piece);
-Place output(std::int64_t piece);
-Place scratch(std::int64_t piece);
+PieceRun input(std::int64_t piece);
+PieceRun output(std::int64_t piece);
+PieceRun scratch(std::int64_t piece);
 
 /// Writes the schedule of one rank. Each lane has a channel of sends and one of receives; a rank's
 /// own copies stand on a channel of their own, which appears when the first one is written.
@@ -19,12 +19,12 @@ class RankWriter {
  public:
   explicit RankWriter(int lanes);
 
-  StepRef send(int lane, std::int64_t peer, Place source, std::int64_t pieces = 1);
-  StepRef receive(int lane, std::int64_t peer, Place target, std::int64_t pieces = 1);
+  StepRef send(int lane, std::int64_t peer, PieceRun source, std::int64_t pieces = 1);
+  StepRef receive(int lane, std::int64_t peer, PieceRun target, std::int64_t pieces = 1);
   /// `target` = what comes + `source`.
-  StepRef receive_reduce(int lane, std::int64_t peer, Place source, Place target,
+  StepRef receive_reduce(int lane, std::int64_t peer, PieceRun source, PieceRun target,
                          std::int64_t pieces = 1);
-  StepRef copy(Place source, Place target, std::int64_t pieces = 1);
+  StepRef copy(PieceRun source, PieceRun target, std::int64_t pieces = 1);
 
   /// `step`, the last one of its channel, starts after `on`. Nothing to do when `on` does not
   /// exist, stands in the same channel, or is over because of an earlier wait.
@@ -33,7 +33,7 @@ class RankWriter {
   [[nodiscard]] RankSchedule take() { return std::move(rank_); }
 
  private:
-  StepRef append(int channel, const Step& step);
+  StepRef append(int channel, const ScheduleStep& step);
 
   RankSchedule rank_;
   int lanes_;

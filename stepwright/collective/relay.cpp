@@ -47,7 +47,7 @@ class RelayExchange {
     return static_cast<std::int64_t>(block) * chunks_ + c;
   }
   /// Where the block for place `place` of this group stands until it is passed on.
-  [[nodiscard]] Place relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
+  [[nodiscard]] PieceRun relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
     return scratch(piece((stage.number - 1) * members_ + place, c));
   }
 

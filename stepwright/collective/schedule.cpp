@@ -2,19 +2,19 @@
 
 namespace stepwright {
 
-std::int64_t step_count(const Schedule& schedule) {
+std::int64_t step_count(const CollectiveSchedule& schedule) {
   std::int64_t count = 0;
   for (const RankSchedule& rank : schedule.ranks) {
-    for (const Channel& channel : rank.channels) count += std::ssize(channel.steps);
+    for (const ScheduleChannel& channel : rank.channels) count += std::ssize(channel.steps);
   }
   return count;
 }
 
-std::int64_t pieces_of(const Schedule& schedule, Buffer buffer) {
+std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer) {
   switch (buffer) {
-    case Buffer::kInput: return schedule.input_pieces;
-    case Buffer::kOutput: return schedule.output_pieces;
-    case Buffer::kScratch: return schedule.scratch_pieces;
+    case RankBuffer::kInput: return schedule.input_pieces;
+    case RankBuffer::kOutput: return schedule.output_pieces;
+    case RankBuffer::kScratch: return schedule.scratch_pieces;
   }
   return 0;
 }

@@ -9,17 +9,17 @@ namespace stepwright {
 
 /// The memory of a rank that a step touches: what the caller gave, what the caller gets, and room
 /// of the schedule's own. Inputs are never written.
-enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
+enum class RankBuffer : std::uint8_t { kInput, kOutput, kScratch };
 
 /// The largest number of a piece, and the most pieces of a buffer.
 inline constexpr std::uint32_t kMostPieces = (std::uint32_t{1} << 30) - 1;
 
 /// The first piece of a run in a buffer. Four bytes.
-struct Place {
+struct PieceRun {
   std::uint32_t piece : 30;
-  Buffer buffer : 2;
+  RankBuffer buffer : 2;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const PieceRun&) const = default;
 };
 
 /// What a step does with a run of pieces.
@@ -32,22 +32,22 @@ enum class StepKind : std::uint8_t {
 };
 
 /// One step of a channel. Twenty bytes.
-struct Step {
-  Place source{};
-  Place target{};
+struct ScheduleStep {
+  PieceRun source{};
+  PieceRun target{};
   std::int32_t peer = -1;
   std::int32_t pieces = 1;  ///< Length of the run.
   StepKind kind{};
 
-  bool operator==(const Step&) const = default;
+  bool operator==(const ScheduleStep&) const = default;
 };
 
-inline bool sends(const Step& step) { return step.kind == StepKind::kSend; }
-inline bool receives(const Step& step) {
+inline bool sends(const ScheduleStep& step) { return step.kind == StepKind::kSend; }
+inline bool receives(const ScheduleStep& step) {
   return step.kind == StepKind::kReceive || step.kind == StepKind::kReceiveReduce;
 }
-inline bool reads(const Step& step) { return step.kind != StepKind::kReceive; }
-inline bool writes(const Step& step) { return step.kind != StepKind::kSend; }
+inline bool reads(const ScheduleStep& step) { return step.kind != StepKind::kReceive; }
+inline bool writes(const ScheduleStep& step) { return step.kind != StepKind::kSend; }
 
 /// A step of a rank: channel and position in it.
 struct StepRef {
@@ -58,31 +58,32 @@ struct StepRef {
   bool operator==(const StepRef&) const = default;
 };
 
-/// Step `step` of a channel starts only after `on`, a step of another channel of the rank, is over.
-struct Wait {
+/// ScheduleStep `step` of a channel starts only after `on`, a step of another channel of the rank,
+/// is over.
+struct StepWait {
   std::int32_t step = 0;
   StepRef on;
 
-  bool operator==(const Wait&) const = default;
+  bool operator==(const StepWait&) const = default;
 };
 
 /// Steps of one rank that run one after the other. Channels run side by side but for their waits.
 /// Messages of one lane between two ranks arrive in the order in which they are sent; all sends to
 /// one peer on a lane stand in one channel, and so do all receives from it.
-struct Channel {
+struct ScheduleChannel {
   std::uint8_t lane = 0;
-  std::vector<Step> steps;
-  std::vector<Wait> waits;  ///< In the order of their steps.
+  std::vector<ScheduleStep> steps;
+  std::vector<StepWait> waits;  ///< In the order of their steps.
 };
 
 /// What one rank does.
 struct RankSchedule {
-  std::vector<Channel> channels;
+  std::vector<ScheduleChannel> channels;
 };
 
 /// A collective as data: what every rank does, in pieces of equal size. The full buffer (the output
 /// of an all-gather, the input of a reduce-scatter, either of the others) has `pieces` of them.
-struct Schedule {
+struct CollectiveSchedule {
   Collective collective{};
   std::int32_t pieces = 0;
   std::int32_t input_pieces = 0;
@@ -92,9 +93,9 @@ struct Schedule {
 };
 
 /// Steps of all ranks.
-std::int64_t step_count(const Schedule& schedule);
+std::int64_t step_count(const CollectiveSchedule& schedule);
 
 /// Pieces of a buffer of `schedule`.
-std::int64_t pieces_of(const Schedule& schedule, Buffer buffer);
+std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer);
 
 }  // namespace stepwright

@@ -12,7 +12,7 @@ namespace {
 /// Ranks in hand, symbols in memory.
 class SymbolicRun {
  public:
-  explicit SymbolicRun(const Schedule& schedule)
+  explicit SymbolicRun(const CollectiveSchedule& schedule)
       : schedule_(schedule), promise_(schedule), ranks_(schedule.ranks.size()) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       ranks_[r].done.resize(schedule.ranks[r].channels.size());
@@ -45,7 +45,7 @@ class SymbolicRun {
     bool awake = false;
   };
 
-  [[nodiscard]] const Channel& channel(std::int32_t rank, std::size_t c) const {
+  [[nodiscard]] const ScheduleChannel& channel(std::int32_t rank, std::size_t c) const {
     return schedule_.ranks[static_cast<std::size_t>(rank)].channels[c];
   }
   Rank& at(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -62,9 +62,9 @@ class SymbolicRun {
   }
 
   /// The next step of a channel if it may start.
-  const Step* head(std::int32_t rank, std::size_t c) {
+  const ScheduleStep* head(std::int32_t rank, std::size_t c) {
     Rank& own = at(rank);
-    const Channel& from = channel(rank, c);
+    const ScheduleChannel& from = channel(rank, c);
     if (own.done[c] == std::ssize(from.steps)) return nullptr;
     for (std::size_t& w = own.waited[c]; w < from.waits.size(); ++w) {
       if (from.waits[w].step > own.done[c]) break;
@@ -78,7 +78,7 @@ class SymbolicRun {
   bool advance(std::int32_t rank) {
     bool progress = false;
     for (std::size_t c = 0; c < at(rank).done.size() && !defect_; ++c) {
-      const Step* step = head(rank, c);
+      const ScheduleStep* step = head(rank, c);
       if (step == nullptr) continue;
       if (!sends(*step) && !receives(*step)) {
         apply(rank, c, *step, nullptr);
@@ -92,11 +92,11 @@ class SymbolicRun {
   }
 
   /// Exchanges the message at the head of a channel if the other end has come to it.
-  bool meet(std::int32_t rank, std::size_t c, const Step& step) {
+  bool meet(std::int32_t rank, std::size_t c, const ScheduleStep& step) {
     const std::uint8_t lane = channel(rank, c).lane;
     for (std::size_t o = 0; o < at(step.peer).done.size(); ++o) {
       if (channel(step.peer, o).lane != lane) continue;
-      const Step* other = head(step.peer, o);
+      const ScheduleStep* other = head(step.peer, o);
       if (other == nullptr || other->peer != rank || other == &step) continue;
       if (sends(step) ? !receives(*other) : !sends(*other)) continue;
       if (sends(step)) {
@@ -115,7 +115,7 @@ class SymbolicRun {
   struct End {
     std::int32_t rank;
     std::size_t channel;
-    const Step& step;
+    const ScheduleStep& step;
   };
 
   void deliver(const End& from, const End& to) {
@@ -128,24 +128,24 @@ class SymbolicRun {
     apply(to.rank, to.channel, to.step, &from);
   }
 
-  [[nodiscard]] Contributions value(std::int32_t rank, Place place, std::int32_t i) const {
+  [[nodiscard]] Contributions value(std::int32_t rank, PieceRun place, std::int32_t i) const {
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
     switch (place.buffer) {
-      case Buffer::kInput: return promise_.given(rank, static_cast<std::int32_t>(piece));
-      case Buffer::kOutput: return own.output[piece];
-      case Buffer::kScratch: return own.scratch[piece];
+      case RankBuffer::kInput: return promise_.given(rank, static_cast<std::int32_t>(piece));
+      case RankBuffer::kOutput: return own.output[piece];
+      case RankBuffer::kScratch: return own.scratch[piece];
     }
     return {};
   }
 
   /// What a step of `rank` writes.
-  void apply(std::int32_t rank, std::size_t c, const Step& step, const End* from) {
+  void apply(std::int32_t rank, std::size_t c, const ScheduleStep& step, const End* from) {
     for (std::int32_t i = 0; i < step.pieces; ++i) {
       const std::size_t piece = step.target.piece + static_cast<std::size_t>(i);
       Rank& own = at(rank);
       Contributions& target =
-          step.target.buffer == Buffer::kOutput ? own.output[piece] : own.scratch[piece];
+          step.target.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
       Contributions result =
           from != nullptr ? value(from->rank, from->step.source, i) : value(rank, step.source, i);
       if (step.kind == StepKind::kReceiveReduce || step.kind == StepKind::kReduce) {
@@ -167,9 +167,9 @@ class SymbolicRun {
   void find_stuck() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (std::size_t c = 0; c < at(r).done.size(); ++c) {
-        const Channel& stuck = channel(r, c);
+        const ScheduleChannel& stuck = channel(r, c);
         if (at(r).done[c] == std::ssize(stuck.steps)) continue;
-        const Step& step = stuck.steps[static_cast<std::size_t>(at(r).done[c])];
+        const ScheduleStep& step = stuck.steps[static_cast<std::size_t>(at(r).done[c])];
         return fail(DefectKind::kDeadlock, r, c,
                     step.peer < 0 ? "waits for ever"
                                   : fmt::format("waits for ever for rank {}", step.peer));
@@ -191,7 +191,7 @@ class SymbolicRun {
     }
   }
 
-  const Schedule& schedule_;
+  const CollectiveSchedule& schedule_;
   Promise promise_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> awake_;
@@ -200,6 +200,8 @@ class SymbolicRun {
 
 }  // namespace
 
-std::optional<Defect> run_symbols(const Schedule& schedule) { return SymbolicRun(schedule).run(); }
+std::optional<Defect> run_symbols(const CollectiveSchedule& schedule) {
+  return SymbolicRun(schedule).run();
+}
 
 }  // namespace stepwright

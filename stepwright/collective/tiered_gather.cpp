@@ -78,7 +78,8 @@ class TieredGather {
   void pass(int level, std::int32_t by, const Round& round) {
     const std::size_t sent = piece(round.block, round.chunk);
     const bool own_input = from_input_ && round.block == rank_;
-    const Place source = own_input ? input(round.chunk) : output(static_cast<std::int64_t>(sent));
+    const PieceRun source =
+        own_input ? input(round.chunk) : output(static_cast<std::int64_t>(sent));
     const StepRef step = writer_.send(level, tiers_.moved(rank_, level, by), source);
     writer_.wait(step, round.after);
     if (!own_input) writer_.wait(step, arrived_[sent]);

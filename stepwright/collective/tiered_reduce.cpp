@@ -86,7 +86,7 @@ class TieredReduce {
   };
   /// A value that a step reads: an input piece, or a sum in scratch with who made it.
   struct Value {
-    Place place;
+    PieceRun place;
     std::optional<std::size_t> sum;
   };
 
@@ -173,7 +173,7 @@ class TieredReduce {
   /// Receives from `by` places back and adds to the sum of tier `level`.
   void add(int level, std::int32_t by, const Round& round, const Addition& addition) {
     const std::size_t to = sum(level, round, addition.block);
-    const Place target = scratch(static_cast<std::int64_t>(to));
+    const PieceRun target = scratch(static_cast<std::int64_t>(to));
     const bool result = addition.last && level + 1 == top_ && tiers_.size(top_) == 1;
     const Value below = value_below(level, round, addition.block);
     const StepRef step = writer_.receive_reduce(
@@ -202,7 +202,7 @@ class TieredReduce {
     use(step, sent);
     const Value below = value_below(top_, round, aimed(round.stage));
     const Value sum = running(round);
-    const Place target = final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
+    const PieceRun target = final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
     const StepRef added =
         writer_.receive_reduce(top_, tiers_.moved(rank_, top_, -1), below.place, target);
     if (top_ == 0 && !final_stage(round)) writer_.wait(added, used_[*sum.sum]);

@@ -37,7 +37,7 @@ class BinomialTree {
 
  private:
   /// Where sums stand: scratch of a rank that has no output.
-  [[nodiscard]] Place sum(std::int32_t c) const {
+  [[nodiscard]] PieceRun sum(std::int32_t c) const {
     const bool kept = parent_ < 0 || spec_.collective == Collective::kAllReduce;
     return kept ? output(c) : scratch(c);
   }

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/collective/ho_ring.h"
+
 namespace stepwright {
 namespace {
 
@@ -82,6 +85,7 @@ LineRates::LineRates(const Cluster& cluster) {
     if (cluster.levels[i].mesh) levels_[i].others = cluster.levels[i].size / lower - 1;
   }
   inside_ = std::min(levels_in_node(cluster), levels);
+  inner_ = inner_for(cluster);
   const std::int64_t own =
       std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
@@ -145,15 +149,29 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
   routes.switch_s = routes.ring.inside_s / sent;
 }
 
+/// Both levels at once. Behind a switch a chunk takes one hop inside.
+void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) const {
+  const auto members = static_cast<double>(members_in_node(message.layout, inside_));
+  const auto nodes = static_cast<double>(nodes_of(message.layout, inside_));
+  const OverlappedLevels levels =
+      OverlappedLevels{message.collective, members, nodes, route.inside_s, route.network_s}
+          .with_ends();
+  route.inside_s = levels.inside_s;
+  route.network_s = levels.network_s;
+  if (inner_ == Inner::kDirect) route.inside_hops_s /= members - 1;
+}
+
 Routes LineRates::routes(const CollectiveMessage& message) const {
   const std::int64_t together = members_in_node(message.layout, inside_);
-  const bool staged = message.algorithm == Algorithm::kTwoLevel && has_stages(message.collective) &&
-                      message.layout.span >= inside_ && together > 1;
+  const bool two_level = message.algorithm != Algorithm::kRing && has_stages(message.collective) &&
+                         message.layout.span >= inside_ && together > 1;
   Routes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
-  routes.ring = route(message, staged ? Carrier::kTwoLevel : Carrier::kRing);
+  routes.ring = route(message, two_level ? Carrier::kTwoLevel : Carrier::kRing);
   const bool reduces = message.collective == Collective::kAllReduce;
-  if (staged) {
+  if (two_level && message.algorithm == Algorithm::kHoRing) {
+    overlap_levels(routes.ring, message);
+  } else if (two_level) {
     routes.stages = reduces ? 3 : 2;
   } else if (reduces) {
     add_tree(routes, message);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stepwright/cluster/layout.h"
+#include "stepwright/collective/tiered.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/collective_constants.h"
 #include "stepwright/plan/plan.h"
@@ -53,10 +54,12 @@ class LineRates {
 
   [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
   [[nodiscard]] Route route(const CollectiveMessage& message, Carrier carrier) const;
+  void overlap_levels(Route& route, const CollectiveMessage& message) const;
   void add_tree(Routes& routes, const CollectiveMessage& message) const;
 
   std::array<Link, kMaxLevels> levels_{};
   int inside_ = 0;
+  Inner inner_{};
   double nic_s_per_byte_ = 0;  ///< One device alone through its own NICs.
 };
 

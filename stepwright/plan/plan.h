@@ -119,11 +119,12 @@ struct Overlap {
   auto operator<=>(const Overlap&) const = default;
 };
 
-enum class Algorithm : std::uint8_t { kRing, kTwoLevel };
+enum class Algorithm : std::uint8_t { kRing, kTwoLevel, kHoRing };
 inline constexpr Named<Algorithm> kAlgorithmNames[] = {{Algorithm::kRing, "ring"},
-                                                       {Algorithm::kTwoLevel, "two-level"}};
+                                                       {Algorithm::kTwoLevel, "two-level"},
+                                                       {Algorithm::kHoRing, "ho-ring"}};
 /// Algorithms that the schema knows and no generator covers yet.
-inline constexpr std::string_view kFutureAlgorithms[] = {"tree", "nvls", "ho-ring", "direct"};
+inline constexpr std::string_view kFutureAlgorithms[] = {"tree", "nvls", "direct"};
 
 /// Dimensions of the rank grid. The tensor axis has the expert-tensor size on the expert side, the
 /// data axis the expert-data size.

@@ -44,7 +44,7 @@ Sharding read_states(Node node, Notes& notes);
 Recompute read_recompute(Node node);
 /// true | false | {gradients: true, ...}; what a mapping leaves out has its default.
 Overlap read_overlap(Node node);
-/// {data: ring | two-level}; the other groups can only be ring.
+/// {data: ring | two-level | ho-ring}; the other groups can only be ring.
 Algorithm read_collectives(Node node);
 /// "tp-cp-ep-dp-pp".
 RankOrder read_rank_order(Node node);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "stepwright/collective/ho_ring.h"
 #include "stepwright/core/error.h"
 #include "stepwright/traffic/calls.h"
 
@@ -68,7 +69,10 @@ void merge_receivers(std::vector<Edge>& edges) {
 class TrafficMatrix::Collector {
  public:
   Collector(const Grid& grid, const Cluster& cluster, Algorithm data_algorithm)
-      : grid_(grid), devices_(cluster.devices_per_node), data_algorithm_(data_algorithm) {}
+      : grid_(grid),
+        devices_(cluster.devices_per_node),
+        inner_(inner_for(cluster)),
+        data_algorithm_(data_algorithm) {}
 
   void add(const Call& call) {
     const Operator& op = *call.op;
@@ -101,18 +105,20 @@ class TrafficMatrix::Collector {
   /// Two levels: (m-1)/m of the buffer round the node, (n-1)/n of an m-th of it along the rail, of
   /// the (nm-1)/(nm) that a rank sends in all.
   void add_ring(Scheme scheme, const Extents& group, double bytes) {
-    const bool two_level = scheme == Scheme::kData && data_algorithm_ == Algorithm::kTwoLevel;
+    const bool two_level = scheme == Scheme::kData && data_algorithm_ != Algorithm::kRing;
     const auto parts = two_level ? split_by_node(group, devices_) : std::nullopt;
     if (!parts) return add(Reach::kNextInGroup, group, bytes);
     const auto n = static_cast<double>(parts->outer.size());
     const auto all = static_cast<double>(group.size());
     const double on_rail = bytes * (n - 1) / (all - 1);
-    add(Reach::kNextInGroup, parts->inner, bytes - on_rail);
+    const bool direct = data_algorithm_ == Algorithm::kHoRing && inner_ == Inner::kDirect;
+    add(direct ? Reach::kEachOfGroup : Reach::kNextInGroup, parts->inner, bytes - on_rail);
     add(Reach::kNextInGroup, parts->outer, on_rail);
   }
 
   const Grid& grid_;
   std::int64_t devices_;
+  Inner inner_;
   Algorithm data_algorithm_;
   std::map<std::pair<Reach, Extents>, double> flows_;
 };

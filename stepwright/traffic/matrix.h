@@ -22,7 +22,8 @@ struct Edge {
 /// equal part to every peer, a shift to the next, a pipeline transfer to the rank at the same place
 /// of the stage of the next or previous chunk. With `Algorithm::kTwoLevel` the messages of data
 /// parallelism go round the ranks of the group in a node and round the ranks at equal places of its
-/// nodes (its rail); where nodes hold unlike parts of a group it stays one ring. Holds one stage's
+/// nodes (its rail); with `Algorithm::kHoRing` and one switch in a node they go to each of those in
+/// the node. Where nodes hold unlike parts of a group it stays one ring. Holds one stage's
 /// worth of numbers per stage, whatever the number of ranks.
 class TrafficMatrix {
  public:

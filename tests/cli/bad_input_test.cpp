@@ -145,7 +145,7 @@ TEST(BadInput, WhatIsKnownButNotSupported) {
   predict.give("offload.yaml", std::string(kPlan) + "offload: {activations: true}\n");
   predict.give("schedule.yaml", std::string(kPlan) + "schedule: folded\n");
   predict.give("strands.yaml", std::string(kPlan) + "schedule: {kind: 1f1b, strands: 2}\n");
-  predict.give("collective.yaml", std::string(kPlan) + "collectives: {data: ho-ring}\n");
+  predict.give("collective.yaml", std::string(kPlan) + "collectives: {data: nvls}\n");
   expect_golden("unsupported_plans.txt", predict.text());
 }
 

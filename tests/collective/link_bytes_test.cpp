@@ -128,7 +128,7 @@ TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
 }
 
 TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
-  const Schedule schedule = generate({Method::kRing, Collective::kAllGather, {9}});
+  const CollectiveSchedule schedule = generate({Method::kRing, Collective::kAllGather, {9}});
   EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kPayload), Error);
 }
 

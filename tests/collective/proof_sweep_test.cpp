@@ -113,7 +113,7 @@ TEST(Proof, HoldsRankByRankAt4096) {
     for (const Collective collective : kOperations) {
       const ScheduleSpec spec{method, collective, {8, 512}};
       if (why_not(spec)) continue;
-      const Schedule frame = schedule_frame(spec);
+      const CollectiveSchedule frame = schedule_frame(spec);
       for (const std::int32_t rank : {0, 1, 2047, 4095}) {
         const auto defect = defect_of_rank(frame, schedule_rank(spec, rank), rank, 4096);
         EXPECT_FALSE(defect.has_value()) << text_of(spec) << ": " << defect->text;

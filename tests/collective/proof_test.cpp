@@ -15,74 +15,77 @@ constexpr std::size_t kInsideSends = 0;
 constexpr std::size_t kRailSends = 2;
 constexpr std::size_t kRailReceives = 3;
 
-Schedule all_reduce(std::int32_t chunks = 2) {
+CollectiveSchedule all_reduce(std::int32_t chunks = 2) {
   return generate({Method::kHoRing, Collective::kAllReduce, {3, 4}, chunks});
 }
 
-Channel& channel(Schedule& schedule, std::size_t rank, std::size_t number) {
+ScheduleChannel& channel(CollectiveSchedule& schedule, std::size_t rank, std::size_t number) {
   return schedule.ranks.at(rank).channels.at(number);
 }
 
 /// The defect of `schedule` after `breaks`; kinds that were not looked for show as text.
-std::optional<DefectKind> found(Schedule schedule, const std::function<void(Schedule&)>& breaks) {
+std::optional<DefectKind> found(CollectiveSchedule schedule,
+                                const std::function<void(CollectiveSchedule&)>& breaks) {
   breaks(schedule);
   const auto defect = defect_of(schedule);
   return defect ? std::optional(defect->kind) : std::nullopt;
 }
 
 TEST(Proof, FindsNothingInASoundSchedule) {
-  EXPECT_EQ(found(all_reduce(), [](Schedule&) {}), std::nullopt);
+  EXPECT_EQ(found(all_reduce(), [](CollectiveSchedule&) {}), std::nullopt);
 }
 
 TEST(Proof, FindsPiecesAndPeersThatDoNotExist) {
-  EXPECT_EQ(found(all_reduce(), [](Schedule& s) { channel(s, 1, kRailSends).steps[0].peer = 12; }),
+  EXPECT_EQ(found(all_reduce(),
+                  [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].peer = 12; }),
+            DefectKind::kMalformed);
+  EXPECT_EQ(found(all_reduce(),
+                  [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].pieces = 99; }),
             DefectKind::kMalformed);
   EXPECT_EQ(
-      found(all_reduce(), [](Schedule& s) { channel(s, 1, kRailSends).steps[0].pieces = 99; }),
+      found(all_reduce(),
+            [](CollectiveSchedule& s) { channel(s, 1, kRailReceives).steps[0].target = input(0); }),
       DefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
-                  [](Schedule& s) { channel(s, 1, kRailReceives).steps[0].target = input(0); }),
+                  [](CollectiveSchedule& s) { channel(s, 1, kRailSends).waits[0].on = {9, 0}; }),
             DefectKind::kMalformed);
-  EXPECT_EQ(
-      found(all_reduce(), [](Schedule& s) { channel(s, 1, kRailSends).waits[0].on = {9, 0}; }),
-      DefectKind::kMalformed);
 }
 
 TEST(Proof, FindsASendThatNobodyReceives) {
   EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
-                  [](Schedule& s) { channel(s, 2, 1).steps.pop_back(); }),
+                  [](CollectiveSchedule& s) { channel(s, 2, 1).steps.pop_back(); }),
             DefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsWaitsInACircle) {
   EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
-                  [](Schedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
+                  [](CollectiveSchedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
             DefectKind::kDeadlock);
 }
 
 /// Everybody sends before anybody receives: sound only with buffers, which nobody promises.
 TEST(Proof, FindsARingOfSendsOnOneChannel) {
-  Schedule ring = generate({Method::kRing, Collective::kAllGather, {4}});
+  CollectiveSchedule ring = generate({Method::kRing, Collective::kAllGather, {4}});
   for (RankSchedule& rank : ring.ranks) {
-    Channel both;
+    ScheduleChannel both;
     for (std::size_t i = 0; i < rank.channels[0].steps.size(); ++i) {
       both.steps.push_back(rank.channels[0].steps[i]);
       both.steps.push_back(rank.channels[1].steps[i]);
     }
     rank.channels = {both, rank.channels[2]};
   }
-  EXPECT_EQ(found(ring, [](Schedule&) {}), DefectKind::kDeadlock);
+  EXPECT_EQ(found(ring, [](CollectiveSchedule&) {}), DefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsEndsOfUnlikeLength) {
-  const Schedule tree = generate({Method::kHalvingDoubling, Collective::kAllGather, {4}});
-  EXPECT_EQ(found(tree, [](Schedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
+  const CollectiveSchedule tree = generate({Method::kHalvingDoubling, Collective::kAllGather, {4}});
+  EXPECT_EQ(found(tree, [](CollectiveSchedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
             DefectKind::kMismatch);
 }
 
 TEST(Proof, FindsMessagesWithoutOrder) {
   EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
-                  [](Schedule& s) {
+                  [](CollectiveSchedule& s) {
                     RankSchedule& rank = s.ranks[0];
                     rank.channels.push_back({.lane = 0, .steps = {rank.channels[1].steps.back()}});
                     rank.channels[1].steps.pop_back();
@@ -92,29 +95,31 @@ TEST(Proof, FindsMessagesWithoutOrder) {
 }
 
 TEST(Proof, FindsReadsOfNothing) {
-  EXPECT_EQ(found(all_reduce(),
-                  [](Schedule& s) { channel(s, 0, kInsideSends).steps[0].source = output(5); }),
-            DefectKind::kUnwritten);
+  EXPECT_EQ(
+      found(all_reduce(),
+            [](CollectiveSchedule& s) { channel(s, 0, kInsideSends).steps[0].source = output(5); }),
+      DefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
-  const Schedule sound = generate({Method::kHoRing, Collective::kAllReduce, {3, 6}});
+  const CollectiveSchedule sound = generate({Method::kHoRing, Collective::kAllReduce, {3, 6}});
   const auto& receives = sound.ranks[0].channels[kInsideSends + 1];
   ASSERT_FALSE(receives.waits.empty());  // Scratch is used again after four stages.
-  EXPECT_EQ(found(sound, [](Schedule& s) { channel(s, 0, kInsideSends + 1).waits.clear(); }),
-            DefectKind::kConflict);
+  EXPECT_EQ(
+      found(sound, [](CollectiveSchedule& s) { channel(s, 0, kInsideSends + 1).waits.clear(); }),
+      DefectKind::kConflict);
 }
 
 TEST(Proof, FindsAReadThatDoesNotWait) {
   EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
-                  [](Schedule& s) { channel(s, 0, 0).waits.clear(); }),
+                  [](CollectiveSchedule& s) { channel(s, 0, 0).waits.clear(); }),
             DefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsAContributionThatCountsTwice) {
   EXPECT_EQ(found(generate({Method::kRing, Collective::kAllReduce, {4}}),
-                  [](Schedule& s) {
-                    Step& added = channel(s, 0, 1).steps[1];
+                  [](CollectiveSchedule& s) {
+                    ScheduleStep& added = channel(s, 0, 1).steps[1];
                     added.source = input(added.source.piece + 1);
                   }),
             DefectKind::kTwice);
@@ -122,7 +127,7 @@ TEST(Proof, FindsAContributionThatCountsTwice) {
 
 TEST(Proof, FindsBlocksThatChangePlaces) {
   EXPECT_EQ(found(generate({Method::kDirect, Collective::kAllToAll, {4}}),
-                  [](Schedule& s) {
+                  [](CollectiveSchedule& s) {
                     std::swap(channel(s, 0, 1).steps[1].target, channel(s, 0, 1).steps[2].target);
                   }),
             DefectKind::kWrongResult);
@@ -131,16 +136,17 @@ TEST(Proof, FindsBlocksThatChangePlaces) {
 /// Every field of every step matters, and leaving out any step is found.
 TEST(Proof, FindsEveryChangeOfOneStep) {
   for (const Method method : {Method::kHoRing, Method::kRing, Method::kTwoLevel}) {
-    const Schedule sound = generate({method, Collective::kAllReduce, {2, 3}, 2});
+    const CollectiveSchedule sound = generate({method, Collective::kAllReduce, {2, 3}, 2});
     for (std::size_t c = 0; c < sound.ranks[1].channels.size(); ++c) {
       for (std::size_t i = 0; i < sound.ranks[1].channels[c].steps.size(); ++i) {
         const auto change = [&](auto&& body) {
-          return found(sound, [&](Schedule& s) { body(channel(s, 1, c).steps, i); }).has_value();
+          return found(sound, [&](CollectiveSchedule& s) { body(channel(s, 1, c).steps, i); })
+              .has_value();
         };
         EXPECT_TRUE(change([](auto& steps, std::size_t at) { steps[at].peer = 0; }) ||
                     sound.ranks[1].channels[c].steps[i].peer == 0);
         EXPECT_TRUE(change([](auto& steps, std::size_t at) {
-          Place& place = reads(steps[at]) ? steps[at].source : steps[at].target;
+          PieceRun& place = reads(steps[at]) ? steps[at].source : steps[at].target;
           place.piece = (place.piece + 1) & kMostPieces;
         })) << "channel "
             << c << " step " << i;
@@ -156,12 +162,12 @@ TEST(Proof, FindsEveryChangeOfOneStep) {
 TEST(Proof, FindsEveryWaitThatIsLeftOut) {
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    const Schedule sound = generate({Method::kHoRing, collective, {3, 5}, 2});
+    const CollectiveSchedule sound = generate({Method::kHoRing, collective, {3, 5}, 2});
     int left_out = 0;
     for (std::size_t c = 0; c < sound.ranks[4].channels.size(); ++c) {
       for (std::size_t w = 0; w < sound.ranks[4].channels[c].waits.size(); ++w) {
         left_out += found(sound,
-                          [&](Schedule& s) {
+                          [&](CollectiveSchedule& s) {
                             auto& waits = channel(s, 4, c).waits;
                             waits.erase(waits.begin() + static_cast<std::ptrdiff_t>(w));
                           }).has_value()

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/collective/closed_form.h"
 #include "stepwright/cost/collective_profiles.h"
 #include "tests/cost/jobs.h"
 
@@ -153,6 +155,39 @@ TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
   EXPECT_NEAR(time.seconds, 0.875 * kGibi / 150e9 + 0.5 * kGibi / 160e9 + 42.5e-6, 1e-8);
 }
 
+TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
+  // Rails 1/2 GiB at 8 * 25e9 * .8 are longer than inside 7/8 GiB at 150e9 would be in turn.
+  const OperatorTime time =
+      CollectiveCost(a100_job().cluster, round_constants())
+          .message({Collective::kAllGather, kGibi, strided_layout(a100_job().cluster, 16, 1),
+                    Algorithm::kHoRing});
+  const double longer_s = std::max(0.875 * kGibi / 150e9, 0.5 * kGibi / 160e9);
+  EXPECT_GT(time.seconds, longer_s);
+  EXPECT_LT(time.seconds, 1.1 * longer_s);
+}
+
+/// At line rates and without protocols, a price is the closed form of the schedule.
+TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
+  CollectiveConstants plain;
+  const Cluster cluster = a100_job().cluster;
+  for (OperationConstants& operation : plain.operations) {
+    for (ProtocolConstants& protocol : operation.protocols) protocol = {.hop = 1, .network_hop = 1};
+  }
+  const CollectiveCost cost(cluster, plain);
+  for (const Collective collective :
+       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+    for (const double bytes : {64e6, 1e9, 8e9}) {
+      const GroupLinks links = group_links(cluster, 8, 2);
+      const double closed = closed_seconds(
+          with_best_chunks({Method::kHoRing, collective, {8, 2}}, links, bytes), links, bytes);
+      const double priced =
+          cost.message({collective, bytes, strided_layout(cluster, 16, 1), Algorithm::kHoRing})
+              .seconds;
+      EXPECT_NEAR(priced, closed, 0.05 * closed) << bytes;
+    }
+  }
+}
+
 TEST(CollectiveCost, AGroupOfOneTakesNoTime) {
   for (const auto& [collective, name] : kCollectiveNames) {
     const OperatorTime time =
@@ -191,6 +226,7 @@ TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
       for (const auto& [collective, word] : kCollectiveNames) {
         expect_growth(cost, {collective, 0, layout, Algorithm::kRing});
         expect_growth(cost, {collective, 0, layout, Algorithm::kTwoLevel});
+        expect_growth(cost, {collective, 0, layout, Algorithm::kHoRing});
       }
     }
   }

@@ -93,7 +93,7 @@ search:
   gradient_bucket: 10e6
   parameter_bucket: [10e6, 20e6]
   overlap: [true, {tensor: true}]
-  collectives: [{data: ring}, {data: two-level}]
+  collectives: [{data: ring}, {data: two-level}, {data: ho-ring}]
   rank_order: tp-cp-ep-pp-dp
   layers: [even, [15, 17]]
 )";
@@ -116,7 +116,8 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_EQ(space.overlap.size(), 2);
   EXPECT_TRUE(space.overlap[0].expert);
   EXPECT_FALSE(space.overlap[1].expert);
-  EXPECT_THAT(space.data_algorithm, ElementsAre(Algorithm::kRing, Algorithm::kTwoLevel));
+  EXPECT_THAT(space.data_algorithm,
+              ElementsAre(Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing));
   EXPECT_EQ(rank_order_word(space.rank_order.front()), "tp-cp-ep-pp-dp");
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
 }
@@ -223,7 +224,7 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
        {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zero-bubble]}",
-        "search: {schedule: paired}", "search: {collectives: {data: ho-ring}}",
+        "search: {schedule: paired}", "search: {collectives: {data: nvls}}",
         "collectives: {data: tree}", "collectives: {tensor: two-level}",
         "schedule: {kind: 1f1b, strands: 2}", "offload: {optimizer: cpu}", "offload: true"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;

@@ -117,7 +117,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
   EXPECT_THAT(refused("recompute: {every: 0}\n"), HasSubstr("recompute.every: must be an integer"));
   EXPECT_THAT(refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
   EXPECT_THAT(refused("collectives: {data: star}\n"),
-              HasSubstr("collectives.data: must be one of ring, two-level"));
+              HasSubstr("collectives.data: must be one of ring, two-level, ho-ring"));
   EXPECT_THAT(refused("accumulate: fp8\n"), HasSubstr("must be one of fp64, fp32, fp16, bf16"));
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/1\n"); }),
               HasSubstr("the key 'job' is missing"));

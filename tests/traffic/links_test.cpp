@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/collective/generate.h"
+#include "stepwright/collective/ho_ring.h"
 #include "tests/traffic/programs.h"
 
 namespace stepwright {
@@ -48,6 +50,22 @@ TEST(LinkLoads, OfTwoLevelsSpreadsOverAllNics) {
   EXPECT_EQ(loads.levels[1].busiest_bytes, 400);
   EXPECT_EQ(loads.nics.busiest_bytes, 100);
   EXPECT_EQ(loads.nics.mean_bytes, 100);
+}
+
+/// A plan's HO-Ring puts on each link what its schedule does.
+TEST(LinkLoads, OfAnHoRingAreThoseOfItsSchedule) {
+  Plan plan = plan_of({.data = 8});
+  plan.data_algorithm = Algorithm::kHoRing;
+  const Cluster cluster = cluster_of(2, 4);
+  const LinkLoads loads = loads_of(plan, gather(800), cluster);
+  const CollectiveSchedule schedule =
+      generate({Method::kHoRing, Collective::kAllGather, {4, 2}, 2, inner_for(cluster)});
+  const LinkLoads scheduled = schedule_bytes(schedule, cluster, 800).links;
+  for (std::size_t i = 0; i < scheduled.levels.size(); ++i) {
+    EXPECT_NEAR(loads.levels[i].busiest_bytes, scheduled.levels[i].busiest_bytes, 1e-9);
+    EXPECT_NEAR(loads.levels[i].mean_bytes, scheduled.levels[i].mean_bytes, 1e-9);
+  }
+  EXPECT_NEAR(loads.nics.busiest_bytes, scheduled.nics.busiest_bytes, 1e-9);
 }
 
 TEST(LinkLoads, AddsUpTheDevicesThatShareANic) {

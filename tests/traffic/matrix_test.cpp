@@ -94,6 +94,18 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
   EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
 }
 
+/// The same bytes inside, from each to each behind the one switch; the rail as above.
+TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
+  Plan plan = plan_of({.data = 8});
+  plan.data_algorithm = Algorithm::kHoRing;
+  const std::vector<Operator> gather = {
+      message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
+  const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
+  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 200}, Edge{1, 200}, Edge{2, 200}, Edge{7, 100}));
+  const TrafficMatrix uneven = matrix_of(plan, gather, cluster_of(3, 3));
+  EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
+}
+
 TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
   Plan plan = plan_of({.tensor = 8});
   plan.data_algorithm = Algorithm::kTwoLevel;
