@@ -276,25 +276,23 @@ double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double 
 }
 
 OverlappedLevels OverlappedLevels::with_ends() const {
+  if (members <= 1 || nodes <= 1) return *this;
   const double passes = both_ways(collective) ? 2 : 1;
   const double stage_s = inside_s / (passes * nodes);
   const double rail_s = network_s / (passes * (nodes - 1));
   const double ends = collective == Collective::kAllGather ? 1 : passes + 1;
-  OverlappedLevels best = *this;
   double least = INFINITY;
   for (double chunks = 1; chunks <= kMostChunks; chunks *= 2) {
-    OverlappedLevels with = *this;
     const double starts = passes * chunks * kMessageStart;
     double tail_s = collective == Collective::kAllGather ? 0 : rail_s / chunks;
     if (both_ways(collective)) tail_s = std::max(0.0, (rail_s - (chunks - 1) * stage_s) / chunks);
-    with.inside_s += nodes * (members - 1) * starts + tail_s;
-    with.network_s += (nodes - 1) * starts + ends * stage_s / chunks;
-    const double longer = std::max(with.inside_s, with.network_s);
-    if (longer >= least) continue;
-    least = longer;
-    best = with;
+    const double inside = inside_s + nodes * (members - 1) * starts + tail_s;
+    const double network = network_s + (nodes - 1) * starts + ends * stage_s / chunks;
+    least = std::min(least, std::max(inside, network));
   }
-  return best;
+  OverlappedLevels with = *this;
+  (inside_s > network_s ? with.inside_s : with.network_s) = least;
+  return with;
 }
 
 ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes) {

@@ -40,9 +40,9 @@ struct OverlappedLevels {
   double inside_s = 0;
   double network_s = 0;
 
-  /// With what each level takes beyond its bytes: chunks of the other one at its ends, and the
-  /// starts of its messages; with the number of chunks that makes the longer of the two least. The
-  /// closed form but for latencies.
+  /// With what the two take beyond the longer one's bytes, added to that: chunks of the other one
+  /// at its ends, and the starts of the messages, for the best number of chunks. The closed form
+  /// but for latencies.
   [[nodiscard]] OverlappedLevels with_ends() const;
 };
 

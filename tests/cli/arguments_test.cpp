@@ -11,6 +11,7 @@ TEST(Arguments, HelpTextsAreThese) {
   for (const char* arguments :
        {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
         "study --help", "fit --help", "list --help", "lab --help", "lab run --help", "--version"}) {
+        "study --help", "fit --help", "export --help", "list --help", "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/collective/schedule.h"
+
+namespace stepwright {
+
+/// What a plan of MSCCL++ says beside its steps.
+struct MscclppSetting {
+  std::string name;
+  std::int32_t ranks_per_node =
+      1;  ///< Ranks of one node reach each other's memory, others by port.
+  std::int64_t min_message_size = 0;
+  std::int64_t max_message_size = std::int64_t{1} << 40;
+};
+
+/// A schedule as an execution plan of MSCCL++ (its JSON, protocol Simple). A channel becomes a
+/// thread block. A message is: the receiver signals that its memory is free, the sender puts and
+/// signals, the receiver waits; what is added comes into scratch behind the schedule's own and is
+/// reduced from there. A wait of the schedule is a semaphore between two thread blocks. Nothing is
+/// ordered but by signals, semaphores and nops. Throws `Error{kUnsupported}` for an operation that
+/// the format has no word for.
+nlohmann::ordered_json mscclpp_plan(const CollectiveSchedule& schedule,
+                                    const MscclppSetting& setting);
+
+}  // namespace stepwright

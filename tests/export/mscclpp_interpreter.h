@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+namespace stepwright {
+
+/// Per rank, a number per piece.
+using Pieces = std::vector<std::vector<std::int64_t>>;
+
+/// Runs an execution plan of MSCCL++ on numbers and returns the outputs. Thread blocks take turns,
+/// in an order that `seed` decides. Reads every attribute that the loader of MSCCL++ asks for.
+/// Throws `std::runtime_error` when thread blocks wait for ever, and whatever a missing attribute
+/// throws.
+Pieces run_mscclpp(const nlohmann::ordered_json& plan, const Pieces& inputs, std::uint32_t seed);
+
+}  // namespace stepwright
