@@ -10,8 +10,8 @@ TEST(Arguments, HelpTextsAreThese) {
   std::string text;
   for (const char* arguments :
        {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
-        "study --help", "fit --help", "list --help", "lab --help", "lab run --help", "--version"}) {
-        "study --help", "fit --help", "export --help", "list --help", "--version"}) {
+        "study --help", "fit --help", "export --help", "list --help", "lab --help", "lab run --help",
+        "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);
