@@ -40,11 +40,15 @@ function(stepwright_room name)
 endfunction()
 
 # stepwright_command(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...])
-# Makes a command, which ends up at the top of the build folder.
+# Makes a command, which ends up at the top of the build folder; the target `commands` makes all.
 function(stepwright_command name)
   cmake_parse_arguments(PARSE_ARGV 1 command "" "" "SOURCES;ROOMS;LIBRARIES")
   stepwright_no_rest("${name}" "${command_UNPARSED_ARGUMENTS}")
   add_executable(${name} ${command_SOURCES})
+  if(NOT TARGET commands)
+    add_custom_target(commands)
+  endif()
+  add_dependencies(commands ${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
   stepwright_settings(${name})
   stepwright_link(${name} "${command_ROOMS}" "${command_LIBRARIES}")

@@ -8,7 +8,8 @@ packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev l
   libfmt-dev libspdlog-dev libeigen3-dev libxgboost-dev)
 case $goal in
   plan) ;;
-  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy clang libclang-rt-dev iproute2) ;;
+  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv clang libclang-rt-dev
+    libgloo-dev iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
@@ -41,12 +42,19 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
 fi
 
-pins=tools/requirements.txt
-if [ "$goal" = check ] && ! cmp -s $pins .venv/installed.txt; then
+# Python packages into .venv, once for each version of their list: tools of `check`, and PyTorch, whose
+# C++ library the executor links.
+case $goal in
+  check) pins=tools/requirements.txt ;;
+  test) pins=tools/requirements-runtime.txt ;;
+  *) exit 0 ;;
+esac
+installed=.venv/installed-$goal.txt
+if ! cmp -s $pins "$installed"; then
   echo "setup: installing $(tr '\n' ' ' <$pins)into .venv"
   if ! { python3 -m venv .venv && .venv/bin/pip install --quiet -r $pins; }; then
-    echo "setup: 'make check' needs python3 with venv and, from PyPI: $(tr '\n' ' ' <$pins)" >&2
+    echo "setup: 'make $goal' needs python3 with venv and, from PyPI: $(tr '\n' ' ' <$pins)" >&2
     exit 1
   fi
-  cp $pins .venv/installed.txt
+  cp $pins "$installed"
 fi

@@ -46,6 +46,7 @@ class Train : public Command {
     }
     const std::int64_t ranks = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
     check_ranks(options_, ranks, "--ranks says");
+    check_data(planned.job);
     const int code = run_ranks(program, train_arguments(options_), ranks, kGrace);
     if (code == 0) return;
     const ErrorKind kind = code == 2   ? ErrorKind::kInput
@@ -55,6 +56,13 @@ class Train : public Command {
   }
 
  private:
+  /// Says once what else every rank would say.
+  void check_data(const Job& job) const {
+    const TokenFile tokens(options_.data, token_format(options_.data, options_.data_format),
+                           job.model.vocabulary);
+    const Samples samples(tokens, job.length, options_.seed, options_.data);
+  }
+
   TrainOptions options_;
 };
 

@@ -53,7 +53,7 @@ struct Call {
 };
 
 /// Adds to a gradient in its type.
-void accumulate(at::Tensor into, const at::Tensor& value);
+void accumulate(const at::Tensor& into, const at::Tensor& value);
 
 /// What an operator does.
 using Kernel = void (*)(Call& call);

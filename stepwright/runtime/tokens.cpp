@@ -42,6 +42,15 @@ TokenFormat token_format(const std::filesystem::path& path) {
   return TokenFormat::kText;
 }
 
+TokenFormat token_format(const std::filesystem::path& path, std::string_view word) {
+  if (word.empty()) return token_format(path);
+  for (const auto& entry : kTokenFormatNames) {
+    if (entry.name == word) return entry.value;
+  }
+  fail_input(
+      fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron", word));
+}
+
 TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary)
     : file_(path), width_(width_of(path, format)) {
   const auto bytes = static_cast<std::int64_t>(file_.bytes().size());

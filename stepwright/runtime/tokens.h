@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/core/named.h"
@@ -19,6 +20,9 @@ inline constexpr Named<TokenFormat> kTokenFormatNames[] = {{TokenFormat::kText, 
 /// The format that a file's name says: `.u16` and `.u32` are raw little-endian tokens, `.bin` with
 /// an `.idx` beside it is Megatron's indexed data set, anything else is text, a token a byte.
 TokenFormat token_format(const std::filesystem::path& path);
+
+/// A word of `kTokenFormatNames`, or, when empty, what the file's name says. Fails with `kInput`.
+TokenFormat token_format(const std::filesystem::path& path, std::string_view word);
 
 /// A data file as one run of tokens.
 class TokenFile {

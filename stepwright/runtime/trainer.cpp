@@ -9,21 +9,13 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/runtime/batches.h"
 #include "stepwright/runtime/executor.h"
 #include "stepwright/runtime/whole_model.h"
 
 namespace stepwright {
 namespace {
-
-TokenFormat format_of(const TrainOptions& options) {
-  if (options.data_format.empty()) return token_format(options.data);
-  for (const auto& entry : kTokenFormatNames) {
-    if (entry.name == options.data_format) return entry.value;
-  }
-  fail_input(fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron",
-                         options.data_format));
-}
 
 StepSums no_sums(const Setting& setting) {
   const auto zeros = [&](std::int64_t n) {
@@ -48,6 +40,20 @@ void write_ledger(RankState& rank, const Groups::World& world, std::int64_t step
   if (!out.flush()) {
     throw Error(ErrorKind::kRuntime, rank.options.ledger + ": cannot be written");
   }
+}
+
+/// Ranks that hold different plans would wait for each other for ever.
+void check_same_plan(const PlannedJob& planned, const TrainOptions& o, const Groups::World& world) {
+  const std::string own = fmt::format("{}steps {}\nseed {}\nlearning rate {}\n",
+                                      plan_yaml(planned), o.steps, o.seed, o.learning_rate);
+  if (world.rank == 0) {
+    world.store->set("plan", std::vector<std::uint8_t>(own.begin(), own.end()));
+    return;
+  }
+  const std::vector<std::uint8_t> first = world.store->get("plan");
+  if (std::string(first.begin(), first.end()) == own) return;
+  fail_input(fmt::format("{}: rank {} has another plan, or other options, than rank 0", o.plan,
+                         world.rank));
 }
 
 StepReport report_of(const RankState& rank, double time_s) {
@@ -84,8 +90,9 @@ void finish(RankState& rank, const Groups::World& world) {
 void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
            const std::function<void(const StepReport&)>& report) {
   const auto& [job, plan] = planned;
-  const TokenFile tokens(options.data, format_of(options), job.model.vocabulary);
+  const TokenFile tokens(options.data, token_format(options.data, options.data_format), job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
+  check_same_plan(planned, options, world);
   const StepProgram program = build_program(job, plan);
   const Grid grid(plan);
   const Coordinates place = grid.coordinates(world.rank);

@@ -65,9 +65,13 @@ Trained train(const Training& training) {
   std::string command = fmt::format(
       "OMP_NUM_THREADS=1 timeout -k 5 120 {} train {} --data {} --steps {} --weights {} "
       "--gradients {} --metrics {} "
-      "--ledger {} --timeout 20",
+      "--ledger {}",
       std::getenv("STEPWRIGHT_COMMAND"), file("plan.yaml"), training_text().string(),
       training.steps, file("weights"), file("gradients"), file("metrics"), file("ledger"));
+  if (std::ranges::none_of(training.options,
+                           [](const auto& o) { return o.starts_with("--timeout"); })) {
+    command += " --timeout 30";
+  }
   for (const std::string& option : training.options) command += " " + option;
   const int status = std::system((command + " 2>" + file("errors")).c_str());
   Trained result;

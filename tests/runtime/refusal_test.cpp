@@ -1,0 +1,97 @@
+// What `train` refuses, and how a run ends that lost a rank.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "tests/runtime/training.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kModel = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256}";
+
+TEST(Refusals, RanksThatThePlanDoesNotHave) {
+  const Trained run = train({.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n",
+                                                   .ranks = 2}),
+                             .options = {"--ranks 3"}});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.errors, HasSubstr("the plan has 2 ranks, but --ranks says 3"));
+}
+
+TEST(Refusals, WhatIsNotExecutedYet) {
+  const Trained run = train(
+      {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, "
+                                      "position: alibi}"})});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.errors, HasSubstr("model.position: alibi"));
+}
+
+TEST(Refusals, TokensBeyondTheVocabulary) {
+  const Trained run =
+      train({.plan = plan_text_of(
+                 {.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 100}"})});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.errors, HasSubstr("is not below the model's vocabulary of 100"));
+}
+
+TEST(Refusals, OptionsThatNoTrainingHas) {
+  const Trained run =
+      train({.plan = plan_text_of({.model = kModel}), .options = {"--decay quickly"}});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.errors, HasSubstr("none of constant, linear, cosine"));
+}
+
+TEST(Refusals, GradientsThatAreNoNumbers) {
+  const Trained run = train({.plan = plan_text_of({.model = kModel, .precision = "fp32"}),
+                             .steps = 30,
+                             .options = {"--lr 1e30", "--clip 0"}});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.errors, HasSubstr("the norm of the gradients is"));
+}
+
+TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
+  ::setenv("RANK", "0", 1);
+  ::setenv("WORLD_SIZE", "2", 1);
+  ::setenv("MASTER_ADDR", "127.0.0.1", 1);
+  ::setenv("MASTER_PORT", "29517", 1);
+  const Trained run = train({.plan = plan_text_of({.model = kModel,
+                                                   .choices = "parallel: {data: 2}\n",
+                                                   .ranks = 2}),
+                             .options = {"--timeout 3"}});
+  for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) ::unsetenv(name);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.errors, HasSubstr("stepwright-rank 0: error"));
+}
+
+/// Losses over twenty steps of narrower types against fp64 in one process.
+TEST(Precisions, LearnAlike) {
+  const auto losses = [](const char* precision, const char* choices, int ranks) {
+    const Trained run = train({.plan = plan_text_of({.model = kModel,
+                                                     .precision = precision,
+                                                     .choices = choices,
+                                                     .ranks = ranks}),
+                               .steps = 20,
+                               .options = {"--lr 0.003"}});
+    EXPECT_EQ(run.exit_code, 0) << run.errors;
+    return run.losses;
+  };
+  const char* choices = "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\n";
+  const auto exact = losses("fp64", "", 1);
+  const auto single = losses("fp32", choices, 2);
+  const auto half = losses("bf16", choices, 2);
+  ASSERT_EQ(exact.size(), 20U);
+  ASSERT_EQ(single.size(), 20U);
+  ASSERT_EQ(half.size(), 20U);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_NEAR(single[i], exact[i], 1e-4 * exact[i]);
+    EXPECT_NEAR(half[i], exact[i], 1e-2 * exact[i]);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright::testing
