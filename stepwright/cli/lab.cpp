@@ -18,6 +18,7 @@ namespace {
 
 /// Long enough for TCP to reach its pace.
 constexpr double kSelfTestSeconds = 0.3;
+constexpr double kBusySeconds = 1;
 
 class LabCommand : public Command {
  public:
@@ -94,10 +95,11 @@ class LabCommand : public Command {
     const LabSpec spec = load_lab(file_);
     const Interrupts interrupts;
     const double capacity = tcp_capacity_bytes_per_s(kSelfTestSeconds);
+    const BusyLinks busy = busy_links(spec, kBusySeconds);
     if (json()) {
-      print_json(console.out, lab_check_json(spec, capacity));
+      print_json(console.out, lab_check_json(spec, capacity, busy));
     } else {
-      console.out << lab_check_text(spec, capacity);
+      console.out << lab_check_text(spec, capacity, busy);
     }
     const std::string warning = too_fast(spec, capacity);
     if (!warning.empty()) throw Error(ErrorKind::kRuntime, warning);

@@ -28,20 +28,23 @@ Json link_json(const ShapedLink& link) {
 
 }  // namespace
 
-std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s) {
+std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s,
+                           const BusyLinks& busy) {
   const double shaped = spec.shaped_bytes_per_s();
   return fmt::format(
       "{}: {} nodes of {} ranks\n"
       "NIC, each way   {}, {} a node\n"
       "inside a node   {}\n"
       "all links       {}\n"
-      "this machine    {} of TCP; the lab takes {} of it, at most half is right\n",
+      "this machine    {} of TCP; the lab takes {} of it, at most half is right\n"
+      "all links busy  the slowest NIC keeps {} of its rate, the slowest bus {}\n",
       spec.name, spec.nodes, spec.ranks_per_node, mbit_text(spec.nic.rate_bytes_per_s),
       spec.nics_per_node(), mbit_text(spec.inside.rate_bytes_per_s), mbit_text(shaped),
-      mbit_text(capacity_bytes_per_s), format_percent(shaped / capacity_bytes_per_s));
+      mbit_text(capacity_bytes_per_s), format_percent(shaped / capacity_bytes_per_s),
+      format_percent(busy.nic), format_percent(busy.inside));
 }
 
-Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s) {
+Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s, const BusyLinks& busy) {
   return {{"name", spec.name},
           {"nodes", spec.nodes},
           {"ranks_per_node", spec.ranks_per_node},
@@ -50,6 +53,7 @@ Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s) {
           {"inside", link_json(spec.inside)},
           {"shaped_bytes_per_s", spec.shaped_bytes_per_s()},
           {"capacity_bytes_per_s", capacity_bytes_per_s},
+          {"busy", {{"nic", busy.nic}, {"inside", busy.inside}}},
           {"fits", too_fast(spec, capacity_bytes_per_s).empty()}};
 }
 

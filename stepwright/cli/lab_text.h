@@ -3,14 +3,17 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "stepwright/lab/capacity.h"
 #include "stepwright/lab/rank_run.h"
 #include "stepwright/lab/spec.h"
 
 namespace stepwright {
 
-/// What `lab check` says: the rates of a lab beside what TCP carries on this machine.
-std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s);
-nlohmann::ordered_json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s);
+/// What `lab check` says: the rates of a lab beside what TCP carries on this machine, and what its
+/// links keep when all are busy.
+std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s, const BusyLinks& busy);
+nlohmann::ordered_json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s,
+                                      const BusyLinks& busy);
 
 /// Why a lab is too fast for a machine on which TCP carries so much; empty when it is not.
 std::string too_fast(const LabSpec& spec, double capacity_bytes_per_s);

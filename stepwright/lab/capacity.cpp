@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <future>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -22,12 +22,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-sockaddr_in address_at(std::int64_t node) {
+/// Bytes that shall go from a node to a NIC of another, or of its own over the bus.
+struct Path {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t rail = 0;
+};
+
+sockaddr_in address_of(const Path& path) {
   constexpr std::uint16_t kPort = 29501;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(kPort);
-  ::inet_pton(AF_INET, nic_address(node, 0).c_str(), &address.sin_addr);
+  ::inet_pton(AF_INET, nic_address(path.to, path.rail).c_str(), &address.sin_addr);
   return address;
 }
 
@@ -45,28 +52,29 @@ Descriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare)
   return std::async(std::launch::async, make).get();
 }
 
-Descriptor listen_at(const std::string& lab, std::int64_t node) {
-  return socket_in(lab, node, [&](int socket) {
-    const sockaddr_in address = address_at(node);
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    checked(::bind(socket, generic, sizeof address), "bind a socket");
-    checked(::listen(socket, SOMAXCONN), "listen");
-  });
-}
-
-Descriptor connect_to(const std::string& lab, std::int64_t from, std::int64_t to) {
-  return socket_in(lab, from, [&](int socket) {
-    const sockaddr_in address = address_at(to);
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    checked(::connect(socket, generic, sizeof address), "connect");
-  });
-}
-
 /// Both ends of a connection.
 struct Connection {
   Descriptor from;
   Descriptor to;
 };
+
+Connection connect(const std::string& lab, const Path& path) {
+  const sockaddr_in address = address_of(path);
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  const Descriptor listener = socket_in(lab, path.to, [&](int socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    checked(::bind(socket, generic, sizeof address), "bind a socket");
+    checked(::listen(socket, 1), "listen");
+  });
+  Connection made;
+  made.from = socket_in(lab, path.from, [&](int socket) {
+    checked(::connect(socket, generic, sizeof address), "connect");
+  });
+  const int accepted = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
+  made.to = Descriptor(checked(accepted, "accept"));
+  return made;
+}
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17U;
 
@@ -88,8 +96,11 @@ double receive_all(int socket) {
   }
 }
 
-/// Bytes/s that all connections carry at once.
-double rate_of(const std::vector<Connection>& connections, double seconds) {
+/// Bytes/s of each path when all are busy at once.
+std::vector<double> rates_of(const std::string& lab, const std::vector<Path>& paths,
+                             double seconds) {
+  std::vector<Connection> connections;
+  for (const Path& path : paths) connections.push_back(connect(lab, path));
   std::vector<std::future<double>> received;
   std::vector<std::future<void>> sent;
   const Clock::time_point begin = Clock::now();
@@ -98,14 +109,14 @@ double rate_of(const std::vector<Connection>& connections, double seconds) {
     sent.push_back(std::async(std::launch::async, send_all, connection.from.get()));
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const std::chrono::duration<double> taken = Clock::now() - begin;
   for (const Connection& connection : connections) {
     ::shutdown(connection.from.get(), SHUT_RDWR);
     ::shutdown(connection.to.get(), SHUT_RDWR);
   }
-  const std::chrono::duration<double> taken = Clock::now() - begin;
-  double total = 0;
-  for (auto& bytes : received) total += bytes.get();
-  return total / taken.count();
+  std::vector<double> rates;
+  for (auto& bytes : received) rates.push_back(bytes.get() / taken.count());
+  return rates;
 }
 
 }  // namespace
@@ -113,17 +124,33 @@ double rate_of(const std::vector<Connection>& connections, double seconds) {
 double tcp_capacity_bytes_per_s(double seconds) {
   const LabSpec spec{.nodes = 2, .nic = shaped_link(1e6), .inside = shaped_link(1e6)};
   const Namespaces namespaces(spec);
-  const std::string& lab = namespaces.lab();
-  const std::array<Descriptor, 2> listeners{listen_at(lab, 0), listen_at(lab, 1)};
   const std::int64_t count = std::max<std::int64_t>(2, std::thread::hardware_concurrency());
-  std::vector<Connection> connections;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Connection& made = connections.emplace_back();
-    made.from = connect_to(lab, i % 2, 1 - i % 2);
-    const int accepted = ::accept4(listeners[1 - i % 2].get(), nullptr, nullptr, SOCK_CLOEXEC);
-    made.to = Descriptor(checked(accepted, "accept"));
+  std::vector<Path> paths;
+  for (std::int64_t i = 0; i < count; ++i) paths.push_back({.from = i % 2, .to = 1 - i % 2});
+  const std::vector<double> rates = rates_of(namespaces.lab(), paths, seconds);
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+BusyLinks busy_links(const LabSpec& spec, double seconds) {
+  const Namespaces namespaces(spec);
+  run_for_lab(shaping_commands(spec, namespaces.lab()));
+  std::vector<Path> paths;
+  for (std::int64_t node = 0; node < spec.nodes; ++node) {
+    paths.push_back({.from = node, .to = node});
+    if (spec.nodes == 1) break;
+    for (std::int64_t rail = 0; rail < spec.nics_per_node(); ++rail) {
+      paths.push_back({.from = node, .to = (node + 1) % spec.nodes, .rail = rail});
+    }
   }
-  return rate_of(connections, seconds);
+  const std::vector<double> rates = rates_of(namespaces.lab(), paths, seconds);
+  BusyLinks busy;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool inside = paths[i].from == paths[i].to;
+    double& slowest = inside ? busy.inside : busy.nic;
+    const ShapedLink& link = inside ? spec.inside : spec.nic;
+    slowest = std::min(slowest, rates[i] / link.rate_bytes_per_s);
+  }
+  return busy;
 }
 
 }  // namespace stepwright

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stepwright/lab/spec.h"
+
 namespace stepwright {
 
 /// What TCP on this machine carries in all, in bytes/s of payload: two nodes joined as in a lab but
@@ -7,5 +9,15 @@ namespace stepwright {
 /// A lab whose links carry more than half of it together measures the machine, not the links.
 /// Fails as `Namespaces` does.
 double tcp_capacity_bytes_per_s(double seconds);
+
+/// What share of its rate the slowest link of each kind keeps, in payload, when all are busy.
+struct BusyLinks {
+  double nic = 1;  ///< 1 where there is but one node.
+  double inside = 1;
+};
+
+/// Makes the lab and sends over all of its links at once for `seconds`: from each NIC to that of
+/// the next node, and over the bus of each node. Fails as `Lab` does.
+BusyLinks busy_links(const LabSpec& spec, double seconds);
 
 }  // namespace stepwright
