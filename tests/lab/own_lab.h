@@ -20,7 +20,7 @@ std::string no_lab_here();
   }                                                                 \
   static_assert(true, "a semicolon follows")
 
-/// NICs of 400 Mbit/s, a bus of 1600 Mbit/s.
+/// NICs of 200 Mbit/s, a bus of 400 Mbit/s.
 LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node,
                   NicOwner owner = NicOwner::kNode);
 

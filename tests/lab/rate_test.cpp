@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "own_lab.h"
+#include "stepwright/lab/capacity.h"
 
 namespace stepwright {
 namespace {
@@ -39,11 +40,13 @@ std::map<std::string, double> seconds_of(const Lab& lab, const std::vector<Flow>
   return seconds;
 }
 
-/// The best of three tries: others may want the machine, too. A link is never too fast.
+/// The best of a few tries: others may want the machine, too. A link is never too fast.
 template <class Rate>
 void expect_rate(Rate rate, double expected_bytes_per_s) {
+  constexpr int kTries = 6;
   double best = 0;
-  for (int i = 0; i < 3 && best < 0.95 * expected_bytes_per_s; ++i) best = std::max(best, rate());
+  for (int i = 0; i < kTries && best < 0.95 * expected_bytes_per_s; ++i)
+    best = std::max(best, rate());
   EXPECT_GE(best, 0.95 * expected_bytes_per_s);
   EXPECT_LE(best, 1.05 * expected_bytes_per_s);
 }
@@ -65,42 +68,53 @@ class LabRate : public ::testing::Test {
 };
 
 TEST_F(LabRate, OfANicIsReachedByLargeTransfers) {
-  expect_rate([] { return joint_rate(Lab(small_lab(2, 1)), {{0, 1, 25e6}}); }, 50e6);
+  expect_rate([] { return joint_rate(Lab(small_lab(2, 1)), {{0, 1, 12e6}}); }, 25e6);
 }
 
 TEST_F(LabRate, OfANicIsReachedByMessagesOfAMegabyte) {
   const Flow flow{0, 1, 1e6, 9};
-  expect_rate([&] { return 1e6 / seconds_of(Lab(small_lab(2, 1)), {flow})[name_of(flow)]; }, 50e6);
+  expect_rate([&] { return 1e6 / seconds_of(Lab(small_lab(2, 1)), {flow})[name_of(flow)]; }, 25e6);
 }
 
 TEST_F(LabRate, OfANicHoldsEachWay) {
-  expect_rate([] { return joint_rate(Lab(small_lab(2, 1)), {{0, 1, 25e6}, {1, 0, 25e6}}); }, 100e6);
+  expect_rate([] { return joint_rate(Lab(small_lab(2, 1)), {{0, 1, 12e6}, {1, 0, 12e6}}); }, 50e6);
 }
 
 TEST_F(LabRate, OfANicIsSharedByTheRanksOfANode) {
-  expect_rate([] { return joint_rate(Lab(small_lab(2, 2)), {{0, 2, 12e6}, {1, 3, 12e6}}); }, 50e6);
+  expect_rate([] { return joint_rate(Lab(small_lab(2, 2)), {{0, 2, 6e6}, {1, 3, 6e6}}); }, 25e6);
 }
 
 TEST_F(LabRate, OfANicLimitsWhatArrives) {
-  expect_rate([] { return joint_rate(Lab(small_lab(3, 1)), {{0, 2, 12e6}, {1, 2, 12e6}}); }, 50e6);
+  expect_rate([] { return joint_rate(Lab(small_lab(3, 1)), {{0, 2, 6e6}, {1, 2, 6e6}}); }, 25e6);
 }
 
 TEST_F(LabRate, OfRailsAddsUp) {
   const Lab rails(small_lab(2, 2, NicOwner::kRank));
-  expect_rate([&] { return joint_rate(rails, {{0, 2, 25e6}, {1, 3, 25e6}}); }, 100e6);
+  expect_rate([&] { return joint_rate(rails, {{0, 2, 12e6}, {1, 3, 12e6}}); }, 50e6);
 }
 
 TEST_F(LabRate, OfTheBusHoldsForAllRanksOfANodeTogether) {
   const Lab node(small_lab(1, 4));
-  expect_rate([&] { return joint_rate(node, {{0, 1, 80e6}}); }, 200e6);
-  expect_rate([&] { return joint_rate(node, {{0, 1, 40e6}, {2, 3, 40e6}}); }, 200e6);
+  expect_rate([&] { return joint_rate(node, {{0, 1, 25e6}}); }, 50e6);
+  expect_rate([&] { return joint_rate(node, {{0, 1, 12e6}, {2, 3, 12e6}}); }, 50e6);
 }
 
 TEST_F(LabRate, OfTheBusIsNotThatOfTheNic) {
   const Lab lab(small_lab(2, 2));
-  const std::vector<Flow> flows{{0, 1, 80e6}, {0, 2, 20e6}};
-  expect_rate([&] { return 80e6 / seconds_of(lab, flows)["0>1"]; }, 200e6);
-  expect_rate([&] { return 20e6 / seconds_of(lab, flows)["0>2"]; }, 50e6);
+  const std::vector<Flow> flows{{0, 1, 25e6}, {0, 2, 12e6}};
+  expect_rate([&] { return 25e6 / seconds_of(lab, flows)["0>1"]; }, 50e6);
+  expect_rate([&] { return 12e6 / seconds_of(lab, flows)["0>2"]; }, 25e6);
+}
+
+TEST_F(LabRate, IsKeptByAllLinksAtOnce) {
+  const LabSpec lab = small_lab(2, 2, NicOwner::kRank);
+  expect_rate([&] { return busy_links(lab, 1).nic; }, 1);
+  expect_rate([&] { return busy_links(lab, 1).inside; }, 1);
+  EXPECT_EQ(busy_links(small_lab(1, 1), 0.1).nic, 1);
+}
+
+TEST_F(LabRate, OfTheMachineIsThatOfUnshapedLinks) {
+  EXPECT_GT(tcp_capacity_bytes_per_s(0.3), 4 * 25e6);
 }
 
 TEST_F(LabRate, OfALabIsItsOwn) {
@@ -108,11 +122,11 @@ TEST_F(LabRate, OfALabIsItsOwn) {
   const Lab two(small_lab(2, 1));
   expect_rate(
       [&] {
-        const auto rate = [](const Lab* lab) { return joint_rate(*lab, {{0, 1, 25e6}}); };
+        const auto rate = [](const Lab* lab) { return joint_rate(*lab, {{0, 1, 12e6}}); };
         std::future<double> beside = std::async(std::launch::async, rate, &one);
         return rate(&two) + beside.get();
       },
-      100e6);
+      50e6);
 }
 
 }  // namespace
