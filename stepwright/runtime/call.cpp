@@ -44,6 +44,8 @@ at::Tensor Call::positions(std::int64_t rows) const {
   return batch->positions.narrow(0, rank.place.tensor * rows, rows);
 }
 
-void accumulate(const at::Tensor& into, const at::Tensor& value) { into.add_(value.view(into.sizes())); }
+void accumulate(const at::Tensor& into, const at::Tensor& value) {
+  into.add_(value.view(into.sizes()));
+}
 
 }  // namespace stepwright

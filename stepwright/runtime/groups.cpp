@@ -23,6 +23,15 @@ c10::intrusive_ptr<c10d::Backend> gloo(const Groups::World& world, const std::st
       static_cast<int>(members.size()), options);
 }
 
+/// The group kinds and channels of a template's messages.
+void add_channels(const Template& piece, const Grid& grid,
+                  std::set<std::pair<GroupKind, std::string>>& keys) {
+  for (const Operator& op : piece.operators) {
+    if (!is_communication(op.kind) || grid.size(op.group) < 2) continue;
+    keys.insert({op.group, std::string(channel_of(op))});
+  }
+}
+
 std::vector<std::int64_t> all_ranks(std::int64_t size) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::int64_t>(i);
@@ -65,7 +74,7 @@ void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tens
   backend_->alltoall_base(received, sent, equal, equal)->wait();
 }
 
-void Communicator::send(const Operator& op, at::Tensor buffer, std::int64_t to, int tag) {
+void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer});
@@ -77,7 +86,7 @@ void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t 
   backend_->recv(buffers, static_cast<int>(from), tag)->wait();
 }
 
-void Communicator::shift(const Operator& op, at::Tensor sent, at::Tensor& received) {
+void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor& received) {
   record(op, sent);
   const int tag = next_tag_++;
   std::vector<at::Tensor> out{sent};
@@ -98,11 +107,7 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
   std::set<Key> keys;
   for (const Sequence& sequence : stage.sequences) {
     for (const Item& item : sequence.items) {
-      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (is_communication(op.kind) && grid.size(op.group) > 1) {
-          keys.insert({op.group, std::string(channel_of(op))});
-        }
-      }
+      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid, keys);
     }
   }
   control_ = gloo(world, "control", all_ranks(world.size));

@@ -34,10 +34,10 @@ class Communicator {
   /// Equal parts to and from every rank.
   void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent);
   /// Waits for it only in `finish`.
-  void send(const Operator& op, at::Tensor buffer, std::int64_t to, int tag);
+  void send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
   void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
   /// One step of a ring, to the next rank of the group and from the one before.
-  void shift(const Operator& op, at::Tensor sent, at::Tensor& received);
+  void shift(const Operator& op, const at::Tensor& sent, at::Tensor& received);
   /// Waits for sends under way.
   void finish();
 

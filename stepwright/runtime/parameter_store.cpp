@@ -47,7 +47,7 @@ at::ScalarType scalar_type(DType type) {
 }
 
 at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
-  const at::Tensor used = flat.narrow(0, 0, slice.local_elements());
+  at::Tensor used = flat.narrow(0, 0, slice.local_elements());
   if (slice.expert) return used.view({slice.local_copies, slice.local_rows, slice.local_columns});
   if (slice.local_columns == 1) return used;
   return used.view({slice.local_rows, slice.local_columns});

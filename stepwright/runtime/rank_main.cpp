@@ -24,6 +24,16 @@
 namespace stepwright {
 namespace {
 
+std::int64_t number(const char* text, std::string_view variable) {
+  char* end = nullptr;
+  const std::int64_t value = std::strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || value < 1 || value > 65535) {
+    fail_input(
+        fmt::format("{}: '{}' in the environment is no number from 1 to 65535", variable, text));
+  }
+  return value;
+}
+
 c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double timeout_s) {
   const char* address = std::getenv("MASTER_ADDR");
   const char* port = std::getenv("MASTER_PORT");
@@ -33,7 +43,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double tim
   const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   const bool agent = served != nullptr && std::string_view(served) == "True";
   c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(std::atoi(port));
+  options.port = static_cast<std::uint16_t>(number(port, "MASTER_PORT"));
   options.isServer = place.rank == 0 && !agent;
   options.numWorkers = static_cast<std::size_t>(place.size);
   options.waitWorkers = false;
@@ -46,7 +56,7 @@ void share_cores(std::int64_t ranks) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   const char* local = std::getenv("LOCAL_WORLD_SIZE");
   const std::int64_t sharers =
-      std::max<std::int64_t>(1, local != nullptr ? std::atoll(local) : ranks);
+      std::max<std::int64_t>(1, local != nullptr ? number(local, "LOCAL_WORLD_SIZE") : ranks);
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
 }
@@ -61,7 +71,8 @@ void report_step(const StepReport& report, std::ofstream& metrics) {
                                      {"learning_rate", report.learning_rate},
                                      {"time_s", report.time_s},
                                      {"tokens_per_s", report.tokens_per_s}})
-          << std::endl;
+          << '\n'
+          << std::flush;
 }
 
 void run(const TrainOptions& options) {

@@ -37,7 +37,7 @@ at::Tensor rows_for(const Call& call, const StateLayout& layout, const at::Tenso
 
 /// The reverse: rows as they came from a collective into a flat tensor.
 void store_rows(const Call& call, const StateLayout& layout, const at::Tensor& rows,
-                at::Tensor flat) {
+                const at::Tensor& flat) {
   if (!of_all_ranks(call.op.group)) {
     flat.copy_(rows.reshape({-1}));
     return;
@@ -101,7 +101,7 @@ void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors) {
     sums.narrow(0, i * width, width).copy_(piece);
   }
   std::int64_t begin = 0;
-  for (at::Tensor tensor : tensors) {
+  for (const at::Tensor& tensor : tensors) {
     tensor.copy_(sums.narrow(0, begin, tensor.numel()));
     begin += tensor.numel();
   }

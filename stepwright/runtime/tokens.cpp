@@ -47,8 +47,7 @@ TokenFormat token_format(const std::filesystem::path& path, std::string_view wor
   for (const auto& entry : kTokenFormatNames) {
     if (entry.name == word) return entry.value;
   }
-  fail_input(
-      fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron", word));
+  fail_input(fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron", word));
 }
 
 TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary)

@@ -44,8 +44,8 @@ void write_ledger(RankState& rank, const Groups::World& world, std::int64_t step
 
 /// Ranks that hold different plans would wait for each other for ever.
 void check_same_plan(const PlannedJob& planned, const TrainOptions& o, const Groups::World& world) {
-  const std::string own = fmt::format("{}steps {}\nseed {}\nlearning rate {}\n",
-                                      plan_yaml(planned), o.steps, o.seed, o.learning_rate);
+  const std::string own = fmt::format("{}steps {}\nseed {}\nlearning rate {}\n", plan_yaml(planned),
+                                      o.steps, o.seed, o.learning_rate);
   if (world.rank == 0) {
     world.store->set("plan", std::vector<std::uint8_t>(own.begin(), own.end()));
     return;
@@ -90,7 +90,8 @@ void finish(RankState& rank, const Groups::World& world) {
 void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
            const std::function<void(const StepReport&)>& report) {
   const auto& [job, plan] = planned;
-  const TokenFile tokens(options.data, token_format(options.data, options.data_format), job.model.vocabulary);
+  const TokenFile tokens(options.data, token_format(options.data, options.data_format),
+                         job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
   check_same_plan(planned, options, world);
   const StepProgram program = build_program(job, plan);

@@ -50,7 +50,7 @@ const Case kCases[] = {
      "micro_batch: 2\nrecompute: {every: 2}\n"},
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
 class Learning : public ::testing::TestWithParam<Case> {};
 

@@ -91,7 +91,7 @@ std::vector<std::string> strategies() {
           "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG"};
 }
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
 /// Losses, norms, gradients and weights are those of one process, and the messages those predicted.
 void expect_same(const Trained& alone, const Trained& together) {

@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 constexpr const char* kModel = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256}";
 
 TEST(Refusals, RanksThatThePlanDoesNotHave) {
-  const Trained run = train({.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n",
-                                                   .ranks = 2}),
-                             .options = {"--ranks 3"}});
+  const Trained run = train(
+      {.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n", .ranks = 2}),
+       .options = {"--ranks 3"}});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.errors, HasSubstr("the plan has 2 ranks, but --ranks says 3"));
 }
@@ -32,9 +32,8 @@ TEST(Refusals, WhatIsNotExecutedYet) {
 }
 
 TEST(Refusals, TokensBeyondTheVocabulary) {
-  const Trained run =
-      train({.plan = plan_text_of(
-                 {.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 100}"})});
+  const Trained run = train(
+      {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 100}"})});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.errors, HasSubstr("is not below the model's vocabulary of 100"));
 }
@@ -59,10 +58,9 @@ TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
   ::setenv("WORLD_SIZE", "2", 1);
   ::setenv("MASTER_ADDR", "127.0.0.1", 1);
   ::setenv("MASTER_PORT", "29517", 1);
-  const Trained run = train({.plan = plan_text_of({.model = kModel,
-                                                   .choices = "parallel: {data: 2}\n",
-                                                   .ranks = 2}),
-                             .options = {"--timeout 3"}});
+  const Trained run = train(
+      {.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n", .ranks = 2}),
+       .options = {"--timeout 3"}});
   for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) ::unsetenv(name);
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.errors, HasSubstr("stepwright-rank 0: error"));
@@ -71,12 +69,11 @@ TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
 /// Losses over twenty steps of narrower types against fp64 in one process.
 TEST(Precisions, LearnAlike) {
   const auto losses = [](const char* precision, const char* choices, int ranks) {
-    const Trained run = train({.plan = plan_text_of({.model = kModel,
-                                                     .precision = precision,
-                                                     .choices = choices,
-                                                     .ranks = ranks}),
-                               .steps = 20,
-                               .options = {"--lr 0.003"}});
+    const Trained run =
+        train({.plan = plan_text_of(
+                   {.model = kModel, .precision = precision, .choices = choices, .ranks = ranks}),
+               .steps = 20,
+               .options = {"--lr 0.003"}});
     EXPECT_EQ(run.exit_code, 0) << run.errors;
     return run.losses;
   };
