@@ -132,8 +132,8 @@ TEST_P(Strategies, LearnWhatOneProcessLearns) {
       states + (grouped ? ", group: " + std::to_string(group) : "") +
       "}\noverlap: {gradients: " + (overlapped ? "true" : "false") +
       ", parameters: " + (overlapped ? "true" : "false") + "}\n";
-  static const Trained alone = train({.plan = plan_text_of({.model = kOdd})});
-  expect_same(alone,
+  static const Trained kAlone = train({.plan = plan_text_of({.model = kOdd})});
+  expect_same(kAlone,
               train({.plan = plan_text_of({.model = kOdd, .choices = choices, .ranks = 4})}));
 }
 

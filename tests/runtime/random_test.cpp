@@ -18,7 +18,7 @@ constexpr double kBound = 1e-9;
 
 int plans_to_try() {
   const char* asked = std::getenv("STEPWRIGHT_RANDOM_PLANS");
-  return asked != nullptr ? std::atoi(asked) : 12;
+  return asked != nullptr ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 12;
 }
 
 /// A model that differs from others in what the executor has to do.

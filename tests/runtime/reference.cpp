@@ -166,7 +166,7 @@ class Model {
 };
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const TrainOptions& o,
-                                                        std::vector<Tensor> parameters) {
+                                                        const std::vector<Tensor>& parameters) {
   const auto betas = std::make_tuple(o.beta1, o.beta2);
   if (job.optimizer == Optimizer::kSgd) {
     return std::make_unique<torch::optim::SGD>(parameters,
