@@ -46,7 +46,7 @@ class Export : public Command {
   explicit Export(CLI::App& program)
       : Command(
             program, "export", "Write a collective for another program to run",
-            "  stepwright export --to mscclpp --collective all_gather --tiers 8,4 -o plan.json\n"
+            "  stepwright export --to mscclpp --collective all_gather --tiers 8,2 -o plan.json\n"
             "  stepwright export --to mscclpp --collective all_reduce --algorithm ring "
             "--tiers 8") {
     app()

@@ -20,6 +20,9 @@ struct GroupLinks {
   double message_s = 0;  ///< Of each message, before its bytes flow, at both ends.
 };
 
+/// The most chunks that a block is cut into on purpose.
+inline constexpr std::int32_t kMostChunks = 256;
+
 /// What is assumed of `GroupLinks::message_s` until it is measured: the work of one step.
 inline constexpr double kMessageStart = 1e-6;
 

@@ -14,8 +14,7 @@ class HalvingDoubling {
   RankSchedule write() {
     if (spec_.collective == Collective::kAllGather || ranks_ == 1) {
       const bool one_of_many = spec_.collective == Collective::kAllGather;
-      copied_ =
-          writer_.copy(input(0), output(one_of_many ? rank_ * spec_.chunks : 0), spec_.chunks);
+      copied_ = writer_.copy(input(0), output(one_of_many ? pieces(rank_) : 0), spec_.chunks);
     }
     if (spec_.collective != Collective::kAllGather) reduce();
     if (spec_.collective != Collective::kReduceScatter) gather();
@@ -23,9 +22,14 @@ class HalvingDoubling {
   }
 
  private:
+  /// Pieces of `blocks` blocks.
+  [[nodiscard]] std::int64_t pieces(std::int32_t blocks) const {
+    return std::int64_t{blocks} * spec_.chunks;
+  }
+
   /// First piece of the run of `bit` blocks that holds `rank`.
   [[nodiscard]] std::int64_t run(std::int32_t rank, std::int32_t bit) const {
-    return static_cast<std::int64_t>(rank / bit * bit) * spec_.chunks;
+    return pieces(rank / bit * bit);
   }
 
   /// Where partial sums stand: an all-reduce has room in its output.
@@ -41,11 +45,10 @@ class HalvingDoubling {
       const std::int32_t peer = rank_ ^ bit;
       const std::int64_t sent = run(peer, bit);
       const std::int64_t kept = run(rank_, bit);
-      const StepRef step =
-          writer_.send(0, peer, first ? input(sent) : sums(sent), bit * spec_.chunks);
+      const StepRef step = writer_.send(0, peer, first ? input(sent) : sums(sent), pieces(bit));
       writer_.wait(step, received_);
       received_ = writer_.receive_reduce(0, peer, first ? input(kept) : sums(kept),
-                                         last ? output(0) : sums(kept), bit * spec_.chunks);
+                                         last ? output(0) : sums(kept), pieces(bit));
       sent_ = step;
     }
   }
@@ -55,10 +58,10 @@ class HalvingDoubling {
       const bool own = bit == 1 && spec_.collective == Collective::kAllGather;
       const std::int32_t peer = rank_ ^ bit;
       const StepRef step =
-          writer_.send(0, peer, own ? input(0) : output(run(rank_, bit)), bit * spec_.chunks);
+          writer_.send(0, peer, own ? input(0) : output(run(rank_, bit)), pieces(bit));
       writer_.wait(step, received_);
       if (!own) writer_.wait(step, copied_);
-      received_ = writer_.receive(0, peer, output(run(peer, bit)), bit * spec_.chunks);
+      received_ = writer_.receive(0, peer, output(run(peer, bit)), pieces(bit));
       writer_.wait(received_, sent_);  // Its partial sums have left.
     }
   }

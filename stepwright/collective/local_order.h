@@ -6,11 +6,6 @@
 
 namespace stepwright {
 
-/// The first step of a rank that names something that does not exist, or writes to its input.
-/// `ranks`: of the schedule; the defect's rank is left open.
-std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSchedule& rank,
-                                std::int32_t ranks);
-
 /// The first step that reads what is not written, or that touches a piece in no order with another
 /// step, by the rank's own channels and waits; or waits that go in a circle. Vector clocks over the
 /// channels, as race detectors use them (Flanagan and Freund 2009, FastTrack). `rank` is not

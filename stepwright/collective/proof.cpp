@@ -1,6 +1,7 @@
 #include "stepwright/collective/proof.h"
 
 #include "stepwright/collective/local_order.h"
+#include "stepwright/collective/schedule_form.h"
 #include "stepwright/collective/symbolic_run.h"
 
 namespace stepwright {

@@ -1,5 +1,7 @@
 #include "stepwright/export/mscclpp.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,9 +18,10 @@ namespace stepwright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Landings = std::map<MessageFlow, std::vector<Landing>>;
 
 constexpr int kThreads = 1024;
+/// Channels of a type and buffers of a thread block, semaphores of a rank.
+constexpr std::size_t kMostOfAKind = 16;
 constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
 
 const char* letter(RankBuffer buffer) { return kBufferLetters[static_cast<std::size_t>(buffer)]; }
@@ -35,34 +38,29 @@ std::string_view collective_word(Collective collective) {
   fail_unsupported("MSCCL++ has no word for this operation");
 }
 
-/// Per receiving channel of a rank that adds, the first piece of scratch where messages come in;
-/// the last entry is the end.
-std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std::int32_t rank) {
-  std::int32_t end = schedule.scratch_pieces;
-  std::vector<std::int32_t> rooms;
-  for (const ScheduleChannel& channel : schedule.ranks[static_cast<std::size_t>(rank)].channels) {
-    rooms.push_back(end);
-    std::int32_t longest = 0;
-    for (const ScheduleStep& step : channel.steps) {
-      if (step.kind == StepKind::kReceiveReduce) longest = std::max(longest, step.pieces);
-    }
-    end += longest;
-  }
-  rooms.push_back(end);
-  return rooms;
+/// What all ranks' plans are made from.
+struct PlanSource {
+  const CollectiveSchedule& schedule;
+  const MscclppSetting& setting;
+  ScheduleMessages messages;
+};
+
+void check_room(std::size_t count, std::size_t most, std::string_view what, std::int32_t rank) {
+  if (count <= most) return;
+  fail_unsupported(
+      fmt::format("rank {} needs {} {}, MSCCL++ has room for {}: take fewer chunks or ranks", rank,
+                  count, what, most));
 }
 
 /// The plan of one rank.
 class GpuPlan {
  public:
-  GpuPlan(const CollectiveSchedule& schedule, const MscclppSetting& setting,
-          const Landings& landings, std::int32_t rank)
-      : schedule_(schedule),
-        setting_(setting),
-        landings_(landings),
+  GpuPlan(const PlanSource& source, std::int32_t rank)
+      : source_(source),
+        schedule_(source.schedule),
         rank_(rank),
-        own_(schedule.ranks[static_cast<std::size_t>(rank)]),
-        rooms_(arrival_rooms(schedule, rank)) {
+        own_(schedule_.ranks[static_cast<std::size_t>(rank)]),
+        rooms_(arrival_rooms(schedule_, rank)) {
     name_channels();
     name_semaphores();
   }
@@ -74,6 +72,7 @@ class GpuPlan {
     for (const auto& [type, peers] : connected_) {
       channels.push_back({{"channel_type", type}, {"connected_to", peers}});
     }
+    check_room(semaphores_.size(), kMostOfAKind, "semaphores", rank_);
     Json semaphores = Json::array();
     for (std::size_t i = 0; i < semaphores_.size(); ++i) semaphores.push_back({{"init_value", 0}});
     return {{"id", rank_},
@@ -90,13 +89,14 @@ class GpuPlan {
   using ChannelId = std::pair<std::string, int>;  ///< Type, and number among its type.
 
   [[nodiscard]] const char* type_to(std::int32_t peer) const {
-    const bool together = peer / setting_.ranks_per_node == rank_ / setting_.ranks_per_node;
+    const bool together =
+        peer / source_.setting.ranks_per_node == rank_ / source_.setting.ranks_per_node;
     return together ? "memory" : "port";
   }
 
   /// Both ends number the flows between them alike: in the order of lane, sender, receiver.
   void name_channels() {
-    for (const auto& [flow, unused] : landings_) {
+    for (const auto& [flow, unused] : source_.messages.landings()) {
       if (flow.from != rank_ && flow.to != rank_) continue;
       const std::int32_t peer = flow.from == rank_ ? flow.to : flow.from;
       std::vector<std::int32_t>& peers = connected_[type_to(peer)];
@@ -121,25 +121,38 @@ class GpuPlan {
     ops_ = Json::array();
     block_channels_.clear();
     block_buffers_.clear();
+    unsettled_ = false;
     std::size_t waited = 0;
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
       for (; waited < channel.waits.size() && channel.waits[waited].step == s; ++waited) {
         const int semaphore =
             semaphores_.at({channel.waits[waited].on.channel, static_cast<std::int32_t>(c)});
         ops_.push_back({{"name", "sem_acquire"}, {"semaphore_ids", {semaphore}}});
+        unsettled_ = true;
       }
-      ops_.push_back({{"name", "nop"}});
       add_step(c, channel.steps[static_cast<std::size_t>(s)]);
       const auto released = releases_.find({static_cast<std::int32_t>(c), s});
       if (released == releases_.end()) continue;
-      ops_.push_back({{"name", "nop"}});
+      settle();
       ops_.push_back({{"name", "sem_release"}, {"semaphore_ids", released->second}});
+    }
+    check_room(ops_.size(), source_.setting.most_operations, "operations in a thread block", rank_);
+    for (const auto* ids : {&block_channels_, &block_buffers_}) {
+      for (const auto& [type, numbers] : *ids) {
+        check_room(numbers.size(), kMostOfAKind, "channels or buffers in a thread block", rank_);
+      }
     }
     return {{"id", c},
             {"ops", ops_},
             {"channels", references(block_channels_, "channel_type", "channel_ids")},
             {"remote_buffer_refs",
              references(block_buffers_, "access_channel_type", "remote_buffer_ids")}};
+  }
+
+  /// All threads of the block come together between what one of them saw and what all do.
+  void settle() {
+    if (unsettled_) ops_.push_back({{"name", "nop"}});
+    unsettled_ = false;
   }
 
   static Json references(const std::map<std::string, std::vector<int>>& ids, const char* type_key,
@@ -174,27 +187,35 @@ class GpuPlan {
     if (sends(step)) return add_put(lane, step);
     if (receives(step)) {
       const MessageFlow flow{lane, step.peer, rank_};
-      add_channel_op("signal", flow);
+      if (source_.messages.asks(flow, received_[flow]++)) {
+        settle();
+        add_channel_op("signal", flow);
+      }
       add_channel_op("wait", flow);
+      unsettled_ = true;
       if (step.kind == StepKind::kReceive) return;
-      ops_.push_back({{"name", "nop"}});
+      settle();
       const Json arrived = {{"type", "s"}, {"index", rooms_[c]}, {"size", step.pieces}};
       ops_.push_back({{"name", "re"},
                       {"src_buff", {run(step.source, step.pieces), arrived}},
                       {"dst_buff", {run(step.target, step.pieces)}}});
+      unsettled_ = true;
       return;
     }
+    settle();
     Json sources = {run(step.source, step.pieces)};
     const bool adds = step.kind == StepKind::kReduce;
     if (adds) sources.push_back(run(step.target, step.pieces));
     ops_.push_back({{"name", adds ? "re" : "copy"},
                     {"src_buff", sources},
                     {"dst_buff", {run(step.target, step.pieces)}}});
+    unsettled_ = true;
   }
 
   void add_put(std::uint8_t lane, const ScheduleStep& step) {
     const MessageFlow flow{lane, rank_, step.peer};
-    const Landing& landing = landings_.at(flow)[sent_[flow]++];
+    const std::size_t number = sent_[flow]++;
+    const Landing& landing = source_.messages.landings().at(flow)[number];
     PieceRun target = landing.step->target;
     if (landing.step->kind == StepKind::kReceiveReduce) {
       const auto rooms = arrival_rooms(schedule_, step.peer);
@@ -203,8 +224,11 @@ class GpuPlan {
       target.buffer = RankBuffer::kScratch;
     }
     const std::string type = type_to(step.peer);
-    add_channel_op("wait", flow);
-    ops_.push_back({{"name", "nop"}});
+    if (source_.messages.asks(flow, number)) {
+      add_channel_op("wait", flow);
+      unsettled_ = true;
+    }
+    settle();
     ops_.push_back({{"name", "put"},
                     {"src_buff", {run(step.source, step.pieces)}},
                     {"dst_buff",
@@ -213,7 +237,8 @@ class GpuPlan {
                        {"size", step.pieces}}}},
                     {"channel_ids", {local(block_channels_[type], channels_.at(flow).second)}},
                     {"channel_type", type}});
-    ops_.push_back({{"name", "nop"}});
+    unsettled_ = true;
+    settle();
     add_channel_op("signal", flow);
     if (type == "port") add_channel_op("flush", flow);
   }
@@ -230,21 +255,22 @@ class GpuPlan {
     return known->second;
   }
 
+  const PlanSource& source_;
   const CollectiveSchedule& schedule_;
-  const MscclppSetting& setting_;
-  const Landings& landings_;
   std::int32_t rank_;
   const RankSchedule& own_;
   std::vector<std::int32_t> rooms_;
   std::map<std::string, std::vector<std::int32_t>> connected_;
   std::map<MessageFlow, ChannelId> channels_;
   std::map<MessageFlow, std::size_t> sent_;
+  std::map<MessageFlow, std::size_t> received_;
   /// From one channel to another that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
   std::map<std::pair<std::int32_t, RankBuffer>, int> remote_ids_;
   Json remote_ = Json::array();
-  Json ops_;  ///< Of the thread block in hand, as the next two.
+  Json ops_;                ///< Of the thread block in hand, as the next three.
+  bool unsettled_ = false;  ///< One thread saw, or several wrote, what others have not noticed.
   std::map<std::string, std::vector<int>> block_channels_;
   std::map<std::string, std::vector<int>> block_buffers_;
 };
@@ -253,9 +279,9 @@ class GpuPlan {
 
 Json mscclpp_plan(const CollectiveSchedule& schedule, const MscclppSetting& setting) {
   Json gpus = Json::array();
-  const Landings landings = landings_of(schedule);
+  const PlanSource source{schedule, setting, ScheduleMessages(schedule)};
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
-    gpus.push_back(GpuPlan(schedule, setting, landings, rank).json());
+    gpus.push_back(GpuPlan(source, rank).json());
   }
   return {{"name", setting.name},
           {"collective", collective_word(schedule.collective)},

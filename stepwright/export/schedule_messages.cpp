@@ -1,9 +1,12 @@
 #include "stepwright/export/schedule_messages.h"
 
-namespace stepwright {
+#include <algorithm>
 
-std::map<MessageFlow, std::vector<Landing>> landings_of(const CollectiveSchedule& schedule) {
-  std::map<MessageFlow, std::vector<Landing>> landings;
+namespace stepwright {
+namespace {
+
+Landings landings_of(const CollectiveSchedule& schedule) {
+  Landings landings;
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
     const RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
     for (std::int32_t c = 0; c < std::ssize(own.channels); ++c) {
@@ -14,6 +17,55 @@ std::map<MessageFlow, std::vector<Landing>> landings_of(const CollectiveSchedule
     }
   }
   return landings;
+}
+
+/// Free before the first message.
+std::vector<std::vector<bool>> outputs_written_once(const CollectiveSchedule& schedule) {
+  std::vector<std::vector<bool>> free;
+  for (const RankSchedule& rank : schedule.ranks) {
+    std::vector<int> writers(static_cast<std::size_t>(schedule.output_pieces));
+    for (const ScheduleChannel& channel : rank.channels) {
+      for (const ScheduleStep& step : channel.steps) {
+        if (!writes(step) || step.target.buffer != RankBuffer::kOutput) continue;
+        for (std::int32_t i = 0; i < step.pieces; ++i) {
+          ++writers[step.target.piece + static_cast<std::size_t>(i)];
+        }
+      }
+    }
+    std::vector<bool>& own = free.emplace_back();
+    for (const int count : writers) own.push_back(count == 1);
+  }
+  return free;
+}
+
+}  // namespace
+
+ScheduleMessages::ScheduleMessages(const CollectiveSchedule& schedule)
+    : landings_(landings_of(schedule)), written_once_(outputs_written_once(schedule)) {}
+
+bool ScheduleMessages::asks(const MessageFlow& flow, std::size_t number) const {
+  const ScheduleStep& step = *landings_.at(flow)[number].step;
+  if (number == 0 || step.kind != StepKind::kReceive || step.target.buffer != RankBuffer::kOutput) {
+    return true;
+  }
+  const std::vector<bool>& own = written_once_[static_cast<std::size_t>(flow.to)];
+  const auto first = own.begin() + static_cast<std::ptrdiff_t>(step.target.piece);
+  return !std::all_of(first, first + step.pieces, [](bool once) { return once; });
+}
+
+std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std::int32_t rank) {
+  std::int32_t end = schedule.scratch_pieces;
+  std::vector<std::int32_t> rooms;
+  for (const ScheduleChannel& channel : schedule.ranks[static_cast<std::size_t>(rank)].channels) {
+    rooms.push_back(end);
+    std::int32_t longest = 0;
+    for (const ScheduleStep& step : channel.steps) {
+      if (step.kind == StepKind::kReceiveReduce) longest = std::max(longest, step.pieces);
+    }
+    end += longest;
+  }
+  rooms.push_back(end);
+  return rooms;
 }
 
 }  // namespace stepwright

@@ -25,6 +25,26 @@ struct Landing {
 };
 
 /// The receives of each flow, in the order of its sends.
-std::map<MessageFlow, std::vector<Landing>> landings_of(const CollectiveSchedule& schedule);
+using Landings = std::map<MessageFlow, std::vector<Landing>>;
+
+/// What a sender must know of its receivers. Refers to the schedule.
+class ScheduleMessages {
+ public:
+  explicit ScheduleMessages(const CollectiveSchedule& schedule);
+
+  [[nodiscard]] const Landings& landings() const { return landings_; }
+  /// Whether message `number` of a flow waits until its receiver says that there is room: the first
+  /// one does, and all into memory that is written twice or added to.
+  [[nodiscard]] bool asks(const MessageFlow& flow, std::size_t number) const;
+
+ private:
+  Landings landings_;
+  /// Per rank, the pieces of output that one step alone writes.
+  std::vector<std::vector<bool>> written_once_;
+};
+
+/// Per receiving channel of a rank that adds, the first piece of scratch, behind the schedule's
+/// own, where messages come in; the last entry is the end.
+std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std::int32_t rank);
 
 }  // namespace stepwright

@@ -41,7 +41,8 @@ std::int64_t expected(const CollectiveSchedule& schedule, const Pieces& inputs, 
 void expect_runs(const ScheduleSpec& spec) {
   const CollectiveSchedule schedule = generate(spec);
   const Pieces inputs = inputs_of(schedule);
-  const auto plan = mscclpp_plan(schedule, {.name = "test", .ranks_per_node = spec.tiers.front()});
+  const auto plan = mscclpp_plan(
+      schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
   for (const std::uint32_t seed : {1U, 2U, 3U}) {
     const Pieces outputs = run_mscclpp(plan, inputs, seed);
     for (std::size_t rank = 0; rank < outputs.size(); ++rank) {
@@ -78,6 +79,14 @@ TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
   EXPECT_EQ(channels.at(0).at("connected_to"), nlohmann::ordered_json({1, 1}));
   EXPECT_EQ(channels.at(1).at("channel_type"), "port");
   EXPECT_EQ(channels.at(1).at("connected_to"), nlohmann::ordered_json({2, 2}));
+}
+
+TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
+  const MscclppSetting setting{.name = "ho-ring", .ranks_per_node = 8};
+  EXPECT_NO_THROW(
+      mscclpp_plan(generate({Method::kHoRing, Collective::kAllGather, {8, 2}}), setting));
+  EXPECT_THROW(mscclpp_plan(generate({Method::kHoRing, Collective::kAllGather, {8, 4}}), setting),
+               Error);
 }
 
 /// The oracle notices what is missing.

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "stepwright/collective/closed_form.h"
+
+namespace stepwright {
+
+/// A message of a block's chunk over one link: seconds that it keeps its ends busy, and latency.
+struct ChunkHop {
+  double bytes_s = 0;
+  double latency_s = 0;
+};
+
+/// `stages` hops one after the other, each of C chunks in order: a link is never used twice at a
+/// time, and a chunk goes on when it has arrived.
+double chunked_chain(double stages, double chunks, const ChunkHop& hop);
+
+inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
+
+/// What all formulas of a spec share.
+struct ClosedTerms {
+  ClosedTerms(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes)
+      : members(links.members),
+        nodes(links.nodes),
+        ranks(members * nodes),
+        chunks(spec.chunks),
+        passes(both_ways(spec.collective) ? 2 : 1),
+        payload(payload_bytes),
+        block(payload_bytes / ranks),
+        start_s(links.message_s),
+        inside{start_s + block / chunks * links.inside_s_per_byte, links.inside_latency_s},
+        rail{start_s + block / chunks * links.rail_s_per_byte, links.network_latency_s},
+        lone{start_s + block / chunks * links.lone_s_per_byte, links.network_latency_s} {}
+
+  /// The seconds of a message of `blocks` chunks in place of one.
+  [[nodiscard]] double run_s(const ChunkHop& hop, double blocks) const {
+    return start_s + blocks * (hop.bytes_s - start_s);
+  }
+
+  double members;
+  double nodes;
+  double ranks;
+  double chunks;
+  double passes;  ///< An all-reduce goes twice.
+  double payload;
+  double block;
+  double start_s;  ///< Of a message.
+  ChunkHop inside;
+  ChunkHop rail;
+  ChunkHop lone;
+};
+
+/// One chunk of a group's blocks among its members.
+double pass_s(const ClosedTerms& t, Inner inner);
+
+/// The latency of a last message inside.
+inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.inside.latency_s : 0; }
+
+/// The formulas of the tiered algorithms (`closed_tiered.cpp`) and of the others
+/// (`closed_flat.cpp`), for at least two ranks.
+double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec);
+double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec);
+double ring_s(const ClosedTerms& t);
+double direct_s(const ClosedTerms& t, Collective collective);
+double halving_doubling_s(const ClosedTerms& t);
+double tree_s(const ClosedTerms& t);
+double relay_s(const ClosedTerms& t);
+
+}  // namespace stepwright

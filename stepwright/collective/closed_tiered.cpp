@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/collective/closed_terms.h"
+
+namespace stepwright {
+
+double pass_s(const ClosedTerms& t, Inner inner) {
+  if (t.members == 1) return 0;
+  const double bytes_s = (t.members - 1) * t.inside.bytes_s;
+  return inner == Inner::kDirect ? bytes_s : bytes_s + (t.members - 2) * t.inside.latency_s;
+}
+
+namespace {
+
+/// The longest of the ways through a gather: the rail, then the last chunk inside; or the rail up
+/// to the second or the last stage, then all that is left inside.
+double ho_gather_s(const ClosedTerms& t, double pass) {
+  const double stage = t.chunks * pass;
+  const double hop = t.rail.bytes_s + t.rail.latency_s;
+  const double pace = std::max(t.chunks * t.rail.bytes_s, hop);
+  const double rail = chunked_chain(t.nodes - 1, t.chunks, t.rail);
+  const double from_second = std::max(stage, hop) + (t.nodes - 1) * stage;
+  const double from_last = (t.nodes - 2) * pace + hop + stage;
+  return std::max({rail + pass, from_second, from_last}) + end_latency(t);
+}
+
+/// When the first chunk of stage `stage` is summed inside: the first two stages go by chunks.
+double first_sum_s(const ClosedTerms& t, double pass, double stage) {
+  return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + end_latency(t);
+}
+
+/// From the start of the last chunk on the rail to its end `stages` stages on.
+double last_chunk_s(double stages, const ClosedTerms& t) {
+  const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
+  return std::max(alone, t.rail.bytes_s + chunked_chain(stages - 1, t.chunks, t.rail));
+}
+
+/// The longest of the ways through a reduction and `more` stages of the rail behind it: inside up
+/// to the first chunk of the second, third or last stage, or the last chunk of the second or last
+/// stage, then the rail.
+double ho_reduce_s(const ClosedTerms& t, double pass, double more) {
+  const double stage = t.chunks * pass;
+  double longest = 0;
+  for (const double from : {1.0, 2.0, t.nodes - 1}) {
+    if (from >= t.nodes) continue;
+    const double left = t.nodes - 1 - from + more;
+    longest =
+        std::max({longest, first_sum_s(t, pass, from) + chunked_chain(left + 1, t.chunks, t.rail),
+                  (from + 1) * stage + end_latency(t) + last_chunk_s(left + 1, t)});
+  }
+  return longest;
+}
+
+/// A reduction and a gather that follow each other by chunks: the rail all the way; or what is left
+/// inside once the first or the last chunk is summed.
+double ho_all_reduce_s(const ClosedTerms& t, double pass) {
+  const double end = end_latency(t);
+  const double stage = t.chunks * pass;
+  const double hop = t.nodes > 1 ? t.rail.bytes_s + t.rail.latency_s : 0;
+  const double inside = t.nodes * stage;
+  const double first = (t.nodes > 1 ? first_sum_s(t, pass, t.nodes - 1) : pass + end) + hop;
+  const double last = inside + end + hop;
+  const double longest =
+      std::max(std::max(inside, first) + inside, last + inside - stage + pass) + end;
+  if (t.nodes == 1) return longest;
+  const double by_rail = ho_reduce_s(t, pass, t.nodes - 1) + pass + end;
+  return std::max({longest, by_rail, first + ho_gather_s(t, pass)});
+}
+
+}  // namespace
+
+double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec) {
+  const double pass = pass_s(t, spec.inner);
+  if (t.members == 1) return chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
+  if (t.nodes == 1) return t.chunks * pass + end_latency(t);
+  return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);
+}
+
+double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec) {
+  if (t.nodes == 1) return ho_ring_s(t, spec);
+  const double inside = t.nodes * t.chunks * pass_s(t, spec.inner) + end_latency(t);
+  return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
+}
+
+OverlappedLevels OverlappedLevels::with_ends() const {
+  if (members <= 1 || nodes <= 1) return *this;
+  const double passes = both_ways(collective) ? 2 : 1;
+  const double stage_s = inside_s / (passes * nodes);
+  const double rail_s = network_s / (passes * (nodes - 1));
+  const double ends = collective == Collective::kAllGather ? 1 : passes + 1;
+  double least = INFINITY;
+  for (std::int32_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
+    const double starts = passes * chunks * kMessageStart;
+    double tail_s = collective == Collective::kAllGather ? 0 : rail_s / chunks;
+    if (both_ways(collective)) tail_s = std::max(0.0, (rail_s - (chunks - 1) * stage_s) / chunks);
+    const double inside = inside_s + nodes * (members - 1) * starts + tail_s;
+    const double network = network_s + (nodes - 1) * starts + ends * stage_s / chunks;
+    least = std::min(least, std::max(inside, network));
+  }
+  OverlappedLevels with = *this;
+  (inside_s > network_s ? with.inside_s : with.network_s) = least;
+  return with;
+}
+
+}  // namespace stepwright
