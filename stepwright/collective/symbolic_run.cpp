@@ -131,12 +131,10 @@ class SymbolicRun {
   [[nodiscard]] Contributions value(std::int32_t rank, PieceRun place, std::int32_t i) const {
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
-    switch (place.buffer) {
-      case RankBuffer::kInput: return promise_.given(rank, static_cast<std::int32_t>(piece));
-      case RankBuffer::kOutput: return own.output[piece];
-      case RankBuffer::kScratch: return own.scratch[piece];
+    if (place.buffer == RankBuffer::kInput) {
+      return promise_.given(rank, static_cast<std::int32_t>(piece));
     }
-    return {};
+    return place.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
   }
 
   /// What a step of `rank` writes.

@@ -102,7 +102,7 @@ class TieredReduce {
   [[nodiscard]] std::size_t sum(int level, const Round& round, std::int32_t block) const {
     const SumRegion& region = regions_[static_cast<std::size_t>(level)];
     const std::int32_t buffer = round.stage % buffered_stages(tiered_);
-    std::int32_t place = buffer * tiered_.chunks + round.chunk;
+    std::int64_t place = std::int64_t{buffer} * tiered_.chunks + round.chunk;
     if (level < top_) {
       const std::int32_t between = block % tiers_.stride(top_) / tiers_.stride(level + 1);
       const std::int32_t slot = region.width == 1 ? 0 : tiers_.at(block, level);

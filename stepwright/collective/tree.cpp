@@ -14,7 +14,7 @@ constexpr int kDownLane = 1;
 class BinomialTree {
  public:
   BinomialTree(const ScheduleSpec& spec, std::int32_t rank)
-      : spec_(spec), rank_(rank), writer_(2), sent_(static_cast<std::size_t>(spec.chunks)) {
+      : spec_(spec), writer_(2), sent_(static_cast<std::size_t>(spec.chunks)) {
     const std::int32_t ranks = ranks_of(spec);
     for (std::int32_t bit = 1; bit < ranks; bit *= 2) {
       if ((rank & bit) != 0) {
@@ -67,7 +67,6 @@ class BinomialTree {
   }
 
   const ScheduleSpec& spec_;
-  std::int32_t rank_;
   RankWriter writer_;
   std::int32_t parent_ = -1;
   std::vector<std::int32_t> children_;  ///< The smallest subtree first.

@@ -19,19 +19,21 @@ Landings landings_of(const CollectiveSchedule& schedule) {
   return landings;
 }
 
+/// Adds one to each piece of output that a step of `channel` writes.
+void add_writers(const ScheduleChannel& channel, std::vector<int>& writers) {
+  for (const ScheduleStep& step : channel.steps) {
+    if (!writes(step) || step.target.buffer != RankBuffer::kOutput) continue;
+    const auto first = writers.begin() + static_cast<std::ptrdiff_t>(step.target.piece);
+    std::for_each(first, first + step.pieces, [](int& count) { ++count; });
+  }
+}
+
 /// Free before the first message.
 std::vector<std::vector<bool>> outputs_written_once(const CollectiveSchedule& schedule) {
   std::vector<std::vector<bool>> free;
   for (const RankSchedule& rank : schedule.ranks) {
     std::vector<int> writers(static_cast<std::size_t>(schedule.output_pieces));
-    for (const ScheduleChannel& channel : rank.channels) {
-      for (const ScheduleStep& step : channel.steps) {
-        if (!writes(step) || step.target.buffer != RankBuffer::kOutput) continue;
-        for (std::int32_t i = 0; i < step.pieces; ++i) {
-          ++writers[step.target.piece + static_cast<std::size_t>(i)];
-        }
-      }
-    }
+    for (const ScheduleChannel& channel : rank.channels) add_writers(channel, writers);
     std::vector<bool>& own = free.emplace_back();
     for (const int count : writers) own.push_back(count == 1);
   }

@@ -74,17 +74,21 @@ TEST_P(AllSmall, FlatSchedulesAreProven) {
   }
 }
 
+void prove_tiers(const std::vector<std::int32_t>& tiers, std::int32_t chunks) {
+  for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
+    for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kDirect}) {
+      prove_all({method, {}, tiers, chunks, inner});
+    }
+  }
+}
+
 TEST_P(AllSmall, ThreeTierSchedulesAreProven) {
   if (GetParam() > 3) return;
   for (std::int32_t a = 1; a <= 4; ++a) {
     for (std::int32_t b = 1; b <= 3; ++b) {
       for (std::int32_t n = 1; n <= 4; ++n) {
-        for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
-          for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kDirect}) {
-            prove_all({method, {}, {a, b, n}, GetParam(), inner});
-            if (testing::Test::HasFailure()) return;
-          }
-        }
+        prove_tiers({a, b, n}, GetParam());
+        if (testing::Test::HasFailure()) return;
       }
     }
   }
