@@ -8,6 +8,7 @@ from pathlib import Path
 # Room -> rooms directly below it; what those may use, it may use too.
 BELOW = {
     "core": "",
+    "checkpoint": "core",
     "model": "core",
     "cluster": "core",
     "plan": "model cluster",
@@ -25,10 +26,10 @@ BELOW = {
     "validate": "tune fit",
     "export": "tune",
     "report": "tune",
-    "runtime": "step collective memory",
+    "runtime": "step collective memory checkpoint",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "fit study validate export report logs traffic runtime sample lab",
+    "cli": "checkpoint fit study validate export report logs traffic runtime sample lab",
 }
 TORCH_ROOMS = ("runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

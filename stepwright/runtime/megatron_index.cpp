@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/mapped_file.h"
+#include "stepwright/core/mapped_file.h"
 
 namespace stepwright {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/mapped_file.h"
 #include "stepwright/core/named.h"
-#include "stepwright/runtime/mapped_file.h"
 
 namespace stepwright {
 

@@ -1,4 +1,4 @@
-#include "stepwright/runtime/mapped_file.h"
+#include "stepwright/core/mapped_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

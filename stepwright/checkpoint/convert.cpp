@@ -1,0 +1,52 @@
+#include "stepwright/checkpoint/convert.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "stepwright/checkpoint/shards.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+/// Tensor after tensor, so that one of them is in memory at a time.
+void write_whole(ShardReader& reader, const std::filesystem::path& path) {
+  const CheckpointIndex& index = reader.index();
+  std::vector<StoredTensor> entries;
+  for (const IndexedTensor& tensor : index.tensors) {
+    entries.push_back({.name = tensor.name, .dtype = index.dtype, .shape = tensor.shape});
+  }
+  DurableFile file(path);
+  file.write(safetensors_header(entries));
+  for (const IndexedTensor& tensor : index.tensors) {
+    const std::int64_t elements = tensor.elements();
+    const Piece all{.begin = 0, .length = elements};
+    std::vector<std::byte> bytes(static_cast<std::size_t>(elements * element_bytes(index.dtype)));
+    if (elements > 0) reader.read(tensor, kWeightsState, {&all, 1}, bytes);
+    file.write(bytes);
+  }
+  file.finish();
+}
+
+}  // namespace
+
+void convert_checkpoint(const std::filesystem::path& directory, const std::filesystem::path& out) {
+  ShardReader reader(directory);
+  for (const IndexedFile& file : reader.index().files) reader.verify(file);
+  if (std::filesystem::exists(out)) fail_input(fmt::format("{}: is there already", out.string()));
+  std::filesystem::path partial = out;
+  partial += ".partial";
+  std::error_code error;
+  std::filesystem::remove(partial, error);
+  try {
+    write_whole(reader, partial);
+  } catch (...) {
+    std::filesystem::remove(partial, error);
+    throw;
+  }
+  std::filesystem::rename(partial, out, error);
+  if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
+}
+
+}  // namespace stepwright

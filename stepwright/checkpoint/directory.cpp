@@ -1,0 +1,111 @@
+#include "stepwright/checkpoint/directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kCommittedPrefix = "step-";
+constexpr std::string_view kWritingPrefix = ".writing-";
+
+/// The step that a name says; nothing for other names.
+std::optional<std::int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(kCommittedPrefix)) return std::nullopt;
+  name.remove_prefix(kCommittedPrefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return step;
+}
+
+[[noreturn]] void refuse_directory(const std::filesystem::path& path, int error) {
+  fail_input(fmt::format("{}: cannot be written: {}", path.string(),
+                         std::generic_category().message(error)));
+}
+
+}  // namespace
+
+std::string checkpoint_name(std::int64_t step) {
+  return fmt::format("{}{:08}", kCommittedPrefix, step);
+}
+
+std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& directory) {
+  std::optional<std::filesystem::path> last;
+  std::int64_t highest = -1;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const auto step = step_of(entry.path().filename().string());
+    if (!step || *step <= highest || !std::filesystem::exists(entry.path() / kIndexName)) continue;
+    highest = *step;
+    last = entry.path();
+  }
+  return last;
+}
+
+std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
+  if (std::filesystem::exists(path / kIndexName)) return path;
+  if (const auto last = last_checkpoint(path)) return *last;
+  fail_input(fmt::format("{}: {}", path.string(),
+                         std::filesystem::exists(path) ? "holds no committed checkpoint"
+                                                       : "is not there"));
+}
+
+DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) refuse_directory(directory, error.value());
+  const std::filesystem::path path = directory / ".lock";
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) refuse_directory(directory, errno);
+  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  ::close(file_);
+  if (reason != EWOULDBLOCK) refuse_directory(path, reason);
+  fail_input(fmt::format("{}: another run writes its checkpoints here", directory.string()));
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::filesystem::path writing_directory(const std::filesystem::path& directory, std::int64_t step,
+                                        const std::string& run) {
+  return directory / fmt::format("{}{}-{}", kWritingPrefix, checkpoint_name(step), run);
+}
+
+void remove_uncommitted(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().filename().string().starts_with(kWritingPrefix)) {
+      std::filesystem::remove_all(entry.path(), error);
+    }
+  }
+}
+
+void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
+            const CheckpointIndex& index) {
+  DurableFile file(writing / kIndexName);
+  file.write(index_text(index));
+  file.finish();
+  sync_directory(writing);
+  const std::filesystem::path committed = directory / checkpoint_name(index.run.step);
+  std::error_code error;
+  std::filesystem::rename(writing, committed, error);
+  if (error) {
+    throw Error(ErrorKind::kRuntime, fmt::format("{}: cannot be committed: {}", committed.string(),
+                                                 error.message()));
+  }
+  sync_directory(directory);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace stepwright {
+
+/// What a file should hold.
+struct FileSum {
+  std::int64_t bytes = 0;
+  std::string checksum;  ///< XXH3, 64 bits, 16 hexadecimal digits.
+  bool operator==(const FileSum&) const = default;
+};
+
+/// The checksum of bytes, as in `FileSum`.
+std::string checksum(std::span<const std::byte> bytes);
+std::string checksum(const std::string& text);
+
+/// A new file that is on the disk when `finish` returns.
+class DurableFile {
+ public:
+  /// Every member fails with `kRuntime`, naming the file and what the system says.
+  explicit DurableFile(const std::filesystem::path& path);
+  ~DurableFile();
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(const std::string& text);
+  FileSum finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Makes names in a directory durable. Fails with `kRuntime`.
+void sync_directory(const std::filesystem::path& path);
+
+}  // namespace stepwright

@@ -1,0 +1,59 @@
+#include "stepwright/checkpoint/index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/mapped_file.h"
+
+namespace stepwright {
+
+std::int64_t IndexedTensor::elements() const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+void add_part(CheckpointIndex& index, const ShardPart& part) {
+  std::map<std::string_view, IndexedTensor*> known;
+  const auto file = std::ssize(index.files);
+  index.files.push_back(part.file);
+  index.tensors.reserve(index.tensors.size() + part.tensors.size());
+  for (IndexedTensor& tensor : index.tensors) known[tensor.name] = &tensor;
+  for (const IndexedTensor& own : part.tensors) {
+    const auto found = known.find(own.name);
+    IndexedTensor* whole = found != known.end() ? found->second : nullptr;
+    if (whole == nullptr) whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}});
+    if (whole->shape != own.shape) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{}: ranks disagree about the shape of '{}'", part.file.name, own.name));
+    }
+    for (const IndexedSlice& slice : own.slices) whole->slices.push_back({file, slice.pieces});
+  }
+}
+
+CheckpointIndex load_index(const std::filesystem::path& directory) {
+  const std::filesystem::path path = directory / kIndexName;
+  if (!std::filesystem::exists(path)) {
+    fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
+                           kIndexName));
+  }
+  const MappedFile file(path);
+  const auto* text = reinterpret_cast<const char*>(file.bytes().data());
+  return parse_index({text, file.bytes().size()}, path);
+}
+
+void check_complete(const CheckpointIndex& index, const std::filesystem::path& path) {
+  for (const IndexedTensor& tensor : index.tensors) {
+    std::vector<Run> runs;
+    for (const IndexedSlice& slice : tensor.slices) append_runs(runs, slice.pieces, slice.file);
+    const std::int64_t flaw = first_flaw(runs, tensor.elements());
+    if (flaw < 0) continue;
+    fail_input(fmt::format("{}: tensor '{}': its slices do not hold element {} of {} exactly once",
+                           path.string(), tensor.name, flaw, tensor.elements()));
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,244 @@
+// The index as a file: docs/formats.md, "Checkpoint".
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "stepwright/checkpoint/index.h"
+#include "stepwright/checkpoint/safetensors.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+using IndexJson = nlohmann::ordered_json;
+constexpr std::string_view kIndexVersion = "checkpoint/1";
+
+[[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
+  fail_input(fmt::format("{}: {}", path.string(), what));
+}
+
+IndexJson pieces_json(const std::vector<Piece>& pieces) {
+  auto list = IndexJson::array();
+  for (const Piece& p : pieces) list.push_back({p.begin, p.length, p.stride, p.count});
+  return list;
+}
+
+IndexJson tensors_json(const std::vector<IndexedTensor>& tensors) {
+  auto list = IndexJson::array();
+  for (const IndexedTensor& tensor : tensors) {
+    auto slices = IndexJson::array();
+    for (const IndexedSlice& slice : tensor.slices) {
+      slices.push_back({{"file", slice.file}, {"pieces", pieces_json(slice.pieces)}});
+    }
+    list.push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"slices", slices}});
+  }
+  return list;
+}
+
+IndexJson file_json(const IndexedFile& file) {
+  return {{"name", file.name}, {"bytes", file.sum.bytes}, {"xxh3", file.sum.checksum}};
+}
+
+IndexJson content_json(const CheckpointIndex& index) {
+  const CheckpointRun& run = index.run;
+  auto files = IndexJson::array();
+  for (const IndexedFile& file : index.files) files.push_back(file_json(file));
+  return {{"step", run.step},       {"seed", run.seed},      {"samples", run.samples},
+          {"length", run.length},   {"tokens", run.tokens},  {"plan", run.plan},
+          {"program", run.program}, {"dtype", index.dtype},  {"states", index.states},
+          {"files", files},         {"tensors", tensors_json(index.tensors)}};
+}
+
+/// Entries of a mapping, with messages that name them.
+class IndexReader {
+ public:
+  IndexReader(const IndexJson& json, std::string where, const std::filesystem::path& path)
+      : json_(json), where_(std::move(where)), path_(path) {
+    if (!json.is_object()) refuse_index(path, where_ + " is no mapping");
+  }
+
+  [[nodiscard]] const IndexJson& at(const char* key) const {
+    const auto found = json_.find(key);
+    if (found == json_.end()) refuse_index(path_, fmt::format("{} has no '{}'", where_, key));
+    return *found;
+  }
+  [[nodiscard]] std::string text(const char* key) const {
+    if (!at(key).is_string()) refuse_index(path_, fmt::format("{}: '{}' is no text", where_, key));
+    return at(key).get<std::string>();
+  }
+  [[nodiscard]] std::int64_t number(const char* key) const { return number_of(at(key), key); }
+  [[nodiscard]] const IndexJson& list(const char* key) const {
+    if (!at(key).is_array()) refuse_index(path_, fmt::format("{}: '{}' is no list", where_, key));
+    return at(key);
+  }
+  [[nodiscard]] std::int64_t number_of(const IndexJson& value, const char* key) const {
+    const bool fits = value.is_number_unsigned() &&
+                      value.get<std::uint64_t>() <=
+                          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (!fits) refuse_index(path_, fmt::format("{}: '{}' is no number from 0", where_, key));
+    return value.get<std::int64_t>();
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    refuse_index(path_, fmt::format("{}: {}", where_, what));
+  }
+
+ private:
+  const IndexJson& json_;
+  std::string where_;
+  const std::filesystem::path& path_;
+};
+
+Piece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
+  if (!json.is_array() || json.size() != 4) slice.refuse("a piece is no list of four numbers");
+  const auto number = [&](std::size_t i) { return slice.number_of(json[i], "pieces"); };
+  const Piece piece{.begin = number(0), .length = number(1), .stride = number(2),
+                    .count = number(3)};
+  const bool spaced = piece.count == 1 || piece.stride >= piece.length;
+  std::int64_t end = 0;
+  const bool inside = piece.length > 0 && piece.count > 0 && spaced &&
+                      !__builtin_mul_overflow(piece.stride, piece.count - 1, &end) &&
+                      !__builtin_add_overflow(end, piece.begin, &end) &&
+                      !__builtin_add_overflow(end, piece.length, &end) && end <= whole;
+  if (!inside) {
+    slice.refuse(fmt::format("the piece [{}, {}, {}, {}] does not lie in {} elements", piece.begin,
+                             piece.length, piece.stride, piece.count, whole));
+  }
+  return piece;
+}
+
+IndexedSlice read_slice(const IndexJson& json, std::int64_t whole, const std::string& where,
+                        const std::filesystem::path& path) {
+  const IndexReader reader(json, where, path);
+  IndexedSlice slice{.file = reader.number("file"), .pieces = {}};
+  std::int64_t left = whole;
+  for (const IndexJson& one : reader.list("pieces")) {
+    slice.pieces.push_back(read_piece(one, whole, reader));
+    left -= slice.pieces.back().elements();
+    if (left < 0) reader.refuse("more elements than the tensor has");
+  }
+  return slice;
+}
+
+IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& path) {
+  const IndexReader reader(json, "a tensor", path);
+  IndexedTensor tensor{.name = reader.text("name"), .shape = {}, .slices = {}};
+  const std::string where = fmt::format("tensor '{}'", tensor.name);
+  const IndexReader named(json, where, path);
+  std::int64_t whole = 8;  // bytes, at most: no arithmetic on sizes may overflow
+  for (const IndexJson& extent : named.list("shape")) {
+    tensor.shape.push_back(named.number_of(extent, "shape"));
+    if (__builtin_mul_overflow(whole, tensor.shape.back(), &whole)) {
+      named.refuse("more elements than a file can hold");
+    }
+  }
+  for (const IndexJson& slice : named.list("slices")) {
+    tensor.slices.push_back(read_slice(slice, whole / 8, where, path));
+  }
+  return tensor;
+}
+
+IndexedFile read_file_entry(const IndexJson& json, const std::filesystem::path& path) {
+  const IndexReader reader(json, "a file", path);
+  IndexedFile file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
+  const bool plain = !file.name.empty() && file.name.find('/') == std::string::npos &&
+                     file.name != "." && file.name != "..";
+  if (!plain) refuse_index(path, fmt::format("file '{}': no plain name", file.name));
+  return file;
+}
+
+CheckpointRun read_run(const IndexReader& content) {
+  return {.step = content.number("step"),
+          .seed = content.at("seed").is_number_unsigned()
+                      ? content.at("seed").get<std::uint64_t>()
+                      : static_cast<std::uint64_t>(content.number("seed")),
+          .samples = content.number("samples"),
+          .length = content.number("length"),
+          .tokens = content.number("tokens"),
+          .plan = content.text("plan"),
+          .program = content.text("program")};
+}
+
+/// States, files and tensors name each other correctly.
+void check_names(const CheckpointIndex& index, const std::filesystem::path& path) {
+  if (element_bytes(index.dtype) == 0) {
+    refuse_index(path, fmt::format("dtype '{}' is not known", index.dtype));
+  }
+  if (index.states.empty() || index.states.front() != kWeightsState) {
+    refuse_index(path, "the first of 'states' is not weights");
+  }
+  std::set<std::string_view> names;
+  for (const IndexedFile& file : index.files) {
+    if (!names.insert(file.name).second) {
+      refuse_index(path, fmt::format("file '{}' is listed twice", file.name));
+    }
+  }
+  names.clear();
+  for (const IndexedTensor& tensor : index.tensors) {
+    if (!names.insert(tensor.name).second) {
+      refuse_index(path, fmt::format("tensor '{}' is listed twice", tensor.name));
+    }
+    for (const IndexedSlice& slice : tensor.slices) {
+      if (slice.file < std::ssize(index.files)) continue;
+      refuse_index(path, fmt::format("tensor '{}': file {} of {}", tensor.name, slice.file,
+                                     index.files.size()));
+    }
+  }
+}
+
+}  // namespace
+
+std::string index_text(const CheckpointIndex& index) {
+  const IndexJson content = content_json(index);
+  return IndexJson({{"stepwright", kIndexVersion},
+                    {"xxh3", checksum(content.dump())},
+                    {"content", content}})
+             .dump() +
+         "\n";
+}
+
+CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path) {
+  const IndexJson json = IndexJson::parse(text, nullptr, false);
+  if (json.is_discarded()) refuse_index(path, "is no JSON: truncated or damaged");
+  const IndexReader file(json, "the file", path);
+  if (file.text("stepwright") != kIndexVersion) {
+    refuse_index(path, fmt::format("stepwright: '{}', this program reads {}",
+                                   file.text("stepwright"), kIndexVersion));
+  }
+  const std::string sum =
+      checksum(file.at("content").dump(-1, ' ', false, IndexJson::error_handler_t::replace));
+  if (file.text("xxh3") != sum) {
+    refuse_index(path, fmt::format("damaged: checksum {}, the file says {}", sum,
+                                   file.text("xxh3")));
+  }
+  const IndexReader content(file.at("content"), "content", path);
+  CheckpointIndex index{.run = read_run(content), .dtype = content.text("dtype")};
+  for (const IndexJson& state : content.list("states")) {
+    if (!state.is_string()) content.refuse("'states' holds something that is no text");
+    index.states.push_back(state.get<std::string>());
+  }
+  for (const IndexJson& one : content.list("files")) {
+    index.files.push_back(read_file_entry(one, path));
+  }
+  for (const IndexJson& one : content.list("tensors")) {
+    index.tensors.push_back(read_tensor(one, path));
+  }
+  check_names(index, path);
+  return index;
+}
+
+std::string part_text(const ShardPart& part) {
+  return IndexJson({{"file", file_json(part.file)}, {"tensors", tensors_json(part.tensors)}}).dump();
+}
+
+ShardPart parse_part(std::string_view text) {
+  const std::filesystem::path path = "a rank's part of a checkpoint";
+  const IndexJson json = IndexJson::parse(text, nullptr, false);
+  const IndexReader reader(json, "the part", path);
+  ShardPart part{.file = read_file_entry(reader.at("file"), path), .tensors = {}};
+  for (const IndexJson& one : reader.list("tensors")) part.tensors.push_back(read_tensor(one, path));
+  return part;
+}
+
+}  // namespace stepwright

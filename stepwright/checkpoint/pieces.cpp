@@ -1,0 +1,52 @@
+#include "stepwright/checkpoint/pieces.h"
+
+#include <algorithm>
+
+namespace stepwright {
+
+void add_run(std::vector<Piece>& pieces, std::int64_t begin, std::int64_t length) {
+  if (length == 0) return;
+  if (!pieces.empty()) {
+    Piece& last = pieces.back();
+    if (last.count == 1 && begin == last.begin + last.length) {
+      last.length += length;
+      return;
+    }
+    const bool second = last.count == 1 && begin > last.begin + last.length;
+    const bool next = last.count > 1 && begin == last.begin + last.stride * last.count;
+    if (length == last.length && (second || next)) {
+      last.stride = begin - (last.begin + last.stride * (last.count - 1));
+      ++last.count;
+      return;
+    }
+  }
+  pieces.push_back({.begin = begin, .length = length, .stride = 0, .count = 1});
+}
+
+std::int64_t elements_of(std::span<const Piece> pieces) {
+  std::int64_t sum = 0;
+  for (const Piece& piece : pieces) sum += piece.elements();
+  return sum;
+}
+
+void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int64_t source) {
+  std::int64_t at = 0;
+  for (const Piece& piece : pieces) {
+    for (std::int64_t i = 0; i < piece.count; ++i) {
+      runs.push_back({piece.begin + i * piece.stride, piece.length, source, at});
+      at += piece.length;
+    }
+  }
+}
+
+std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements) {
+  std::ranges::sort(runs, {}, &Run::begin);
+  std::int64_t end = 0;
+  for (const Run& run : runs) {
+    if (run.begin != end) return std::min(run.begin, end);
+    end += run.length;
+  }
+  return end == elements ? -1 : std::min(end, elements);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/checkpoint/index.h"
+#include "stepwright/checkpoint/safetensors.h"
+
+namespace stepwright {
+
+/// A flat tensor to write: its bytes live elsewhere.
+struct ShardTensor {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// Writes a safetensors file that is on the disk on return. Fails with `kRuntime`.
+FileSum write_safetensors_file(const std::filesystem::path& path,
+                               const std::vector<ShardTensor>& tensors);
+
+/// The name of a state's part in a shard.
+std::string shard_tensor_name(std::string_view state, std::string_view tensor);
+
+/// The numbers of a committed checkpoint.
+class ShardReader {
+ public:
+  /// Fails with `kInput` when the index is damaged or incomplete.
+  explicit ShardReader(const std::filesystem::path& directory);
+  [[nodiscard]] const CheckpointIndex& index() const { return index_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+
+  /// Fails with `kInput`, naming the file, unless its size and checksum are those of the index.
+  void verify(const IndexedFile& file) const;
+  /// A tensor of the index; null when it has none of this name.
+  [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
+  /// Reads the elements that the pieces name, one after the other. Fails with `kInput`, naming file
+  /// and tensor, when a shard contradicts the index.
+  void read(const IndexedTensor& tensor, std::string_view state, std::span<const Piece> pieces,
+            std::span<std::byte> out);
+
+ private:
+  std::span<const std::byte> slice(const IndexedTensor& tensor, std::string_view state,
+                                   const IndexedSlice& which);
+
+  std::filesystem::path directory_;
+  CheckpointIndex index_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::map<std::int64_t, std::unique_ptr<SafetensorsFile>> open_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,51 @@
+#include "stepwright/checkpoint/pieces.h"
+
+#include <gtest/gtest.h>
+
+namespace stepwright::testing {
+namespace {
+
+TEST(Pieces, ColumnsOfAMatrixAreOnePiece) {
+  std::vector<Piece> pieces;
+  for (std::int64_t row = 0; row < 5; ++row) add_run(pieces, row * 8 + 2, 3);
+  EXPECT_EQ(pieces, (std::vector<Piece>{{2, 3, 8, 5}}));
+  EXPECT_EQ(elements_of(pieces), 15);
+}
+
+TEST(Pieces, RowsThatTouchAreOneRun) {
+  std::vector<Piece> pieces;
+  for (std::int64_t row = 4; row < 7; ++row) add_run(pieces, row * 8, 8);
+  EXPECT_EQ(pieces, (std::vector<Piece>{{32, 24, 0, 1}}));
+}
+
+TEST(Pieces, ACutInsideARowStandsByItself) {
+  std::vector<Piece> pieces;
+  add_run(pieces, 5, 1);
+  for (std::int64_t row = 1; row < 4; ++row) add_run(pieces, row * 8 + 2, 4);
+  add_run(pieces, 34, 2);
+  EXPECT_EQ(pieces, (std::vector<Piece>{{5, 1, 0, 1}, {10, 4, 8, 3}, {34, 2, 0, 1}}));
+}
+
+TEST(Pieces, RunsStandOneAfterTheOther) {
+  std::vector<Run> runs;
+  const std::vector<Piece> pieces{{2, 3, 8, 2}, {40, 1, 0, 1}};
+  append_runs(runs, pieces, 7);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[1].begin, 10);
+  EXPECT_EQ(runs[1].at, 3);
+  EXPECT_EQ(runs[2].at, 6);
+  EXPECT_EQ(runs[2].source, 7);
+}
+
+TEST(Pieces, AFlawIsAHoleOrAnOverlap) {
+  std::vector<Run> whole{{4, 4, 0, 0}, {0, 4, 1, 0}};
+  EXPECT_EQ(first_flaw(whole, 8), -1);
+  EXPECT_EQ(first_flaw(whole, 9), 8);
+  std::vector<Run> overlap{{0, 4, 0, 0}, {3, 5, 1, 0}};
+  EXPECT_EQ(first_flaw(overlap, 8), 3);
+  std::vector<Run> hole{{0, 4, 0, 0}, {5, 3, 1, 0}};
+  EXPECT_EQ(first_flaw(hole, 8), 4);
+}
+
+}  // namespace
+}  // namespace stepwright::testing
