@@ -16,10 +16,12 @@ test:
 	tools/fuzz.sh 3 -seed=1
 	ctest --preset dev -j "$$(nproc)"
 
-# Ranks on 160 random plans; the suite itself takes a sample of them.
+# Ranks on 160 random plans, and 100 kills; the suite itself takes a sample of them.
 test-long: test
 	STEPWRIGHT_RANDOM_PLANS=160 STEPWRIGHT_COMMAND=build/dev/stepwright \
 		build/dev/tests/runtime/runtime_random_test
+	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/dev/stepwright \
+		build/dev/tests/runtime/runtime_faults_test --gtest_filter=*Killed*
 
 bench:
 	tools/setup.sh bench

@@ -15,7 +15,7 @@ namespace stepwright {
 namespace {
 
 /// Seconds that the other ranks have to say what they waited for when one has failed.
-constexpr std::chrono::seconds kGrace{5};
+constexpr std::chrono::seconds kGrace{10};
 
 void check_ranks(const TrainOptions& options, std::int64_t started, std::string_view how) {
   const std::int64_t planned = load_legal_plan(options.plan).plan.parallel.ranks();

@@ -1,6 +1,7 @@
 #include "stepwright/runtime/groups.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -8,6 +9,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/runtime/watch.h"
 
 namespace stepwright {
 namespace {
@@ -40,8 +42,9 @@ std::vector<std::int64_t> all_ranks(std::int64_t size) {
 
 }  // namespace
 
-Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log)
-    : backend_(std::move(backend)), log_(std::move(log)) {
+Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
+                           Watch* watch)
+    : backend_(std::move(backend)), log_(std::move(log)), watch_(watch) {
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
 }
 
@@ -50,40 +53,57 @@ void Communicator::record(const Operator& op, const at::Tensor& payload) {
                         static_cast<std::int64_t>(payload.nbytes())});
 }
 
+std::string Communicator::describe(const Operator& op) const {
+  return fmt::format("{} of {} ({} group, ranks {})", name_of(kOperatorNames, op.kind), op.name,
+                     name_of(kGroupNames, log_.group), fmt::join(log_.members, " "));
+}
+
+void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work) {
+  const Watch::Waiting waiting(watch_, what);
+  try {
+    work->wait();
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    const std::string why = fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
+    if (watch_ != nullptr) watch_->give_up(why, true, 1);
+    throw Error(ErrorKind::kRuntime, why);
+  }
+}
+
 void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   c10d::AllreduceOptions options;
   options.reduceOp = op.largest ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
-  backend_->allreduce(buffers, options)->wait();
+  wait(describe(op), backend_->allreduce(buffers, options));
 }
 
 void Communicator::all_gather(const Operator& op, at::Tensor& whole, at::Tensor part) {
   record(op, whole);
-  backend_->_allgather_base(whole, part)->wait();
+  wait(describe(op), backend_->_allgather_base(whole, part));
 }
 
 void Communicator::reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole) {
   record(op, whole);
-  backend_->_reduce_scatter_base(part, whole)->wait();
+  wait(describe(op), backend_->_reduce_scatter_base(part, whole));
 }
 
 void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent) {
   record(op, sent);
   std::vector<std::int64_t> equal;
-  backend_->alltoall_base(received, sent, equal, equal)->wait();
+  wait(describe(op), backend_->alltoall_base(received, sent, equal, equal));
 }
 
 void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
-  sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer});
+  sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
 }
 
 void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
-  backend_->recv(buffers, static_cast<int>(from), tag)->wait();
+  wait(describe(op), backend_->recv(buffers, static_cast<int>(from), tag));
 }
 
 void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor& received) {
@@ -92,12 +112,12 @@ void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor&
   std::vector<at::Tensor> out{sent};
   std::vector<at::Tensor> in{received};
   const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);
-  backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag)->wait();
-  sending->wait();
+  wait(describe(op), backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag));
+  wait(describe(op), sending);
 }
 
 void Communicator::finish() {
-  for (const Sending& one : sending_) one.work->wait();
+  for (const Sending& one : sending_) wait(one.what, one.work);
   sending_.clear();
 }
 
@@ -118,7 +138,8 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
     communicators_[{kind, channel}] = std::make_unique<Communicator>(
         gloo(world, name, members),
         ExecutedCommunicator{
-            .rank = world.rank, .group = kind, .channel = channel, .members = members});
+            .rank = world.rank, .group = kind, .channel = channel, .members = members},
+                             world.watch);
   }
 }
 

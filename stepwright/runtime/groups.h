@@ -16,10 +16,13 @@
 
 namespace stepwright {
 
+class Watch;
+
 /// A process group as one stream of a rank uses it; every call is recorded.
 class Communicator {
  public:
-  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log);
+  /// `watch`: told what the rank waits for; null when there is none.
+  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch);
 
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
@@ -43,15 +46,20 @@ class Communicator {
 
  private:
   void record(const Operator& op, const at::Tensor& payload);
+  /// Waits for a call. Another rank's end, or the time that it took, ends this rank by the watch.
+  void wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
+  [[nodiscard]] std::string describe(const Operator& op) const;
   struct Sending {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
+    std::string what;
   };
   c10::intrusive_ptr<c10d::Backend> backend_;
   ExecutedCommunicator log_;
   std::int64_t index_ = 0;
   int next_tag_ = 1 << 20;
   std::vector<Sending> sending_;
+  Watch* watch_ = nullptr;
 };
 
 /// The communicators of a rank: one for each kind of group and stream that its program uses, so
@@ -63,6 +71,7 @@ class Groups {
     std::int64_t rank = 0;
     std::int64_t size = 1;
     std::chrono::milliseconds timeout{};
+    Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws.
   };
   Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage);
 

@@ -2,13 +2,17 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -20,6 +24,7 @@
 #include "stepwright/runtime/launch.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/runtime/trainer.h"
+#include "stepwright/runtime/watch.h"
 
 namespace stepwright {
 namespace {
@@ -75,6 +80,24 @@ void report_step(const StepReport& report, std::ofstream& metrics) {
           << std::flush;
 }
 
+std::string own_name() {
+  const char* rank = std::getenv("RANK");
+  return fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
+}
+
+/// Ends with whoever started this process on this machine: a rank alone only holds files and cores.
+void end_with_parent() {
+  const char* parent = std::getenv("STEPWRIGHT_PARENT");
+  if (parent == nullptr || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  if (std::atoll(parent) != ::getppid()) ::_exit(1);  // it ended before
+}
+
+[[noreturn]] void end_process(const std::string& message, int code) {
+  fmt::print(stderr, "{}: error: {}\n", own_name(), message);
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
 void run(const TrainOptions& options) {
   check(options);
   const PlannedJob planned = load_plan(options.plan);
@@ -94,6 +117,11 @@ void run(const TrainOptions& options) {
   } else {
     world.store = c10::make_intrusive<c10d::HashStore>();
   }
+  std::unique_ptr<Watch> watch;
+  if (place.size > 1) {
+    watch = std::make_unique<Watch>(world.store, place.rank, place.size, end_process);
+    world.watch = watch.get();
+  }
   std::ofstream metrics;
   train(planned, options, world, [&](const StepReport& report) {
     if (!options.metrics.empty() && !metrics.is_open()) metrics.open(options.metrics);
@@ -112,8 +140,8 @@ int run_rank(int argc, char** argv) {
   TrainOptions options;
   add_train_flags(app, options);
   CLI11_PARSE(app, argc, argv);
-  const char* rank = std::getenv("RANK");
-  const std::string who = fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
+  const std::string who = own_name();
+  end_with_parent();
   try {
     run(options);
     return 0;

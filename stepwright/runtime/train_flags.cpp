@@ -9,6 +9,18 @@
 namespace stepwright {
 namespace {
 
+void add_checkpoint_flags(CLI::App& app, TrainOptions& o) {
+  app.add_option("--checkpoint", o.checkpoint, "Write checkpoints into this directory")
+      ->type_name("DIR");
+  app.add_option("--checkpoint-every", o.checkpoint_every,
+                 "Steps between checkpoints; 0: only after the last step")
+      ->type_name("N");
+  app.add_flag("--resume", o.resume,
+               "Go on from the last checkpoint in --checkpoint, if there is one, under any plan");
+  app.add_flag("--skip-nan", o.skip_nan,
+               "Leave out the update of a step whose gradients are no numbers, and go on");
+}
+
 void add_learning_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--lr", o.learning_rate, "Learning rate after the warm-up")->type_name("RATE");
   app.add_option("--min-lr", o.least_learning_rate, "Learning rate at the last step")
@@ -42,6 +54,7 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
       ->type_name("FILE");
   app.add_option("--gradients", o.gradients, "Write the last step's gradients the same way")
       ->type_name("FILE");
+  add_checkpoint_flags(app, o);
   add_learning_flags(app, o);
 }
 
@@ -52,6 +65,10 @@ void check(const TrainOptions& o) {
   need(o.steps >= 0, "--steps", "at least 0");
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
+  need(o.checkpoint_every >= 0, "--checkpoint-every", "at least 0");
+  need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
+       "goes with --checkpoint");
+  need(!o.resume || !o.checkpoint.empty(), "--resume", "goes with --checkpoint");
   need(o.learning_rate >= 0, "--lr", "at least 0");
   need(o.warmup_steps >= 0, "--warmup", "at least 0");
   need(o.clip >= 0, "--clip", "at least 0");
@@ -78,6 +95,10 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--metrics", o.metrics);
   text("--weights", o.weights);
   text("--gradients", o.gradients);
+  text("--checkpoint", o.checkpoint);
+  number("--checkpoint-every", o.checkpoint_every);
+  if (o.resume) words.emplace_back("--resume");
+  if (o.skip_nan) words.emplace_back("--skip-nan");
   number("--lr", o.learning_rate);
   number("--min-lr", o.least_learning_rate);
   number("--warmup", o.warmup_steps);

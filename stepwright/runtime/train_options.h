@@ -31,6 +31,10 @@ struct TrainOptions {
   double weight_decay = 0.1;  ///< Of adamw, on every parameter.
   double clip = 1.0;          ///< Of the gradients' norm; 0: none.
   double timeout_s = 60;      ///< How long a rank waits for others.
+  bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
+  std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
+  std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
+  bool resume = false;                ///< From the last committed checkpoint, if there is one.
   std::string ledger;         ///< Files to write; empty: none.
   std::string metrics;
   std::string weights;    ///< After the last step, whole parameters in one safetensors file.

@@ -8,11 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/batches.h"
+#include "stepwright/runtime/checkpointer.h"
 #include "stepwright/runtime/executor.h"
+#include "stepwright/runtime/train_flags.h"
+#include "stepwright/runtime/watch.h"
 #include "stepwright/runtime/whole_model.h"
+#include "stepwright/step/program_json.h"
 
 namespace stepwright {
 namespace {
@@ -73,6 +79,61 @@ bool reports(const RankState& rank) {
          rank.place.context == 0 && rank.place.data == 0;
 }
 
+/// Options that have to be the same on every rank, as text.
+std::string common_options(TrainOptions options) {
+  for (std::string* own : {&options.plan, &options.data, &options.ledger, &options.metrics,
+                           &options.weights, &options.gradients}) {
+    own->clear();
+  }
+  std::string text;
+  for (const std::string& word : train_arguments(options)) text += word + "\n";
+  return text;
+}
+
+/// Ranks that hold different plans would wait for messages that never come, or learn nonsense.
+void check_same_program(const Groups::World& world, const TrainOptions& options,
+                        const std::string& program) {
+  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
+  const auto compare = [&](const char* what, const std::string& own) {
+    const std::vector<std::string> all =
+        exchange(*world.store, what, own, world.rank, world.size, timeout_s);
+    for (std::size_t r = 1; r < all.size(); ++r) {
+      if (all[r] == all.front()) continue;
+      fail_input(fmt::format("rank {} has another {} than rank 0 ({}, {})", r, what, all[r],
+                             all.front()));
+    }
+  };
+  compare("program of its plan", program);
+  compare("set of training options", checksum(common_options(options)));
+}
+
+/// The parameters of this rank whose gradient is no number.
+std::string broken_gradients(RankState& rank) {
+  std::string names;
+  for (const std::int32_t id : rank.store.order()) {
+    for (const StoredParameter& parameter : rank.store.unit(id).parameters) {
+      const at::Tensor& gradient = parameter.gradient;
+      if (parameter.owner != nullptr || !gradient.defined()) continue;
+      if (at::isfinite(gradient).all().item<bool>()) continue;
+      if (!names.empty()) return names + ", ...";
+      names = parameter.slice.name;
+    }
+  }
+  return names.empty() ? "none of this rank" : names;
+}
+
+/// Every rank knows the norm; none has made the update when it is no number.
+void check_numbers(RankState& rank) {
+  const double norm = rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
+  if (std::isfinite(norm) || rank.options.skip_nan) return;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("step {}: the gradients are no numbers (norm {}, loss on this rank {}); "
+                          "first in {}; the update was not made (--skip-nan goes on without it)",
+                          rank.step + 1, std::sqrt(norm),
+                          rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>(),
+                          broken_gradients(rank)));
+}
+
 void finish(RankState& rank, const Groups::World& world) {
   const TrainOptions& options = rank.options;
   if (!options.gradients.empty()) {
@@ -82,19 +143,66 @@ void finish(RankState& rank, const Groups::World& world) {
     write_whole_model(rank, world, WholeState::kWeights, options.weights);
   }
   if (!options.ledger.empty()) write_ledger(rank, world, options.steps);
+  if (world.watch != nullptr) world.watch->stop();
   if (rank.groups.control() != nullptr) rank.groups.control()->barrier()->wait();
 }
 
-}  // namespace
+/// What a step needs beyond the states of the rank.
+struct Loop {
+  Executor& executor;
+  Batches& batches;
+  Checkpointer* checkpointer;  ///< Null: no checkpoints.
+  const std::function<void(const StepReport&)>& report;
+};
 
-void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
-           const std::function<void(const StepReport&)>& report) {
+void run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
+  const TrainOptions& options = rank.options;
+  for (; rank.step < options.steps; ++rank.step) {
+    if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
+    const auto begin = std::chrono::steady_clock::now();
+    rank.sums = no_sums(rank.setting);
+    rank.store.zero_gradients();
+    loop.executor.run_step([&](std::int64_t micro) { return loop.batches.of(rank.step, micro); });
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    check_numbers(rank);
+    if (reports(rank)) loop.report(report_of(rank, time.count()));
+    if (loop.checkpointer == nullptr) continue;
+    loop.checkpointer->check();
+    const std::int64_t done = rank.step + 1;
+    const bool due = options.checkpoint_every > 0 && done % options.checkpoint_every == 0;
+    if (due || done == options.steps) loop.checkpointer->save(done);
+  }
+  if (loop.checkpointer != nullptr) loop.checkpointer->finish();
+}
+
+/// Tells the other ranks why this one ends, while what they wait for is still there.
+template <class Act>
+void tell_failure(Watch* watch, Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    const int code = error.kind() == ErrorKind::kInput         ? 2
+                     : error.kind() == ErrorKind::kUnsupported ? 3
+                                                               : 1;
+    if (watch != nullptr) watch->give_up(error.what(), false, code);
+    throw;
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    if (watch != nullptr) watch->give_up(std::string(text.substr(0, text.find('\n'))), false, 1);
+    throw;
+  }
+}
+
+void train_rank(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
+                const std::function<void(const StepReport&)>& report) {
   const auto& [job, plan] = planned;
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
   check_same_plan(planned, options, world);
   const StepProgram program = build_program(job, plan);
+  const std::string hash = checksum(program_json(program).dump());
+  check_same_program(world, options, hash);
   const Grid grid(plan);
   const Coordinates place = grid.coordinates(world.rank);
   const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
@@ -103,17 +211,29 @@ void train(const PlannedJob& planned, const TrainOptions& options, const Groups:
                        options.seed);
   Groups groups(world, grid, program, stage);
   RankState rank{job, plan, options, setting, place, store, groups};
+  std::unique_ptr<Checkpointer> checkpointer;
+  if (!options.checkpoint.empty()) {
+    checkpointer = std::make_unique<Checkpointer>(rank, world,
+                                                  CheckpointRun{.seed = options.seed,
+                                                                .length = job.length,
+                                                                .tokens = tokens.size(),
+                                                                .plan = plan_yaml(planned),
+                                                                .program = hash});
+    if (options.resume) checkpointer->resume();
+  }
   Batches batches(tokens, std::move(samples), job, plan, place);
   Executor executor(program, stage, rank);
-  for (; rank.step < options.steps; ++rank.step) {
-    const auto begin = std::chrono::steady_clock::now();
-    rank.sums = no_sums(setting);
-    store.zero_gradients();
-    executor.run_step([&](std::int64_t micro) { return batches.of(rank.step, micro); });
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    if (reports(rank)) report(report_of(rank, time.count()));
-  }
-  finish(rank, world);
+  tell_failure(world.watch, [&] {
+    run_steps(rank, world, {executor, batches, checkpointer.get(), report});
+    finish(rank, world);
+  });
+}
+
+}  // namespace
+
+void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
+           const std::function<void(const StepReport&)>& report) {
+  tell_failure(world.watch, [&] { train_rank(planned, options, world, report); });
 }
 
 }  // namespace stepwright

@@ -22,6 +22,7 @@ void each_parameter(RankState& rank, Act act) {
 
 struct Rates {
   double learning;
+  double norm;   ///< Of the gradients, over all ranks.
   double scale;  ///< Of gradients, from clipping.
   double first;  ///< Bias corrections.
   double second;
@@ -37,6 +38,7 @@ Rates rates(const RankState& rank) {
   }
   const auto steps = static_cast<double>(rank.step + 1);
   return {.learning = learning_rate(options, rank.step),
+          .norm = norm,
           .scale = options.clip > 0 ? std::min(1.0, options.clip / (norm + 1e-6)) : 1.0,
           .first = 1 - std::pow(options.beta1, steps),
           .second = 1 - std::pow(options.beta2, steps)};
@@ -74,6 +76,7 @@ void norm_square(Call& call) {
 
 void optimizer_update(Call& call) {
   const Rates r = rates(call.rank);
+  if (!std::isfinite(r.norm)) return;  // every rank knows the norm, so none updates
   each_parameter(call.rank, [&](StoredParameter& p) { update(p, call.rank, r); });
 }
 

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "stepwright/checkpoint/convert.h"
+#include "stepwright/checkpoint/directory.h"
+#include "stepwright/checkpoint/safetensors.h"
+#include "stepwright/checkpoint/verify.h"
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+nlohmann::ordered_json checkpoint_json(const CheckpointIndex& index) {
+  const CheckpointRun& run = index.run;
+  nlohmann::ordered_json json = {{"step", run.step},       {"samples", run.samples},
+                                 {"seed", run.seed},       {"program", run.program},
+                                 {"dtype", index.dtype},   {"states", index.states},
+                                 {"plan", run.plan},       {"files", nlohmann::json::array()},
+                                 {"tensors", nlohmann::json::array()}};
+  for (const IndexedFile& file : index.files) {
+    json["files"].push_back({{"name", file.name}, {"bytes", file.sum.bytes}});
+  }
+  for (const IndexedTensor& tensor : index.tensors) {
+    json["tensors"].push_back(
+        {{"name", tensor.name}, {"shape", tensor.shape}, {"slices", tensor.slices.size()}});
+  }
+  return json;
+}
+
+std::string checkpoint_text(const std::filesystem::path& path, const CheckpointIndex& index) {
+  Table table{.columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
+              .rows = {}};
+  const double width = static_cast<double>(element_bytes(index.dtype)) *
+                       static_cast<double>(index.states.size());
+  double bytes = 0;
+  for (const IndexedTensor& tensor : index.tensors) {
+    const double size = width * static_cast<double>(tensor.elements());
+    bytes += size;
+    table.rows.push_back({tensor.name, fmt::format("{}", fmt::join(tensor.shape, " x ")),
+                          fmt::format("{}", tensor.slices.size()), format_bytes(size)});
+  }
+  return fmt::format("{}: step {}, {} sequences read, {} files, {} of {} ({})\n\n{}\n{}",
+                     path.string(), index.run.step, index.run.samples, index.files.size(),
+                     format_bytes(bytes), index.dtype, fmt::join(index.states, ", "),
+                     to_text(table), index.run.plan);
+}
+
+class Checkpoint : public Command {
+ public:
+  explicit Checkpoint(CLI::App& program)
+      : Command(program, "checkpoint", "Show, verify or convert what `train --checkpoint` wrote",
+                "  stepwright checkpoint show checkpoints\n"
+                "  stepwright checkpoint verify checkpoints/step-00000100\n"
+                "  stepwright checkpoint convert checkpoints -o weights.safetensors") {
+    app()
+        .add_option("ACTION", action_, "show, verify or convert")
+        ->required()
+        ->check(CLI::IsMember({"show", "verify", "convert"}));
+    app()
+        .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
+        ->required();
+    app()
+        .add_option("-o,--output", output_, "With convert: whole weights in one safetensors file")
+        ->type_name("FILE");
+  }
+
+  void run(const Console& console) override {
+    if (output_.empty() == (action_ == "convert")) {
+      fail_input("-o FILE goes with `checkpoint convert`, which needs it");
+    }
+    const std::filesystem::path path = find_checkpoint(directory_);
+    if (action_ == "show") return show(console, path);
+    if (action_ == "verify") return verify(console, path);
+    convert_checkpoint(path, output_);
+    answer(console, path, {{"output", output_}}, "written to " + output_);
+  }
+
+ private:
+  void show(const Console& console, const std::filesystem::path& path) const {
+    const CheckpointIndex index = load_index(path);
+    if (json()) return print_json(console.out, checkpoint_json(index));
+    console.out << checkpoint_text(path, index);
+  }
+
+  void verify(const Console& console, const std::filesystem::path& path) const {
+    const std::vector<std::string> flaws = flaws_of_checkpoint(path);
+    if (!flaws.empty()) {
+      throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
+    }
+    answer(console, path, {{"damaged", false}}, "every file is as it was written");
+  }
+
+  void answer(const Console& console, const std::filesystem::path& path,
+              nlohmann::ordered_json entries, const std::string& text) const {
+    entries["checkpoint"] = path.string();
+    if (json()) return print_json(console.out, entries);
+    console.out << path.string() << ": " << text << '\n';
+  }
+
+  std::string action_;
+  std::string directory_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> checkpoint_command(CLI::App& program) {
+  return std::make_unique<Checkpoint>(program);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,157 @@
+// Checkpoints of runs: continued under the same plan bit by bit, under any other within rounding.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/checkpoint/folder.h"
+#include "tests/runtime/training.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kModel =
+    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
+constexpr const char* kTiedModel =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 251, norm: layernorm, gated: false, "
+    "position: learned, positions: 20, bias: true, tied: true}";
+
+struct Choices {
+  const char* text;
+  int ranks;
+};
+constexpr Choices kOne{"micro_batch: 2\n", 1};
+constexpr Choices kTensorData{
+    "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\nsharding: NNG\n", 4};
+constexpr Choices kPipelineData{"parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nsharding: GGG\n",
+                                4};
+constexpr Choices kGrouped{
+    "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: IIG, group: 2}\n", 4};
+constexpr Choices kInterleaved{
+    "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n", 2};
+constexpr Choices kContextShards{"parallel: {context: 2}\nmicro_batch: 2\nsharding: NIG\n", 2};
+
+std::string plan_of(const char* model, const Choices& choices,
+                    const std::string& precision = "fp64") {
+  return plan_text_of({.model = model,
+                       .precision = precision,
+                       .job = "  optimizer: adamw\n",
+                       .choices = choices.text,
+                       .ranks = choices.ranks});
+}
+
+std::vector<std::string> to(const Folder& folder, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> options{"--checkpoint", (folder.path() / "c").string()};
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+/// The text of standard output and error of a command, and its exit code.
+std::pair<std::string, int> stepwright(const std::string& arguments) {
+  const std::string command =
+      fmt::format("{} {} 2>&1", std::getenv("STEPWRIGHT_COMMAND"), arguments);
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  const int status = ::pclose(pipe);
+  return {text, WEXITSTATUS(status)};
+}
+
+TEST(Checkpoint, ContinuesBitByBitUnderTheSamePlan) {
+  for (const Choices& choices : {kOne, kGrouped, kTensorData}) {
+    const Folder folder;
+    const std::string plan = plan_of(kTiedModel, choices);
+    const Trained whole = train({.plan = plan, .steps = 5});
+    const Trained begun = train({.plan = plan, .steps = 3, .options = to(folder)});
+    ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+    const Trained rest = train({.plan = plan, .steps = 5, .options = to(folder, {"--resume"})});
+    ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+    ASSERT_EQ(rest.losses.size(), 2U);
+    EXPECT_EQ(rest.losses[0], whole.losses[3]);
+    EXPECT_EQ(rest.losses[1], whole.losses[4]);
+    EXPECT_EQ(rest.weights, whole.weights);
+  }
+}
+
+struct Pair {
+  const char* name;
+  const char* model;
+  Choices before;
+  Choices after;
+};
+const Pair kPairs[] = {{"OneToTensorData", kModel, kOne, kTensorData},
+                       {"TensorDataToPipeline", kTiedModel, kTensorData, kPipelineData},
+                       {"PipelineToOne", kTiedModel, kPipelineData, kOne},
+                       {"GroupedToInterleaved", kModel, kGrouped, kInterleaved},
+                       {"InterleavedToContext", kModel, kInterleaved, kContextShards},
+                       {"ContextToGrouped", kTiedModel, kContextShards, kGrouped}};
+
+void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
+
+class OtherPlan : public ::testing::TestWithParam<Pair> {};
+
+TEST_P(OtherPlan, ContinuesWithinRounding) {
+  const Pair& pair = GetParam();
+  const Folder folder;
+  const Trained whole = train({.plan = plan_of(pair.model, kOne), .steps = 4});
+  const Trained begun =
+      train({.plan = plan_of(pair.model, pair.before), .steps = 2, .options = to(folder)});
+  ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+  const Trained rest = train(
+      {.plan = plan_of(pair.model, pair.after), .steps = 4, .options = to(folder, {"--resume"})});
+  ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_NEAR(rest.losses.back(), whole.losses.back(), 1e-9);
+  EXPECT_LE(distance(whole.weights, rest.weights), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OtherPlan, ::testing::ValuesIn(kPairs),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Checkpoint, IsShownVerifiedAndConverted) {
+  const Folder folder;
+  const Trained trained = train({.plan = plan_of(kModel, kTensorData),
+                                 .steps = 2,
+                                 .options = to(folder, {"--checkpoint-every", "1"})});
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const std::string directory = (folder.path() / "c").string();
+  EXPECT_THAT(stepwright("checkpoint show " + directory).first,
+              HasSubstr("step-00000002: step 2, 16 sequences read, 4 files"));
+  const auto out = folder.path() / "whole";
+  EXPECT_EQ(stepwright("checkpoint convert " + directory + " -o " + out.string()).second, 0);
+  EXPECT_EQ(read_tensors(out), trained.weights);
+  EXPECT_EQ(stepwright("checkpoint verify " + directory).second, 0);
+  const auto shard = folder.path() / "c/step-00000002/rank-00003.safetensors";
+  std::filesystem::resize_file(shard, std::filesystem::file_size(shard) - 1);
+  const auto [text, code] = stepwright("checkpoint verify " + directory);
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(text, HasSubstr("rank-00003.safetensors: damaged"));
+  const Trained refused = train(
+      {.plan = plan_of(kModel, kTensorData), .steps = 3, .options = to(folder, {"--resume"})});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("rank-00003.safetensors: damaged"));
+}
+
+TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
+  const Folder folder;
+  const std::string plan = plan_of(kModel, kOne);
+  ASSERT_EQ(train({.plan = plan, .steps = 1, .options = to(folder)}).exit_code, 0);
+  const auto refusal = [&](const std::string& text, const std::vector<std::string>& more) {
+    const Trained refused = train({.plan = text, .steps = 2, .options = to(folder, more)});
+    EXPECT_EQ(refused.exit_code, 2);
+    return refused.errors;
+  };
+  EXPECT_THAT(refusal(plan, {}), HasSubstr("is there already; continue it with --resume"));
+  EXPECT_THAT(refusal(plan, {"--resume", "--seed", "5"}), HasSubstr("--seed was 0, now it is 5"));
+  EXPECT_THAT(refusal(plan_of(kTiedModel, kOne), {"--resume"}), HasSubstr("of another model"));
+  EXPECT_THAT(refusal(plan_of(kModel, kOne, "fp32"), {"--resume"}),
+              HasSubstr("its states are F64"));
+  const std::string sgd =
+      plan_text_of({.model = kModel, .job = "  optimizer: sgd\n", .choices = kOne.text});
+  EXPECT_THAT(refusal(sgd, {"--resume"}), HasSubstr("of another optimizer"));
+}
+
+}  // namespace
+}  // namespace stepwright::testing

@@ -1,0 +1,237 @@
+// Ranks that die, hang, disagree or break their numbers; runs that are killed; disks that are full.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "tests/checkpoint/folder.h"
+#include "tests/runtime/training.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using Seconds = std::chrono::duration<double>;
+
+constexpr const char* kModel =
+    "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
+constexpr const char* kTwoRanks = "parallel: {data: 2}\nmicro_batch: 2\nsharding: GGG\n";
+
+std::string two_ranks() {
+  return plan_text_of({.model = kModel, .choices = kTwoRanks, .ranks = 2});
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A run of `stepwright train` under way, leader of its own process group.
+class Running {
+ public:
+  Running(const Folder& folder, const std::string& plan, const std::vector<std::string>& options,
+          const std::vector<std::string>& environment = {})
+      : errors_(folder.path() / fmt::format("errors-{}", count_++)) {
+    const auto path = errors_.string() + ".yaml";
+    std::ofstream(path) << plan;
+    std::vector<std::string> words{std::getenv("STEPWRIGHT_COMMAND"), "train", path, "--data",
+                                   training_text().string()};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    id_ = ::fork();
+    if (id_ != 0) return;
+    ::setpgid(0, 0);
+    for (const std::string& variable : environment) ::putenv(::strdup(variable.c_str()));
+    ::setenv("OMP_NUM_THREADS", "1", 1);
+    ::dup2(::open(errors_.c_str(), O_WRONLY | O_CREAT, 0644), 2);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+  ~Running() { kill_all(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void kill_all() {
+    if (id_ <= 0) return;
+    ::kill(-id_, SIGKILL);
+    wait();
+  }
+  int wait() {
+    int status = 0;
+    ::waitpid(id_, &status, 0);
+    id_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  [[nodiscard]] std::string errors() const { return text_of(errors_); }
+  /// Waits until a text was written to standard error, at most a minute.
+  void await(const std::string& text) const {
+    for (int i = 0; i < 1200 && errors().find(text) == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    ASSERT_THAT(errors(), HasSubstr(text));
+  }
+  /// The process of a rank that this run started.
+  [[nodiscard]] pid_t rank(int which) const {
+    const std::string own = fmt::format("STEPWRIGHT_PARENT={}", id_);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string environment = text_of(entry.path() / "environ");
+      const bool mine = environment.find(own + '\0') != std::string::npos;
+      const bool named =
+          environment.find(fmt::format("LOCAL_RANK={}", which) + '\0') != std::string::npos;
+      if (mine && named) return std::atoi(entry.path().filename().c_str());
+    }
+    return 0;
+  }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path errors_;
+  pid_t id_ = 0;
+};
+
+TEST(Faults, ADeadRankIsNamedByTheOthers) {
+  const Folder folder;
+  for (const int victim : {1, 0}) {
+    Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "30"});
+    run.await("step      2");
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_GT(run.rank(victim), 0);
+    ::kill(run.rank(victim), SIGKILL);
+    EXPECT_EQ(run.wait(), 1);
+    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - begin).count(), 30);
+    EXPECT_THAT(run.errors(), HasSubstr(fmt::format("stepwright-rank {}: error: ", 1 - victim)));
+    EXPECT_THAT(
+        run.errors(),
+        AnyOf(
+            HasSubstr(fmt::format("rank {} died or hangs: it does not answer; here: step", victim)),
+            HasSubstr("rank 0, which serves the ranks' store, died or hangs; here: step")));
+    EXPECT_THAT(run.errors(), HasSubstr("group, ranks 0 1)"));
+  }
+}
+
+TEST(Faults, AHangingRankIsNamedAfterTheTimeout) {
+  const Folder folder;
+  Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "3"});
+  run.await("step      2");
+  ::kill(run.rank(1), SIGSTOP);
+  EXPECT_EQ(run.wait(), 1);
+  EXPECT_THAT(run.errors(), HasSubstr("rank 1 died or hangs: it does not answer; here: step"));
+  EXPECT_THAT(run.errors(), HasSubstr("waiting 3."));
+}
+
+TEST(Faults, RanksWithOtherPlansAreRefused) {
+  const Folder folder;
+  const std::string other = plan_text_of(
+      {.model = kModel, .choices = "parallel: {data: 2}\nmicro_batch: 4\n", .ranks = 2});
+  const std::string port = fmt::format("MASTER_PORT={}", 20000 + ::getpid() % 20000);
+  const auto environment = [&](int rank) {
+    return std::vector<std::string>{fmt::format("RANK={}", rank), "WORLD_SIZE=2",
+                                    "MASTER_ADDR=127.0.0.1", port};
+  };
+  Running first(folder, two_ranks(), {"--timeout", "30"}, environment(0));
+  Running second(folder, other, {"--timeout", "30"}, environment(1));
+  EXPECT_EQ(first.wait(), 2);
+  EXPECT_EQ(second.wait(), 2);
+  EXPECT_THAT(first.errors(), HasSubstr("rank 1 has another program of its plan than rank 0"));
+  EXPECT_THAT(first.errors(), Not(HasSubstr("step      1")));
+}
+
+TEST(Faults, BrokenNumbersStopTheRunOrAreSkipped) {
+  const std::string plan = two_ranks();
+  const Trained stopped = train({.plan = plan, .steps = 4, .options = {"--lr", "1e100"}});
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_THAT(stopped.errors, HasSubstr("the gradients are no numbers"));
+  EXPECT_THAT(stopped.errors, HasSubstr("error: step "));
+  EXPECT_THAT(stopped.errors, HasSubstr("first in "));
+  const Trained skipped =
+      train({.plan = plan, .steps = 4, .options = {"--lr", "1e100", "--skip-nan"}});
+  EXPECT_EQ(skipped.exit_code, 0) << skipped.errors;
+}
+
+TEST(Faults, AFullDiskLosesNothingCommitted) {
+  const Folder folder;
+  const auto disk = folder.path() / "disk";
+  std::filesystem::create_directories(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=1200k") != 0) {
+    GTEST_SKIP() << "a small disk needs root";
+  }
+  const std::string directory = (disk / "c").string();
+  const Trained full = train({.plan = two_ranks(),
+                              .steps = 4,
+                              .options = {"--checkpoint", directory, "--checkpoint-every", "1"}});
+  const int verified = std::system(fmt::format("{} checkpoint verify {} >/dev/null",
+                                               std::getenv("STEPWRIGHT_COMMAND"), directory)
+                                       .c_str());
+  const bool first = std::filesystem::exists(disk / "c/step-00000001");
+  ::umount(disk.c_str());
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.errors, HasSubstr("No space left on device"));
+  EXPECT_EQ(verified, 0);
+  EXPECT_TRUE(first);
+}
+
+TEST(Faults, ADirectoryThatCannotBeWrittenIsRefused) {
+  const Trained refused = train({.plan = two_ranks(), .options = {"--checkpoint", "/proc/none/c"}});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("/proc/none/c: cannot be written"));
+}
+
+/// Kills a run at random moments and continues it each time; nothing that was committed is lost or
+/// damaged, and what comes out is what an uninterrupted run learns.
+TEST(Faults, KilledAtAnyMomentItContinues) {
+  const char* wanted = std::getenv("STEPWRIGHT_KILLS");
+  const int kills = wanted != nullptr ? std::atoi(wanted) : 20;
+  const Folder folder;
+  const std::string directory = (folder.path() / "c").string();
+  const std::vector<std::string> checkpoints{"--checkpoint", directory, "--resume"};
+  std::mt19937 random(1);
+  std::string last;
+  for (int i = 0; i < kills; ++i) {
+    std::vector<std::string> options{"--steps", "1000000", "--checkpoint-every", "1"};
+    options.insert(options.end(), checkpoints.begin(), checkpoints.end());
+    Running run(folder, two_ranks(), options);
+    if (i % 4 != 0) run.await("tokens/s");
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 400000));
+    run.kill_all();
+    EXPECT_THAT(run.errors(), Not(HasSubstr("error"))) << run.errors();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the ranks are gone
+    std::string newest;
+    if (!std::filesystem::exists(directory)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("step-")) newest = std::max(newest, name);
+    }
+    ASSERT_GE(newest, last);
+    last = newest;
+    if (newest.empty()) continue;
+    ASSERT_EQ(std::system(fmt::format("{} checkpoint verify {} >/dev/null",
+                                      std::getenv("STEPWRIGHT_COMMAND"), directory)
+                              .c_str()),
+              0);
+  }
+  ASSERT_GT(last, "step-00000000");
+  const std::int64_t steps = std::atoll(last.substr(5).c_str()) + 2;
+  const Trained whole = train({.plan = two_ranks(), .steps = steps});
+  const Trained rest = train({.plan = two_ranks(), .steps = steps, .options = checkpoints});
+  ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_EQ(rest.weights, whole.weights);
+}
+
+}  // namespace
+}  // namespace stepwright::testing
