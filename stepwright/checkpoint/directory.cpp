@@ -55,9 +55,9 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / kIndexName)) return path;
   if (const auto last = last_checkpoint(path)) return *last;
-  fail_input(fmt::format("{}: {}", path.string(),
-                         std::filesystem::exists(path) ? "holds no committed checkpoint"
-                                                       : "is not there"));
+  fail_input(fmt::format(
+      "{}: {}", path.string(),
+      std::filesystem::exists(path) ? "holds no committed checkpoint" : "is not there"));
 }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
@@ -102,8 +102,8 @@ void commit(const std::filesystem::path& writing, const std::filesystem::path& d
   std::error_code error;
   std::filesystem::rename(writing, committed, error);
   if (error) {
-    throw Error(ErrorKind::kRuntime, fmt::format("{}: cannot be committed: {}", committed.string(),
-                                                 error.message()));
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("{}: cannot be committed: {}", committed.string(), error.message()));
   }
   sync_directory(directory);
 }

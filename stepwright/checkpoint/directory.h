@@ -41,8 +41,8 @@ std::filesystem::path writing_directory(const std::filesystem::path& directory, 
 /// Removes what was not committed. The caller holds the lock.
 void remove_uncommitted(const std::filesystem::path& directory);
 
-/// Makes what ranks wrote a checkpoint: index, sync, rename, sync. Either all of it is there after a
-/// crash or nothing is. Fails with `kRuntime`.
+/// Makes what ranks wrote a checkpoint: index, sync, rename, sync. Either all of it is there after
+/// a crash or nothing is. Fails with `kRuntime`.
 void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
             const CheckpointIndex& index);
 

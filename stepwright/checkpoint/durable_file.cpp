@@ -36,9 +36,7 @@ std::string checksum(std::span<const std::byte> bytes) {
   return hex(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-std::string checksum(const std::string& text) {
-  return checksum(std::as_bytes(std::span(text)));
-}
+std::string checksum(const std::string& text) { return checksum(std::as_bytes(std::span(text))); }
 
 DurableFile::DurableFile(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
   state_->path = path;

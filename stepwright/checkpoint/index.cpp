@@ -25,10 +25,11 @@ void add_part(CheckpointIndex& index, const ShardPart& part) {
   for (const IndexedTensor& own : part.tensors) {
     const auto found = known.find(own.name);
     IndexedTensor* whole = found != known.end() ? found->second : nullptr;
-    if (whole == nullptr) whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}});
+    if (whole == nullptr)
+      whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}});
     if (whole->shape != own.shape) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: ranks disagree about the shape of '{}'", part.file.name, own.name));
+      throw Error(ErrorKind::kRuntime, fmt::format("{}: ranks disagree about the shape of '{}'",
+                                                   part.file.name, own.name));
     }
     for (const IndexedSlice& slice : own.slices) whole->slices.push_back({file, slice.pieces});
   }

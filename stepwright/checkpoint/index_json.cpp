@@ -45,10 +45,17 @@ IndexJson content_json(const CheckpointIndex& index) {
   const CheckpointRun& run = index.run;
   auto files = IndexJson::array();
   for (const IndexedFile& file : index.files) files.push_back(file_json(file));
-  return {{"step", run.step},       {"seed", run.seed},      {"samples", run.samples},
-          {"length", run.length},   {"tokens", run.tokens},  {"plan", run.plan},
-          {"program", run.program}, {"dtype", index.dtype},  {"states", index.states},
-          {"files", files},         {"tensors", tensors_json(index.tensors)}};
+  return {{"step", run.step},
+          {"seed", run.seed},
+          {"samples", run.samples},
+          {"length", run.length},
+          {"tokens", run.tokens},
+          {"plan", run.plan},
+          {"program", run.program},
+          {"dtype", index.dtype},
+          {"states", index.states},
+          {"files", files},
+          {"tensors", tensors_json(index.tensors)}};
 }
 
 /// Entries of a mapping, with messages that name them.
@@ -93,8 +100,8 @@ class IndexReader {
 Piece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
   if (!json.is_array() || json.size() != 4) slice.refuse("a piece is no list of four numbers");
   const auto number = [&](std::size_t i) { return slice.number_of(json[i], "pieces"); };
-  const Piece piece{.begin = number(0), .length = number(1), .stride = number(2),
-                    .count = number(3)};
+  const Piece piece{
+      .begin = number(0), .length = number(1), .stride = number(2), .count = number(3)};
   const bool spaced = piece.count == 1 || piece.stride >= piece.length;
   std::int64_t end = 0;
   const bool inside = piece.length > 0 && piece.count > 0 && spaced &&
@@ -209,8 +216,8 @@ CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& 
   const std::string sum =
       checksum(file.at("content").dump(-1, ' ', false, IndexJson::error_handler_t::replace));
   if (file.text("xxh3") != sum) {
-    refuse_index(path, fmt::format("damaged: checksum {}, the file says {}", sum,
-                                   file.text("xxh3")));
+    refuse_index(path,
+                 fmt::format("damaged: checksum {}, the file says {}", sum, file.text("xxh3")));
   }
   const IndexReader content(file.at("content"), "content", path);
   CheckpointIndex index{.run = read_run(content), .dtype = content.text("dtype")};
@@ -229,7 +236,8 @@ CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& 
 }
 
 std::string part_text(const ShardPart& part) {
-  return IndexJson({{"file", file_json(part.file)}, {"tensors", tensors_json(part.tensors)}}).dump();
+  return IndexJson({{"file", file_json(part.file)}, {"tensors", tensors_json(part.tensors)}})
+      .dump();
 }
 
 ShardPart parse_part(std::string_view text) {
@@ -237,7 +245,8 @@ ShardPart parse_part(std::string_view text) {
   const IndexJson json = IndexJson::parse(text, nullptr, false);
   const IndexReader reader(json, "the part", path);
   ShardPart part{.file = read_file_entry(reader.at("file"), path), .tensors = {}};
-  for (const IndexJson& one : reader.list("tensors")) part.tensors.push_back(read_tensor(one, path));
+  for (const IndexJson& one : reader.list("tensors"))
+    part.tensors.push_back(read_tensor(one, path));
   return part;
 }
 

@@ -6,9 +6,9 @@
 
 namespace stepwright {
 
-/// Where elements that stand together in a shard lie in the whole, flattened tensor: `count` runs of
-/// `length` elements, each `stride` after the one before. A slice of a matrix, however it was cut,
-/// is a few of these.
+/// Where elements that stand together in a shard lie in the whole, flattened tensor: `count` runs
+/// of `length` elements, each `stride` after the one before. A slice of a matrix, however it was
+/// cut, is a few of these.
 struct Piece {
   std::int64_t begin = 0;
   std::int64_t length = 0;
@@ -36,8 +36,8 @@ struct Run {
 /// The runs of pieces that stand one after the other in a source.
 void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int64_t source);
 
-/// Sorts runs and tells the first element of a tensor that no run or two runs hold; -1: each element
-/// from 0 to `elements` is in exactly one.
+/// Sorts runs and tells the first element of a tensor that no run or two runs hold; -1: each
+/// element from 0 to `elements` is in exactly one.
 std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements);
 
 }  // namespace stepwright

@@ -16,15 +16,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr std::size_t kPrefix = 8;                  ///< The header's length.
+constexpr std::size_t kPrefix = 8;  ///< The header's length.
 constexpr std::uint64_t kLongestHeader = 1U << 30U;
 
 struct NamedSize {
   std::string_view name;
   std::int64_t bytes;
 };
-constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2},  {"BF16", 2}, {"I64", 8},
-                                       {"I32", 4}, {"I16", 2}, {"I8", 1},   {"U8", 1},   {"U16", 2},
+constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},
+                                       {"I32", 4}, {"I16", 2}, {"I8", 1},  {"U8", 1},   {"U16", 2},
                                        {"U32", 4}, {"U64", 8}, {"BOOL", 1}};
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
@@ -100,8 +100,7 @@ void check_places(const std::vector<StoredTensor>& tensors, std::int64_t size,
   std::int64_t end = 0;
   for (const StoredTensor& tensor : tensors) {
     if (tensor.begin != end) {
-      refuse(path, fmt::format("tensor '{}' begins at byte {}, {} at {}", tensor.name,
-                               tensor.begin,
+      refuse(path, fmt::format("tensor '{}' begins at byte {}, {} at {}", tensor.name, tensor.begin,
                                tensor.begin < end ? "inside the tensor before, which ends"
                                                   : "after a hole that begins",
                                end));

@@ -32,8 +32,8 @@ std::int64_t element_bytes(std::string_view dtype);
 std::string safetensors_header(std::vector<StoredTensor>& tensors);
 
 /// Reads the header of a whole file's bytes. Fails with `kInput`, naming the file, the tensor and
-/// the value: a truncated file, a header that is no JSON, unknown types, extents that contradict the
-/// bytes, tensors that overlap or leave holes. Tensors are in the order of their bytes.
+/// the value: a truncated file, a header that is no JSON, unknown types, extents that contradict
+/// the bytes, tensors that overlap or leave holes. Tensors are in the order of their bytes.
 std::vector<StoredTensor> read_safetensors(std::span<const std::byte> file,
                                            const std::filesystem::path& path);
 

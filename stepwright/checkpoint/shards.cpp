@@ -65,9 +65,10 @@ std::span<const std::byte> ShardReader::slice(const IndexedTensor& tensor, std::
   }
   const std::int64_t elements = elements_of(which.pieces);
   if (found->second.dtype != index_.dtype || found->second.elements() != elements) {
-    fail_input(fmt::format("{}: tensor '{}': {} elements of {}, the checkpoint's index says {} of {}",
-                           file->path().string(), name, found->second.elements(),
-                           found->second.dtype, elements, index_.dtype));
+    fail_input(
+        fmt::format("{}: tensor '{}': {} elements of {}, the checkpoint's index says {} of {}",
+                    file->path().string(), name, found->second.elements(), found->second.dtype,
+                    elements, index_.dtype));
   }
   return file->bytes_of(found->second);
 }
@@ -90,10 +91,10 @@ void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
     for (--source; done < target.length; ++source) {  // complete: a source holds every element
       const std::int64_t skip = target.begin + done - source->begin;
       const std::int64_t count = std::min(source->length - skip, target.length - done);
-      std::memcpy(out.data() + (target.at + done) * width,
-                  bytes[static_cast<std::size_t>(source->source)].data() +
-                      (source->at + skip) * width,
-                  static_cast<std::size_t>(count * width));
+      std::memcpy(
+          out.data() + (target.at + done) * width,
+          bytes[static_cast<std::size_t>(source->source)].data() + (source->at + skip) * width,
+          static_cast<std::size_t>(count * width));
       done += count;
     }
   }

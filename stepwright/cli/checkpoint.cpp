@@ -20,10 +20,14 @@ namespace {
 
 nlohmann::ordered_json checkpoint_json(const CheckpointIndex& index) {
   const CheckpointRun& run = index.run;
-  nlohmann::ordered_json json = {{"step", run.step},       {"samples", run.samples},
-                                 {"seed", run.seed},       {"program", run.program},
-                                 {"dtype", index.dtype},   {"states", index.states},
-                                 {"plan", run.plan},       {"files", nlohmann::json::array()},
+  nlohmann::ordered_json json = {{"step", run.step},
+                                 {"samples", run.samples},
+                                 {"seed", run.seed},
+                                 {"program", run.program},
+                                 {"dtype", index.dtype},
+                                 {"states", index.states},
+                                 {"plan", run.plan},
+                                 {"files", nlohmann::json::array()},
                                  {"tensors", nlohmann::json::array()}};
   for (const IndexedFile& file : index.files) {
     json["files"].push_back({{"name", file.name}, {"bytes", file.sum.bytes}});
@@ -36,10 +40,11 @@ nlohmann::ordered_json checkpoint_json(const CheckpointIndex& index) {
 }
 
 std::string checkpoint_text(const std::filesystem::path& path, const CheckpointIndex& index) {
-  Table table{.columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
-              .rows = {}};
-  const double width = static_cast<double>(element_bytes(index.dtype)) *
-                       static_cast<double>(index.states.size());
+  Table table{
+      .columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
+      .rows = {}};
+  const double width =
+      static_cast<double>(element_bytes(index.dtype)) * static_cast<double>(index.states.size());
   double bytes = 0;
   for (const IndexedTensor& tensor : index.tensors) {
     const double size = width * static_cast<double>(tensor.elements());

@@ -37,8 +37,8 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
                     const std::string& dtype, StateCopy& copy) {
   const Spread spread = parameter.layout->sharding.optimizer;
   if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
-  const std::vector<LocalRun> runs = local_runs(
-      parameter.slice, first_element(parameter, spread), parameter.master.numel());
+  const std::vector<LocalRun> runs =
+      local_runs(parameter.slice, first_element(parameter, spread), parameter.master.numel());
   const std::vector<Piece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = parameter.slice.name;
@@ -53,8 +53,7 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
-    copy.tensors.push_back(
-        {shard_tensor_name(state, name), dtype, {elements_of(pieces)}, buffer});
+    copy.tensors.push_back({shard_tensor_name(state, name), dtype, {elements_of(pieces)}, buffer});
   }
 }
 
@@ -99,9 +98,8 @@ void load_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const at::Tensor weights = assemble(tensor, kWeightsState, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
-  const std::vector<LocalRun> own =
-      local_runs(parameter.slice, first_element(parameter, sharding.optimizer),
-                 parameter.master.numel());
+  const std::vector<LocalRun> own = local_runs(
+      parameter.slice, first_element(parameter, sharding.optimizer), parameter.master.numel());
   for (const std::string& state : states) {
     if (state == kWeightsState) continue;
     at::Tensor& held = state_of(parameter, state);
@@ -143,9 +141,8 @@ void load_states(RankState& rank, ShardReader& reader) {
     fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
                            fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
   }
-  each_stored(rank, [&](StoredParameter& parameter) {
-    load_parameter(parameter, index.states, reader);
-  });
+  each_stored(rank,
+              [&](StoredParameter& parameter) { load_parameter(parameter, index.states, reader); });
 }
 
 }  // namespace stepwright

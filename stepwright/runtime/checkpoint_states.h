@@ -13,8 +13,8 @@ namespace stepwright {
 /// is the first to hold.
 struct StateCopy {
   std::vector<std::vector<std::byte>> buffers;
-  std::vector<ShardTensor> tensors;     ///< Their bytes are in `buffers`.
-  std::vector<IndexedTensor> indexed;   ///< Where they lie in whole parameters.
+  std::vector<ShardTensor> tensors;    ///< Their bytes are in `buffers`.
+  std::vector<IndexedTensor> indexed;  ///< Where they lie in whole parameters.
 };
 StateCopy copy_states(RankState& rank);
 

@@ -58,9 +58,10 @@ void Checkpointer::open() {
   lock_ = std::make_unique<DirectoryLock>(directory);
   const auto last = last_checkpoint(directory);
   if (last && !rank_.options.resume) {
-    fail_input(fmt::format("--checkpoint: {} is there already; continue it with --resume, or name "
-                           "another directory",
-                           last->string()));
+    fail_input(
+        fmt::format("--checkpoint: {} is there already; continue it with --resume, or name "
+                    "another directory",
+                    last->string()));
   }
   remove_uncommitted(directory);
   token_ = new_token();
@@ -71,8 +72,8 @@ void Checkpointer::check_run(const ShardReader& reader) const {
   const CheckpointRun& old = reader.index().run;
   const auto same = [&](const char* what, auto then, auto now) {
     if (then == now) return;
-    fail_input(fmt::format("{}: {} was {}, now it is {}", reader.directory().string(), what, then,
-                           now));
+    fail_input(
+        fmt::format("{}: {} was {}, now it is {}", reader.directory().string(), what, then, now));
   };
   same("--seed", old.seed, run_.seed);
   same("job.batch.length", old.length, run_.length);

@@ -139,7 +139,7 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
         gloo(world, name, members),
         ExecutedCommunicator{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
-                             world.watch);
+        world.watch);
   }
 }
 

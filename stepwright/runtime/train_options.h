@@ -35,7 +35,7 @@ struct TrainOptions {
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
   std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
   bool resume = false;                ///< From the last committed checkpoint, if there is one.
-  std::string ledger;         ///< Files to write; empty: none.
+  std::string ledger;                 ///< Files to write; empty: none.
   std::string metrics;
   std::string weights;    ///< After the last step, whole parameters in one safetensors file.
   std::string gradients;  ///< Of the last step, the same way.

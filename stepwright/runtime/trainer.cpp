@@ -7,7 +7,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
-
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "stepwright/core/error.h"
@@ -99,8 +98,8 @@ void check_same_program(const Groups::World& world, const TrainOptions& options,
         exchange(*world.store, what, own, world.rank, world.size, timeout_s);
     for (std::size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all.front()) continue;
-      fail_input(fmt::format("rank {} has another {} than rank 0 ({}, {})", r, what, all[r],
-                             all.front()));
+      fail_input(
+          fmt::format("rank {} has another {} than rank 0 ({}, {})", r, what, all[r], all.front()));
     }
   };
   compare("program of its plan", program);
@@ -124,7 +123,8 @@ std::string broken_gradients(RankState& rank) {
 
 /// Every rank knows the norm; none has made the update when it is no number.
 void check_numbers(RankState& rank) {
-  const double norm = rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
+  const double norm =
+      rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
   if (std::isfinite(norm) || rank.options.skip_nan) return;
   throw Error(ErrorKind::kRuntime,
               fmt::format("step {}: the gradients are no numbers (norm {}, loss on this rank {}); "

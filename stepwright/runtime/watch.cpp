@@ -155,7 +155,7 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
     if (rank_ == 0) wait_for_keys(*store_, heard);
   } catch (const std::exception&) {
     message = fmt::format("{}rank 0, which serves the ranks' store, died or hangs; here: {}",
-                          why.empty() ? "" : why + "; ", own);
+                          lost || why.empty() ? "" : why + "; ", own);
   }
   end_(message, code);
 }

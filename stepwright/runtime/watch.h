@@ -8,9 +8,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
-
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
 
 namespace stepwright {
 

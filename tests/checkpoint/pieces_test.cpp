@@ -27,7 +27,7 @@ TEST(Pieces, ACutInsideARowStandsByItself) {
 }
 
 TEST(Pieces, RunsStandOneAfterTheOther) {
-  std::vector<Run> runs;
+  std::vector<stepwright::Run> runs;
   const std::vector<Piece> pieces{{2, 3, 8, 2}, {40, 1, 0, 1}};
   append_runs(runs, pieces, 7);
   ASSERT_EQ(runs.size(), 3U);
@@ -38,12 +38,12 @@ TEST(Pieces, RunsStandOneAfterTheOther) {
 }
 
 TEST(Pieces, AFlawIsAHoleOrAnOverlap) {
-  std::vector<Run> whole{{4, 4, 0, 0}, {0, 4, 1, 0}};
+  std::vector<stepwright::Run> whole{{4, 4, 0, 0}, {0, 4, 1, 0}};
   EXPECT_EQ(first_flaw(whole, 8), -1);
   EXPECT_EQ(first_flaw(whole, 9), 8);
-  std::vector<Run> overlap{{0, 4, 0, 0}, {3, 5, 1, 0}};
+  std::vector<stepwright::Run> overlap{{0, 4, 0, 0}, {3, 5, 1, 0}};
   EXPECT_EQ(first_flaw(overlap, 8), 3);
-  std::vector<Run> hole{{0, 4, 0, 0}, {5, 3, 1, 0}};
+  std::vector<stepwright::Run> hole{{0, 4, 0, 0}, {5, 3, 1, 0}};
   EXPECT_EQ(first_flaw(hole, 8), 4);
 }
 
