@@ -151,7 +151,8 @@ int run_ranks(const std::filesystem::path& program, const std::vector<std::strin
     running.push_back(start(
         program, arguments,
         {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
-         "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port}));
+         "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port,
+         "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
   }
   while (!running.empty()) {
     int status = 0;

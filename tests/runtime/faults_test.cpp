@@ -129,6 +129,7 @@ TEST(Faults, AHangingRankIsNamedAfterTheTimeout) {
   const Folder folder;
   Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "3"});
   run.await("step      2");
+  ASSERT_GT(run.rank(1), 0);
   ::kill(run.rank(1), SIGSTOP);
   EXPECT_EQ(run.wait(), 1);
   EXPECT_THAT(run.errors(), HasSubstr("rank 1 died or hangs: it does not answer; here: step"));
