@@ -81,8 +81,11 @@ Trained train(const Training& training) {
     std::istringstream lines(read(folder / "metrics"));
     for (std::string line; std::getline(lines, line);) {
       const auto step = nlohmann::json::parse(line);
-      result.losses.push_back(step["loss"]);
-      result.norms.push_back(step["gradient_norm"]);
+      const auto number = [&](const char* key) {  // JSON has no word for what is no number
+        return step[key].is_null() ? std::numeric_limits<double>::quiet_NaN() : double{step[key]};
+      };
+      result.losses.push_back(number("loss"));
+      result.norms.push_back(number("gradient_norm"));
     }
     result.weights = read_tensors(folder / "weights");
     result.gradients = read_tensors(folder / "gradients");
