@@ -47,20 +47,6 @@ void write_ledger(RankState& rank, const Groups::World& world, std::int64_t step
   }
 }
 
-/// Ranks that hold different plans would wait for each other for ever.
-void check_same_plan(const PlannedJob& planned, const TrainOptions& o, const Groups::World& world) {
-  const std::string own = fmt::format("{}steps {}\nseed {}\nlearning rate {}\n", plan_yaml(planned),
-                                      o.steps, o.seed, o.learning_rate);
-  if (world.rank == 0) {
-    world.store->set("plan", std::vector<std::uint8_t>(own.begin(), own.end()));
-    return;
-  }
-  const std::vector<std::uint8_t> first = world.store->get("plan");
-  if (std::string(first.begin(), first.end()) == own) return;
-  fail_input(fmt::format("{}: rank {} has another plan, or other options, than rank 0", o.plan,
-                         world.rank));
-}
-
 StepReport report_of(const RankState& rank, double time_s) {
   const double loss = rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>();
   const double norm =
@@ -199,7 +185,6 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
-  check_same_plan(planned, options, world);
   const StepProgram program = build_program(job, plan);
   const std::string hash = checksum(program_json(program).dump());
   check_same_program(world, options, hash);

@@ -1,10 +1,7 @@
 // The end of a step: the norm of the gradients, and the update of this rank's share.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "stepwright/core/error.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
@@ -32,10 +29,6 @@ Rates rates(const RankState& rank) {
   const TrainOptions& options = rank.options;
   const double norm =
       std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
-  if (!std::isfinite(norm)) {
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("step {}: the norm of the gradients is {}", rank.step + 1, norm));
-  }
   const auto steps = static_cast<double>(rank.step + 1);
   return {.learning = learning_rate(options, rank.step),
           .norm = norm,
