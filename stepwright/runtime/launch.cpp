@@ -148,11 +148,11 @@ int run_ranks(const std::filesystem::path& program, const std::vector<std::strin
   const std::string port = std::to_string(free_port());
   std::vector<pid_t> running;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    running.push_back(start(
-        program, arguments,
-        {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
-         "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port,
-         "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
+    running.push_back(
+        start(program, arguments,
+              {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
+               "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
+               "MASTER_PORT=" + port, "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
   }
   while (!running.empty()) {
     int status = 0;
