@@ -1,10 +1,12 @@
-// What `train` refuses, and how a run ends that lost a rank.
+// The example of the README, what `train` refuses, and how a run ends that lost a rank.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "tests/runtime/training.h"
 
@@ -43,6 +45,15 @@ TEST(Refusals, OptionsThatNoTrainingHas) {
       train({.plan = plan_text_of({.model = kModel}), .options = {"--decay quickly"}});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.errors, HasSubstr("none of constant, linear, cosine"));
+}
+
+TEST(Example, OfTheReadmeLearnsAndSendsWhatIsPredicted) {
+  std::ifstream file("examples/tiny-llama.plan.yaml");
+  const Trained run = train(
+      {.plan = {std::istreambuf_iterator<char>(file), {}}, .steps = 12, .options = {"--lr 3e-3"}});
+  ASSERT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_LT(run.losses.back(), run.losses.front() - 1);
+  EXPECT_THAT(run.comparison, HasSubstr(" 0 differences"));
 }
 
 TEST(Refusals, GradientsThatAreNoNumbers) {
