@@ -10,6 +10,7 @@
 #include "stepwright/runtime/executable.h"
 #include "stepwright/runtime/launch.h"
 #include "stepwright/runtime/train_flags.h"
+#include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
 namespace {
@@ -42,12 +43,12 @@ class Train : public Command {
     const std::filesystem::path program = rank_program();
     if (const auto place = launched_rank()) {
       check_ranks(options_, place->size, place->launcher + " started");
-      become(program, train_arguments(options_));
+      become(program, arguments(planned));
     }
     const std::int64_t ranks = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
     check_ranks(options_, ranks, "--ranks says");
     check_data(planned.job);
-    const int code = run_ranks(program, train_arguments(options_), ranks, kGrace);
+    const int code = run_ranks(program, arguments(planned), ranks, kGrace);
     if (code == 0) return;
     const ErrorKind kind = code == 2   ? ErrorKind::kInput
                            : code == 3 ? ErrorKind::kUnsupported
@@ -61,6 +62,12 @@ class Train : public Command {
     const TokenFile tokens(options_.data, token_format(options_.data, options_.data_format),
                            job.model.vocabulary);
     const Samples samples(tokens, job.length, options_.seed, options_.data);
+  }
+
+  [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned) const {
+    std::vector<std::string> words = train_arguments(options_);
+    words.insert(words.end(), {"--predicted", fmt::format("{}", predict(planned).step_time_s())});
+    return words;
   }
 
   TrainOptions options_;

@@ -17,6 +17,7 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
@@ -66,18 +67,50 @@ void share_cores(std::int64_t ranks) {
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
 }
 
-void report_step(const StepReport& report, std::ofstream& metrics) {
-  fmt::print(stderr, "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s\n",
-             report.step, report.loss, report.gradient_norm, report.tokens_per_s, report.time_s);
-  if (!metrics.is_open()) return;
-  metrics << nlohmann::ordered_json({{"step", report.step},
-                                     {"loss", report.loss},
-                                     {"gradient_norm", report.gradient_norm},
-                                     {"learning_rate", report.learning_rate},
-                                     {"time_s", report.time_s},
-                                     {"tokens_per_s", report.tokens_per_s}})
-          << '\n'
-          << std::flush;
+/// Steps as they end, and at the end how long they took beside what was predicted.
+class Progress {
+ public:
+  /// `predicted_s`: 0 when nobody said.
+  Progress(const std::string& metrics, double predicted_s)
+      : metrics_(metrics), predicted_s_(predicted_s) {}
+
+  void add(const StepReport& report);
+  void finish();
+
+ private:
+  std::string metrics_;
+  double predicted_s_;
+  std::ofstream file_;
+  std::vector<double> times_s_;
+};
+
+void Progress::add(const StepReport& report) {
+  const std::string predicted =
+      predicted_s_ > 0 ? fmt::format(" (predicted {:.3f} s)", predicted_s_) : "";
+  fmt::print(stderr, "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s{}\n",
+             report.step, report.loss, report.gradient_norm, report.tokens_per_s, report.time_s,
+             predicted);
+  times_s_.push_back(report.time_s);
+  if (metrics_.empty()) return;
+  if (!file_.is_open()) file_.open(metrics_);
+  nlohmann::ordered_json line{{"step", report.step},
+                              {"loss", report.loss},
+                              {"gradient_norm", report.gradient_norm},
+                              {"learning_rate", report.learning_rate},
+                              {"time_s", report.time_s},
+                              {"tokens_per_s", report.tokens_per_s}};
+  if (predicted_s_ > 0) line["predicted_s"] = predicted_s_;
+  file_ << line << '\n' << std::flush;
+}
+
+void Progress::finish() {
+  if (times_s_.empty() || predicted_s_ <= 0) return;
+  // The first step also allocates.
+  if (times_s_.size() > 1) times_s_.erase(times_s_.begin());
+  const auto middle = times_s_.begin() + static_cast<std::ptrdiff_t>(times_s_.size() / 2);
+  std::ranges::nth_element(times_s_, middle);
+  fmt::print(stderr, "a step took {:.3f} s in the median, {:.2f} times the predicted {:.3f} s\n",
+             *middle, *middle / predicted_s_, predicted_s_);
 }
 
 std::string own_name() {
@@ -98,7 +131,7 @@ void end_with_parent() {
   ::_exit(code);
 }
 
-void run(const TrainOptions& options) {
+void run(const TrainOptions& options, double predicted_s) {
   check(options);
   const PlannedJob planned = load_plan(options.plan);
   check_executable(planned);
@@ -122,11 +155,9 @@ void run(const TrainOptions& options) {
     watch = std::make_unique<Watch>(world.store, place.rank, place.size, end_process);
     world.watch = watch.get();
   }
-  std::ofstream metrics;
-  train(planned, options, world, [&](const StepReport& report) {
-    if (!options.metrics.empty() && !metrics.is_open()) metrics.open(options.metrics);
-    report_step(report, metrics);
-  });
+  Progress progress(options.metrics, predicted_s);
+  train(planned, options, world, [&](const StepReport& report) { progress.add(report); });
+  progress.finish();
 }
 
 int exit_code(ErrorKind kind) {
@@ -139,11 +170,13 @@ int run_rank(int argc, char** argv) {
   CLI::App app("One rank of a training run; `stepwright train` starts it.", "stepwright-rank");
   TrainOptions options;
   add_train_flags(app, options);
+  double predicted_s = 0;
+  app.add_option("--predicted", predicted_s, "Seconds that a step is predicted to take");
   CLI11_PARSE(app, argc, argv);
   const std::string who = own_name();
   end_with_parent();
   try {
-    run(options);
+    run(options, predicted_s);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
