@@ -40,8 +40,7 @@ Checkpointer::Checkpointer(RankState& rank, const Groups::World& world, Checkpoi
       told = std::string("-") + error.what();
     }
   }
-  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
-  told = exchange(*store_, "checkpoint/open", told, world.rank, world.size, timeout_s).front();
+  told = exchange(world, "checkpoint/open", told).front();
   if (told.front() == '-') fail_input(told.substr(1));
   const std::size_t end = told.find('\n');
   token_ = told.substr(1, end - 1);
@@ -98,9 +97,7 @@ void Checkpointer::resume() {
   } catch (const Error& error) {
     said = std::string("-") + error.what();
   }
-  const double timeout_s = std::chrono::duration<double>(world_.timeout).count();
-  for (const std::string& text :
-       exchange(*store_, "checkpoint/loaded", said, world_.rank, world_.size, timeout_s)) {
+  for (const std::string& text : exchange(world_, "checkpoint/loaded", said)) {
     if (text.front() == '-') fail_input(text.substr(1));
   }
 }

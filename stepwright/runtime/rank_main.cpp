@@ -122,7 +122,7 @@ std::string own_name() {
 void end_with_parent() {
   const char* parent = std::getenv("STEPWRIGHT_PARENT");
   if (parent == nullptr || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
-  if (std::atoll(parent) != ::getppid()) ::_exit(1);  // it ended before
+  if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // it ended before
 }
 
 [[noreturn]] void end_process(const std::string& message, int code) {

@@ -78,10 +78,8 @@ std::string common_options(TrainOptions options) {
 /// Ranks that hold different plans would wait for messages that never come, or learn nonsense.
 void check_same_program(const Groups::World& world, const TrainOptions& options,
                         const std::string& program) {
-  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
   const auto compare = [&](const char* what, const std::string& own) {
-    const std::vector<std::string> all =
-        exchange(*world.store, what, own, world.rank, world.size, timeout_s);
+    const std::vector<std::string> all = exchange(world, what, own);
     for (std::size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all.front()) continue;
       fail_input(

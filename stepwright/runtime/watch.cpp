@@ -160,14 +160,15 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
   end_(message, code);
 }
 
-std::vector<std::string> exchange(c10d::Store& store, const std::string& key,
-                                  const std::string& own, std::int64_t rank, std::int64_t size,
-                                  double timeout_s) {
+std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
+                                  const std::string& own) {
+  c10d::Store& store = *world.store;
+  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
   const auto key_of = [&](std::int64_t r) { return fmt::format("exchange/{}/{}", key, r); };
-  put(store, key_of(rank), own);
+  put(store, key_of(world.rank), own);
   const double until = now_s() + timeout_s;
   std::vector<std::string> texts;
-  for (std::int64_t r = 0; r < size; ++r) {
+  for (std::int64_t r = 0; r < world.size; ++r) {
     while (!store.check({key_of(r)})) {
       if (now_s() > until) {
         throw Error(ErrorKind::kRuntime,

@@ -11,6 +11,8 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
+#include "stepwright/runtime/groups.h"
+
 namespace stepwright {
 
 /// What ranks tell each other when one of them cannot go on, through the store beside the
@@ -67,9 +69,8 @@ class Watch {
 };
 
 /// Each rank's text under a key, in the order of ranks; every rank calls it. Fails with `kRuntime`,
-/// naming the ranks that are missing, after `timeout_s`.
-std::vector<std::string> exchange(c10d::Store& store, const std::string& key,
-                                  const std::string& own, std::int64_t rank, std::int64_t size,
-                                  double timeout_s);
+/// naming the rank that is missing, after the world's timeout.
+std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
+                                  const std::string& own);
 
 }  // namespace stepwright

@@ -34,23 +34,27 @@ Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t nics, do
   return cluster;
 }
 
+/// Whether there is such a schedule and its closed form is more than a bound.
+bool has_closed_form(const ScheduleSpec& spec) {
+  const bool tiered = spec.method == Method::kHoRing || spec.method == Method::kTwoLevel;
+  if (spec.inner == Inner::kRing && !tiered) return false;
+  // Chunks of an all-reduce up and down a tree share links: an upper bound only.
+  const bool bound = spec.method == Method::kTree && spec.collective == Collective::kAllReduce;
+  return !why_not(spec) && (!bound || spec.chunks == 1);
+}
+
 /// Every schedule that the closed forms stand for, over a group's shape.
 std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   std::vector<ScheduleSpec> specs;
   for (const auto& [method, name] : kMethodNames) {
     for (const Collective collective : kOperations) {
-      for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
-        const bool tiered = method == Method::kHoRing || method == Method::kTwoLevel;
-        if (inner == Inner::kRing && !tiered) continue;
-        for (const std::int32_t chunks : {1, 2, 8}) {
-          const ScheduleSpec spec{method, collective, {members, nodes}, chunks, inner};
-          // Chunks of an all-reduce up and down a tree share links: an upper bound only.
-          const bool bound = method == Method::kTree && collective == Collective::kAllReduce;
-          if (!why_not(spec) && (!bound || chunks == 1)) specs.push_back(spec);
-        }
+      for (const std::int32_t chunks : {1, 2, 8}) {
+        specs.push_back({method, collective, {members, nodes}, chunks, Inner::kDirect});
+        specs.push_back({method, collective, {members, nodes}, chunks, Inner::kRing});
       }
     }
   }
+  std::erase_if(specs, [](const ScheduleSpec& spec) { return !has_closed_form(spec); });
   return specs;
 }
 
