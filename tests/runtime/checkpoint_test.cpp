@@ -89,7 +89,7 @@ const Pair kPairs[] = {{"OneToTensorData", kModel, kOne, kTensorData},
                        {"InterleavedToContext", kModel, kInterleaved, kContextShards},
                        {"ContextToGrouped", kTiedModel, kContextShards, kGrouped}};
 
-void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
+std::ostream& operator<<(std::ostream& out, const Pair& pair) { return out << pair.name; }
 
 class OtherPlan : public ::testing::TestWithParam<Pair> {};
 

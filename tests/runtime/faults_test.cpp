@@ -45,7 +45,7 @@ class Running {
  public:
   Running(const Folder& folder, const std::string& plan, const std::vector<std::string>& options,
           const std::vector<std::string>& environment = {})
-      : errors_(folder.path() / fmt::format("errors-{}", count_++)) {
+      : errors_(folder.path() / fmt::format("errors-{}", count++)) {
     const auto path = errors_.string() + ".yaml";
     std::ofstream(path) << plan;
     std::vector<std::string> words{std::getenv("STEPWRIGHT_COMMAND"), "train", path, "--data",
@@ -94,13 +94,13 @@ class Running {
       const bool mine = environment.find(own + '\0') != std::string::npos;
       const bool named =
           environment.find(fmt::format("LOCAL_RANK={}", which) + '\0') != std::string::npos;
-      if (mine && named) return std::atoi(entry.path().filename().c_str());
+      if (mine && named) return std::stoi(entry.path().filename());
     }
     return 0;
   }
 
  private:
-  static inline int count_ = 0;
+  static inline int count = 0;
   std::filesystem::path errors_;
   pid_t id_ = 0;
 };
@@ -197,7 +197,7 @@ TEST(Faults, ADirectoryThatCannotBeWrittenIsRefused) {
 /// damaged, and what comes out is what an uninterrupted run learns.
 TEST(Faults, KilledAtAnyMomentItContinues) {
   const char* wanted = std::getenv("STEPWRIGHT_KILLS");
-  const int kills = wanted != nullptr ? std::atoi(wanted) : 20;
+  const int kills = wanted != nullptr ? std::stoi(wanted) : 20;
   const Folder folder;
   const std::string directory = (folder.path() / "c").string();
   const std::vector<std::string> checkpoints{"--checkpoint", directory, "--resume"};
@@ -227,7 +227,7 @@ TEST(Faults, KilledAtAnyMomentItContinues) {
               0);
   }
   ASSERT_GT(last, "step-00000000");
-  const std::int64_t steps = std::atoll(last.substr(5).c_str()) + 2;
+  const std::int64_t steps = std::stoll(last.substr(5)) + 2;
   const Trained whole = train({.plan = two_ranks(), .steps = steps});
   const Trained rest = train({.plan = two_ranks(), .steps = steps, .options = checkpoints});
   ASSERT_EQ(rest.exit_code, 0) << rest.errors;
