@@ -4,6 +4,18 @@
 
 namespace stepwright {
 
+Cell::~Cell() {
+  if (held_ != nullptr) held_->remove(counted_, kind_);
+}
+
+void Cell::count(HeldTensors& held, TensorKind kind) {
+  if (held_ != nullptr || !value.defined()) return;
+  held_ = &held;
+  counted_ = value;
+  kind_ = kind;
+  held.add(value, kind);
+}
+
 at::Tensor Call::weight(std::string_view name) const {
   StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
   if (parameter == nullptr) return {};

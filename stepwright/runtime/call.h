@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/runtime/held_tensors.h"
 #include "stepwright/runtime/lanes.h"
 #include "stepwright/runtime/rank_state.h"
 
@@ -13,9 +14,22 @@ namespace stepwright {
 
 /// A tensor of a placed template, and when it is there.
 struct Cell {
+  Cell() = default;
+  ~Cell();
+  Cell(const Cell&) = delete;
+  Cell& operator=(const Cell&) = delete;
+
+  /// Counts the value from now until the cell goes; once.
+  void count(HeldTensors& held, TensorKind kind);
+
   at::Tensor value;
   Ticket written;
   std::vector<Ticket> read;  ///< Readers on other lanes.
+
+ private:
+  HeldTensors* held_ = nullptr;
+  at::Tensor counted_;
+  TensorKind kind_{};
 };
 using CellPtr = std::shared_ptr<Cell>;
 

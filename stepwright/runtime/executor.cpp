@@ -55,6 +55,18 @@ void check_results(const Call& call, std::span<const TensorId> ids) {
   }
 }
 
+/// What an operator made is held from here on, under what the program says that it is for.
+void count_results(const Call& call, HeldTensors& held) {
+  std::size_t plain = 0;
+  std::size_t gathered = 0;
+  for (const TensorId id : call.piece.writes(call.op)) {
+    const TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
+    const bool states = kind == TensorKind::kGathered;
+    (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
+  }
+  held.note_peak();
+}
+
 }  // namespace
 
 Executor::Executor(const StepProgram& program, const Stage& stage, RankState& rank)
@@ -71,6 +83,7 @@ const Template& Executor::piece_of(const Item& item) const {
 }
 
 void Executor::run_step(const std::function<MicroBatch(std::int64_t)>& batch) {
+  held_.begin_step();
   for (const Slot& slot : stage_.schedule) run_slot(slot, batch);
   rank_.groups.finish();
   saved_.clear();
@@ -115,19 +128,28 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
   }
 }
 
+/// Buffers of states stay at most until the next message of their stream comes, as the memory model
+/// has it (`memory/sequences.h`): a slow network must not pile them up.
+void Executor::bound_buffers(const Template& piece) {
+  if (piece.operators.empty()) return;
+  const Stream stream = piece.operators.front().stream;
+  if (stream != Stream::kGather && stream != Stream::kReduce) return;
+  lanes_.wait(last_[static_cast<std::size_t>(stream)]);
+}
+
 void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
   const Template& piece = piece_of(item);
   frame.cells.resize(piece.tensors.size());
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
     const Source& source = item.inputs[i];
     frame.cells[static_cast<std::size_t>(piece.inputs[i])] =
-        run.frames[static_cast<std::size_t>(source.item)]
-            .outputs[static_cast<std::size_t>(source.output)];
+        std::move(run.frames[static_cast<std::size_t>(source.item)]
+                      .outputs[static_cast<std::size_t>(source.output)]);
   }
   if (!piece.restored.empty()) {
     const auto found = saved_.find({item.units.front(), run.micro_batch});
     for (std::size_t i = 0; i < piece.restored.size(); ++i) {
-      frame.cells[static_cast<std::size_t>(piece.restored[i])] = found->second[i];
+      frame.cells[static_cast<std::size_t>(piece.restored[i])] = std::move(found->second[i]);
     }
     saved_.erase(found);
   }
@@ -141,6 +163,7 @@ void Executor::issue(Run& run, std::size_t index) {
   const Template& piece = piece_of(item);
   Frame& frame = run.frames[index];
   frame.issued = true;
+  bound_buffers(piece);
   place_cells(run, item, frame);
   std::vector<Ticket> before;
   for (const std::int32_t earlier : item.after) {
@@ -200,6 +223,7 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
   const Ticket ticket =
       lanes_.submit(op.stream, [this, call, waits] { run_operator(*call, waits); });
   frame.tickets[index] = ticket;
+  last_[static_cast<std::size_t>(op.stream)] = ticket;
   for (const auto& cells : {call->reads, call->gathered_reads}) {
     for (const CellPtr& cell : cells) cell->read.push_back(ticket);
   }
@@ -224,6 +248,7 @@ void Executor::run_operator(Call& call, const std::vector<Ticket>& before) {
     kernel(call);
   }
   if (!call.writes.empty()) check_results(call, call.piece.writes(call.op));
+  count_results(call, held_);
 }
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <vector>
@@ -18,6 +19,9 @@ class Executor {
 
   /// Runs one step. `batch`: the tokens of a micro-batch.
   void run_step(const std::function<MicroBatch(std::int64_t)>& batch);
+
+  /// Of the last step.
+  [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
 
  private:
   /// What a template's tensors need to know once for all placements.
@@ -42,6 +46,7 @@ class Executor {
   void run_slot(const Slot& slot, const std::function<MicroBatch(std::int64_t)>& batch);
   void issue(Run& run, std::size_t item);
   void issue_ahead(Run& run, std::size_t from);
+  void bound_buffers(const Template& piece);
   void place_cells(Run& run, const Item& item, Frame& frame);
   void issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
                       const std::vector<Ticket>& before);
@@ -52,9 +57,11 @@ class Executor {
   const StepProgram& program_;
   const Stage& stage_;
   RankState& rank_;
+  HeldTensors held_;
   std::vector<Lives> lives_;
   std::map<SavedKey, std::vector<CellPtr>> saved_;
   std::map<std::int32_t, MicroBatch> batches_;
+  std::array<Ticket, kStreams> last_{};  ///< Of each stream's work.
   Lanes lanes_;
 };
 

@@ -22,6 +22,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/executable.h"
+#include "stepwright/runtime/held_tensors.h"
 #include "stepwright/runtime/launch.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/runtime/trainer.h"
@@ -87,9 +88,10 @@ class Progress {
 void Progress::add(const StepReport& report) {
   const std::string predicted =
       predicted_s_ > 0 ? fmt::format(" (predicted {:.3f} s)", predicted_s_) : "";
-  fmt::print(stderr, "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s{}\n",
+  fmt::print(stderr,
+             "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s{}  {:.0f} MB\n",
              report.step, report.loss, report.gradient_norm, report.tokens_per_s, report.time_s,
-             predicted);
+             predicted, report.memory_bytes / 1e6);
   times_s_.push_back(report.time_s);
   if (metrics_.empty()) return;
   if (!file_.is_open()) file_.open(metrics_);
@@ -98,7 +100,8 @@ void Progress::add(const StepReport& report) {
                               {"gradient_norm", report.gradient_norm},
                               {"learning_rate", report.learning_rate},
                               {"time_s", report.time_s},
-                              {"tokens_per_s", report.tokens_per_s}};
+                              {"tokens_per_s", report.tokens_per_s},
+                              {"memory_bytes", report.memory_bytes}};
   if (predicted_s_ > 0) line["predicted_s"] = predicted_s_;
   file_ << line << '\n' << std::flush;
 }
@@ -141,6 +144,7 @@ void run(const TrainOptions& options, double predicted_s) {
                            planned.plan.parallel.ranks(), place.size));
   }
   share_cores(place.size);
+  count_allocations();
   Groups::World world{
       .rank = place.rank,
       .size = place.size,

@@ -54,6 +54,9 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
       ->type_name("FILE");
   app.add_option("--gradients", o.gradients, "Write the last step's gradients the same way")
       ->type_name("FILE");
+  app.add_option("--memory", o.memory,
+                 "Write what each rank held in the last step beside what was predicted")
+      ->type_name("FILE");
   add_checkpoint_flags(app, o);
   add_learning_flags(app, o);
 }
@@ -95,6 +98,7 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--metrics", o.metrics);
   text("--weights", o.weights);
   text("--gradients", o.gradients);
+  text("--memory", o.memory);
   text("--checkpoint", o.checkpoint);
   number("--checkpoint-every", o.checkpoint_every);
   if (o.resume) words.emplace_back("--resume");

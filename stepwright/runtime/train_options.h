@@ -39,6 +39,7 @@ struct TrainOptions {
   std::string metrics;
   std::string weights;    ///< After the last step, whole parameters in one safetensors file.
   std::string gradients;  ///< Of the last step, the same way.
+  std::string memory;     ///< What each rank held in the last step beside the prediction.
 };
 
 /// The learning rate of a step (from 0): up in a line over the warm-up, then down to the least one

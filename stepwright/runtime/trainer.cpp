@@ -14,6 +14,7 @@
 #include "stepwright/runtime/batches.h"
 #include "stepwright/runtime/checkpointer.h"
 #include "stepwright/runtime/executor.h"
+#include "stepwright/runtime/memory_counter.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/runtime/watch.h"
 #include "stepwright/runtime/whole_model.h"
@@ -47,7 +48,7 @@ void write_ledger(RankState& rank, const Groups::World& world, std::int64_t step
   }
 }
 
-StepReport report_of(const RankState& rank, double time_s) {
+StepReport report_of(const RankState& rank, double time_s, double memory_bytes) {
   const double loss = rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>();
   const double norm =
       std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
@@ -56,7 +57,8 @@ StepReport report_of(const RankState& rank, double time_s) {
           .gradient_norm = norm,
           .learning_rate = learning_rate(rank.options, rank.step),
           .time_s = time_s,
-          .tokens_per_s = rank.job.tokens() / time_s};
+          .tokens_per_s = rank.job.tokens() / time_s,
+          .memory_bytes = memory_bytes};
 }
 
 bool reports(const RankState& rank) {
@@ -67,7 +69,7 @@ bool reports(const RankState& rank) {
 /// Options that have to be the same on every rank, as text.
 std::string common_options(TrainOptions options) {
   for (std::string* own : {&options.plan, &options.data, &options.ledger, &options.metrics,
-                           &options.weights, &options.gradients}) {
+                           &options.weights, &options.gradients, &options.memory}) {
     own->clear();
   }
   std::string text;
@@ -139,17 +141,21 @@ struct Loop {
   const std::function<void(const StepReport&)>& report;
 };
 
-void run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
+/// Returns what the last step held.
+CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
   const TrainOptions& options = rank.options;
+  CountedMemory memory;
   for (; rank.step < options.steps; ++rank.step) {
     if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
     const auto begin = std::chrono::steady_clock::now();
     rank.sums = no_sums(rank.setting);
     rank.store.zero_gradients();
+    const std::int64_t before = begin_memory_count();
     loop.executor.run_step([&](std::int64_t micro) { return loop.batches.of(rank.step, micro); });
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    memory = count_memory(rank, loop.executor.held_at_peak(), before);
     check_numbers(rank);
-    if (reports(rank)) loop.report(report_of(rank, time.count()));
+    if (reports(rank)) loop.report(report_of(rank, time.count(), memory.allocated_bytes()));
     if (loop.checkpointer == nullptr) continue;
     loop.checkpointer->check();
     const std::int64_t done = rank.step + 1;
@@ -157,6 +163,7 @@ void run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
     if (due || done == options.steps) loop.checkpointer->save(done);
   }
   if (loop.checkpointer != nullptr) loop.checkpointer->finish();
+  return memory;
 }
 
 /// Tells the other ranks why this one ends, while what they wait for is still there.
@@ -207,7 +214,12 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   Batches batches(tokens, std::move(samples), job, plan, place);
   Executor executor(program, stage, rank);
   tell_failure(world.watch, [&] {
-    run_steps(rank, world, {executor, batches, checkpointer.get(), report});
+    CountedMemory memory = run_steps(rank, world, {executor, batches, checkpointer.get(), report});
+    if (!options.memory.empty()) {
+      memory.predicted =
+          memory_report(job, program).stages[static_cast<std::size_t>(place.pipeline)].kinds;
+      write_memory(world, memory, options.memory);
+    }
     finish(rank, world);
   });
 }

@@ -15,6 +15,7 @@ struct StepReport {
   double learning_rate = 0;
   double time_s = 0;
   double tokens_per_s = 0;
+  double memory_bytes = 0;  ///< The most that this rank had allocated at once.
 };
 
 /// Trains a plan as one rank of a world. `report` is called after each step on the rank that knows
