@@ -21,39 +21,43 @@ struct Rates {
   double learning;
   double norm;   ///< Of the gradients, over all ranks.
   double scale;  ///< Of gradients, from clipping.
-  double first;  ///< Bias corrections.
-  double second;
 };
 
 Rates rates(const RankState& rank) {
   const TrainOptions& options = rank.options;
   const double norm =
       std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
-  const auto steps = static_cast<double>(rank.step + 1);
   return {.learning = learning_rate(options, rank.step),
           .norm = norm,
-          .scale = options.clip > 0 ? std::min(1.0, options.clip / (norm + 1e-6)) : 1.0,
-          .first = 1 - std::pow(options.beta1, steps),
-          .second = 1 - std::pow(options.beta2, steps)};
+          .scale = options.clip > 0 ? std::min(1.0, options.clip / (norm + 1e-6)) : 1.0};
+}
+
+/// The gradient that the update takes, in the type of the weights it updates.
+at::Tensor clipped_gradient(const StoredParameter& parameter, const Rates& r) {
+  at::Tensor gradient = parameter.optimizer_gradient().to(parameter.master.scalar_type());
+  return r.scale < 1 ? gradient * r.scale : gradient;
+}
+
+/// Adam in one pass over the states; weights decay apart from the gradient (adamw) or not at all.
+void adam(StoredParameter& parameter, const RankState& rank, const Rates& r) {
+  const TrainOptions& options = rank.options;
+  const double decay = rank.job.optimizer == Optimizer::kAdamW ? options.weight_decay : 0;
+  const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1), at::kFloat);
+  at::_fused_adamw_({parameter.master}, {clipped_gradient(parameter, r)}, {parameter.first_moment},
+                    {parameter.second_moment}, {}, {step}, r.learning, options.beta1, options.beta2,
+                    decay, options.epsilon, false, false);
 }
 
 void update(StoredParameter& parameter, const RankState& rank, const Rates& r) {
-  const TrainOptions& options = rank.options;
-  at::Tensor& weight = parameter.master;
-  const at::Tensor gradient = parameter.optimizer_gradient().to(weight.scalar_type()) * r.scale;
+  if (parameter.master.numel() == 0) return;
   if (rank.job.optimizer == Optimizer::kSgd) {
-    weight.sub_(gradient, r.learning);
+    parameter.master.sub_(clipped_gradient(parameter, r), r.learning);
   } else {
-    if (rank.job.optimizer == Optimizer::kAdamW) {
-      weight.mul_(1 - r.learning * options.weight_decay);
-    }
-    parameter.first_moment.mul_(options.beta1).add_(gradient, 1 - options.beta1);
-    parameter.second_moment.mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
-    const at::Tensor deviation =
-        parameter.second_moment.sqrt().div_(std::sqrt(r.second)).add_(options.epsilon);
-    weight.addcdiv_(parameter.first_moment, deviation, -r.learning / r.first);
+    adam(parameter, rank, r);
   }
-  if (rank.setting.storage != rank.setting.exact) parameter.optimizer_value().copy_(weight);
+  if (rank.setting.storage != rank.setting.exact) {
+    parameter.optimizer_value().copy_(parameter.master);
+  }
 }
 
 }  // namespace
@@ -63,7 +67,8 @@ void norm_square(Call& call) {
   each_parameter(call.rank, [&](const StoredParameter& parameter) {
     if (parameter.slice.duplicate) return;
     at::Tensor& sum = parameter.slice.expert ? sums.expert_square : sums.dense_square;
-    sum.add_(parameter.optimizer_gradient().to(sum.scalar_type()).square().sum());
+    const at::Tensor gradient = parameter.optimizer_gradient().to(sum.scalar_type());
+    sum.add_(at::dot(gradient, gradient));
   });
 }
 
