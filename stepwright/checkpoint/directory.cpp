@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -106,6 +107,22 @@ void commit(const std::filesystem::path& writing, const std::filesystem::path& d
                 fmt::format("{}: cannot be committed: {}", committed.string(), error.message()));
   }
   sync_directory(directory);
+}
+
+void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep) {
+  std::map<std::int64_t, std::filesystem::path> committed;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const auto step = step_of(entry.path().filename().string());
+    if (step && std::filesystem::exists(entry.path() / kIndexName)) committed[*step] = entry.path();
+  }
+  while (std::ssize(committed) > keep) {
+    const auto oldest = committed.begin();
+    const auto gone = writing_directory(directory, oldest->first, "old");
+    std::filesystem::rename(oldest->second, gone, error);
+    if (!error) std::filesystem::remove_all(gone, error);
+    committed.erase(oldest);
+  }
 }
 
 }  // namespace stepwright

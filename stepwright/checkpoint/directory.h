@@ -46,4 +46,8 @@ void remove_uncommitted(const std::filesystem::path& directory);
 void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
             const CheckpointIndex& index);
 
+/// Removes all but the last `keep` committed checkpoints; each is renamed first, so that a crash
+/// leaves it whole or uncommitted. The caller holds the lock.
+void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep);
+
 }  // namespace stepwright

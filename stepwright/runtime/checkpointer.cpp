@@ -152,6 +152,9 @@ void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64
   }
   check_complete(index, writing / kIndexName);
   commit(writing, rank_.options.checkpoint, index);
+  if (rank_.options.keep_checkpoints > 0) {
+    remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
+  }
 }
 
 std::string Checkpointer::wait_for(const std::string& key) {

@@ -15,6 +15,9 @@ void add_checkpoint_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--checkpoint-every", o.checkpoint_every,
                  "Steps between checkpoints; 0: only after the last step")
       ->type_name("N");
+  app.add_option("--keep-checkpoints", o.keep_checkpoints,
+                 "Checkpoints that stay when a new one is committed; 0: all")
+      ->type_name("N");
   app.add_flag("--resume", o.resume,
                "Go on from the last checkpoint in --checkpoint, if there is one, under any plan");
   app.add_flag("--skip-nan", o.skip_nan,
@@ -71,6 +74,9 @@ void check(const TrainOptions& o) {
   need(o.checkpoint_every >= 0, "--checkpoint-every", "at least 0");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
        "goes with --checkpoint");
+  need(o.keep_checkpoints >= 0, "--keep-checkpoints", "at least 0");
+  need(o.keep_checkpoints == 0 || !o.checkpoint.empty(), "--keep-checkpoints",
+       "goes with --checkpoint");
   need(!o.resume || !o.checkpoint.empty(), "--resume", "goes with --checkpoint");
   need(o.learning_rate >= 0, "--lr", "at least 0");
   need(o.warmup_steps >= 0, "--warmup", "at least 0");
@@ -101,6 +107,7 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--memory", o.memory);
   text("--checkpoint", o.checkpoint);
   number("--checkpoint-every", o.checkpoint_every);
+  number("--keep-checkpoints", o.keep_checkpoints);
   if (o.resume) words.emplace_back("--resume");
   if (o.skip_nan) words.emplace_back("--skip-nan");
   number("--lr", o.learning_rate);

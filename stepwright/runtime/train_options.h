@@ -34,6 +34,7 @@ struct TrainOptions {
   bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
   std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
+  std::int64_t keep_checkpoints = 0;  ///< The last ones; 0: all.
   bool resume = false;                ///< From the last committed checkpoint, if there is one.
   std::string ledger;                 ///< Files to write; empty: none.
   std::string metrics;
