@@ -13,7 +13,18 @@ namespace stepwright {
 
 enum class Norm : std::uint8_t { kRms, kLayer };
 enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone };
-enum class Activation : std::uint8_t { kSilu, kGelu, kRelu, kSquaredRelu };
+/// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
+/// hyperbolic tangent that GPT-2 was trained with.
+enum class Activation : std::uint8_t { kSilu, kGelu, kRelu, kSquaredRelu, kGeluTanh };
+/// How rotary frequencies are changed for sequences longer than those of the first training.
+enum class RotaryScalingKind : std::uint8_t {
+  kLinear,
+  kLlama3,
+  kDynamic,
+  kYarn,
+  kLongRope,
+  kOther
+};
 
 inline constexpr Named<Norm> kNormNames[] = {{Norm::kRms, "rmsnorm"}, {Norm::kLayer, "layernorm"}};
 inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
@@ -23,7 +34,25 @@ inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
 inline constexpr Named<Activation> kActivationNames[] = {{Activation::kSilu, "silu"},
                                                          {Activation::kGelu, "gelu"},
                                                          {Activation::kRelu, "relu"},
-                                                         {Activation::kSquaredRelu, "relu2"}};
+                                                         {Activation::kSquaredRelu, "relu2"},
+                                                         {Activation::kGeluTanh, "gelu_tanh"}};
+inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
+    {RotaryScalingKind::kLinear, "linear"},     {RotaryScalingKind::kLlama3, "llama3"},
+    {RotaryScalingKind::kDynamic, "dynamic"},   {RotaryScalingKind::kYarn, "yarn"},
+    {RotaryScalingKind::kLongRope, "longrope"}, {RotaryScalingKind::kOther, "other"}};
+
+/// A change of rotary frequencies. `linear` divides all of them by `factor`. `llama3` divides those
+/// that turn fewer than `low_frequency` times in `original_positions`, keeps those that turn more
+/// than `high_frequency` times, and interpolates between (Llama 3.1). Of the other kinds only the
+/// name is kept.
+struct RotaryScaling {
+  RotaryScalingKind kind = RotaryScalingKind::kLinear;
+  double factor = 1;
+  double low_frequency = 1;
+  double high_frequency = 4;
+  std::int64_t original_positions = 8192;
+  bool operator==(const RotaryScaling&) const = default;
+};
 
 /// Multi-head latent attention (DeepSeek-V2, -V3): queries, keys and values go through low-rank
 /// projections. Heads have `nope_head_dim + rope_head_dim` for scores, `value_head_dim` for values.
@@ -72,9 +101,12 @@ struct Architecture {
   bool gated = true;  ///< MLP with a gate (SwiGLU, GeGLU): three matrices instead of two.
   Activation activation = Activation::kSilu;
   Norm norm = Norm::kRms;
-  bool norm_bias = false;  ///< LayerNorm with a bias vector beside its weight.
+  bool norm_bias = false;      ///< LayerNorm with a bias vector beside its weight.
+  double norm_epsilon = 1e-5;  ///< Added to the variance in every norm.
   Position position = Position::kRope;
   double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
+  double rotary_base = 10000;    ///< Of the geometric series of rotary wavelengths.
+  std::optional<RotaryScaling> rotary_scaling = {};
   bool qkv_bias = false;
   bool attention_output_bias = false;
   bool mlp_bias = false;

@@ -17,7 +17,7 @@ Architecture qwen3() { return {.qk_norm = true}; }
 /// GPT-2: LayerNorm, GELU, learned positions, biases, one table for embedding and head.
 Architecture gpt() {
   return {.gated = false,
-          .activation = Activation::kGelu,
+          .activation = Activation::kGeluTanh,
           .norm = Norm::kLayer,
           .norm_bias = true,
           .position = Position::kLearned,
@@ -29,6 +29,7 @@ Architecture gpt() {
 
 Architecture gpt_neox() {
   Architecture model = gpt();
+  model.activation = Activation::kGelu;
   model.position = Position::kRope;
   model.rotary_fraction = 0.25;
   model.parallel_residual = true;
@@ -106,6 +107,18 @@ constexpr Row kDense[] = {
     {"qwen3-8b", qwen3, 36, 4096, 32, 8, 128, 12288, 151936, 40960},
 };
 
+/// Of all models whose name begins so, where they are not the defaults of `Architecture`.
+struct Numbers {
+  std::string_view models;
+  double norm_epsilon, rotary_base;
+};
+
+constexpr Numbers kNumbers[] = {
+    {"deepseek-v3", 1e-6, 1e4}, {"llama-3-", 1e-5, 5e5},        {"llama-3.", 1e-5, 5e5},
+    {"mixtral", 1e-5, 1e6},     {"mistral-7b-v0.3", 1e-5, 1e6}, {"moonlight", 1e-6, 5e4},
+    {"qwen2", 1e-6, 1e6},       {"qwen3", 1e-6, 1e6},
+};
+
 struct ExpertRow {
   Row base;
   std::int64_t count, top_k, ffn, shared_ffn;
@@ -133,6 +146,11 @@ Architecture build(const Row& row) {
   model.ffn = row.ffn;
   model.vocabulary = row.vocabulary;
   model.positions = row.positions;
+  for (const Numbers& numbers : kNumbers) {
+    if (!row.name.starts_with(numbers.models)) continue;
+    model.norm_epsilon = numbers.norm_epsilon;
+    model.rotary_base = numbers.rotary_base;
+  }
   return model;
 }
 
@@ -152,16 +170,23 @@ void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size
 
 /// What a few models have beyond their family.
 void add_specialities(Architecture& model) {
+  if (model.name.starts_with("llama-3.")) {
+    const double factor = model.name.starts_with("llama-3.2") ? 32 : 8;
+    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = factor};
+  }
   if (model.name == "llama-3.2-1b" || model.name == "llama-3.2-3b" || model.name == "qwen3-0.6b") {
     model.tied = true;
   } else if (model.name == "mistral-7b") {
     model.windows.assign(static_cast<std::size_t>(model.layers), 4096);
+  } else if (model.name == "gpt-neox-20b") {
+    model.activation = Activation::kGeluTanh;
   } else if (model.name == "qwen2-57b-a14b") {
     model.experts->shared_gate = true;
   } else if (model.name == "moonlight-16b-a3b") {
     use_deepseek_blocks(model, 0, 1);
   } else if (model.name == "deepseek-v3") {
     use_deepseek_blocks(model, 1536, 3);
+    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = 40};
     model.multi_token_layers = 1;
   }
 }

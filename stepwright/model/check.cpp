@@ -98,6 +98,7 @@ class Checker {
     rule(model_.rotary_fraction > 0 && model_.rotary_fraction <= 1, "rotary_fraction",
          model_.rotary_fraction, "above 0, at most 1");
     if (model_.position != Position::kRope) return;
+    rotary();
     const double of =
         static_cast<double>(model_.latent ? model_.latent->rope_head_dim : model_.head_dim);
     const double rotated = std::floor(of * model_.rotary_fraction);
@@ -106,7 +107,20 @@ class Checker {
          fmt::format("an even number of rotated elements (here {:.0f})", rotated));
   }
 
+  void rotary() const {
+    rule(model_.rotary_base > 1, "rotary_base", model_.rotary_base, "above 1");
+    if (!model_.rotary_scaling) return;
+    const RotaryScaling& scaling = *model_.rotary_scaling;
+    rule(scaling.factor >= 1, "rotary_scaling.factor", scaling.factor, "at least 1");
+    rule(scaling.low_frequency < scaling.high_frequency, "rotary_scaling.high_frequency",
+         scaling.high_frequency,
+         fmt::format("above rotary_scaling.low_frequency ({})", scaling.low_frequency));
+    size("rotary_scaling.original_positions", scaling.original_positions, 1);
+  }
+
   void switches() const {
+    rule(model_.norm_epsilon >= 0 && model_.norm_epsilon < 1, "norm_epsilon", model_.norm_epsilon,
+         "at least 0, below 1");
     rule(!model_.norm_bias || model_.norm == Norm::kLayer, "norm_bias", true,
          "false with norm: rmsnorm");
     rule(!model_.shared_input_norm || model_.parallel_residual, "shared_input_norm", true,

@@ -6,6 +6,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/config_families.h"
+#include "stepwright/model/config_rotary.h"
 
 namespace stepwright {
 namespace {
@@ -44,8 +45,9 @@ Architecture read_config(const Document& document) {
   const bool multimodal = nested && nested->is_mapping();
   const Node config = multimodal ? *nested : root;
   const ConfigFamily& family = family_of(config);
-  Architecture model =
-      family.read(ConfigFields(config, multimodal ? std::optional(root) : std::nullopt));
+  const ConfigFields fields(config, multimodal ? std::optional(root) : std::nullopt);
+  Architecture model = family.read(fields);
+  if (model.position == Position::kRope) read_rotary_numbers(fields, family.rotary_base, model);
   model.name = name_of(document);
   check(model, config.where(), family.names);
   return model;

@@ -46,6 +46,7 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model) {
 struct Defaults {
   std::int64_t positions = 0;
   std::int64_t kv_heads = 0;  ///< 0: all heads.
+  double norm_epsilon = 1e-6;
 };
 
 /// RMSNorm, a gated MLP, rotary positions, grouped queries: all families but GPT's and NeoX's.
@@ -59,6 +60,7 @@ Architecture read_common(const ConfigFields& fields, Defaults defaults) {
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", defaults.positions);
   model.activation = fields.activation("hidden_act", Activation::kSilu);
+  model.norm_epsilon = fields.number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
   model.tied = fields.tied(false);
   return model;
 }
@@ -84,7 +86,8 @@ Architecture read_mistral(const ConfigFields& fields) {
 }
 
 Architecture read_mixtral(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 8});
+  Architecture model =
+      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   model.experts = Experts{.count = fields.size_or("num_local_experts", 8),
                           .top_k = fields.size_or("num_experts_per_tok", 2),
@@ -184,6 +187,7 @@ Architecture gpt_blocks() {
 
 Architecture read_gpt2(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
+  fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
   Architecture model = gpt_blocks();
   model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
   model.hidden = fields.size({"n_embd", "hidden_size"});
@@ -197,7 +201,8 @@ Architecture read_gpt2(const ConfigFields& fields) {
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size({"n_positions", "max_position_embeddings"});
   model.position = Position::kLearned;
-  model.activation = fields.activation("activation_function", Activation::kGelu);
+  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   model.tied = fields.tied(true);
   return model;
 }
@@ -213,6 +218,7 @@ Architecture read_gpt_neox(const ConfigFields& fields) {
   model.vocabulary = sizes.vocabulary;
   model.positions = sizes.positions;
   model.activation = fields.activation("hidden_act", Activation::kGelu);
+  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
   model.rotary_fraction = fields.rotary_fraction(0.25);
   model.parallel_residual = fields.flag("use_parallel_residual", true);
   model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
@@ -226,7 +232,7 @@ constexpr ConfigFamily kFamilies[] = {
     {"gpt_neox", read_gpt_neox, kNames},
     {"llama", read_llama, kNames},
     {"mistral", read_mistral, kNames},
-    {"mixtral", read_mixtral, kNames},
+    {"mixtral", read_mixtral, kNames, 1e6},
     {"qwen2", read_qwen2, kNames},
     {"qwen2_moe", read_qwen2_moe, kNames},
     {"qwen3", read_qwen3, kNames},

@@ -15,6 +15,7 @@ struct ConfigFamily {
   std::string_view model_type;
   Architecture (*read)(const ConfigFields& fields);
   std::span<const FieldName> names;  ///< For the messages of `check`.
+  double rotary_base = 1e4;          ///< Where the file has none.
 };
 
 /// The supported families, sorted by `model_type`.

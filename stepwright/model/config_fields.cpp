@@ -11,10 +11,10 @@ namespace stepwright {
 namespace {
 
 constexpr Named<Activation> kActivations[] = {
-    {Activation::kSilu, "silu"},         {Activation::kSilu, "swish"},
-    {Activation::kGelu, "gelu"},         {Activation::kGelu, "gelu_new"},
-    {Activation::kGelu, "gelu_fast"},    {Activation::kGelu, "gelu_pytorch_tanh"},
-    {Activation::kGelu, "gelu_python"},  {Activation::kRelu, "relu"},
+    {Activation::kSilu, "silu"},          {Activation::kSilu, "swish"},
+    {Activation::kGelu, "gelu"},          {Activation::kGeluTanh, "gelu_new"},
+    {Activation::kGeluTanh, "gelu_fast"}, {Activation::kGeluTanh, "gelu_pytorch_tanh"},
+    {Activation::kGelu, "gelu_python"},   {Activation::kRelu, "relu"},
     {Activation::kSquaredRelu, "relu2"},
 };
 
@@ -63,6 +63,12 @@ std::int64_t ConfigFields::size_or(std::string_view key, std::int64_t fallback,
                                    std::int64_t low) const {
   const auto found = value(key);
   return found ? found->integer(low, kLargestSize) : fallback;
+}
+
+double ConfigFields::number_or(std::string_view key, double fallback, double low,
+                               double high) const {
+  const auto found = value(key);
+  return found ? found->number(low, high) : fallback;
 }
 
 bool ConfigFields::flag(std::string_view key, bool fallback) const {

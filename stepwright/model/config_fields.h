@@ -29,6 +29,9 @@ class ConfigFields {
   /// A size, or `fallback` when absent or null.
   [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
                                      std::int64_t low = 1) const;
+  /// A number, or `fallback` when absent or null.
+  [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
+                                 double high) const;
   /// A truth value, or `fallback` when absent or null.
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
 

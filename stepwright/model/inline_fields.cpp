@@ -29,6 +29,12 @@ std::int64_t InlineFields::size_or(std::string_view key, std::int64_t fallback,
   return found ? found->integer(low, kLargestSize) : fallback;
 }
 
+double InlineFields::number_or(std::string_view key, double fallback, double low,
+                               double high) const {
+  const auto found = find(key);
+  return found ? found->number(low, high) : fallback;
+}
+
 bool InlineFields::flag(std::string_view key, bool fallback) const {
   const auto found = find(key);
   return found ? found->boolean() : fallback;

@@ -27,6 +27,9 @@ class InlineFields {
   /// A size, or `fallback` when absent.
   [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
                                      std::int64_t low = 1) const;
+  /// A number, or `fallback` when absent.
+  [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
+                                 double high) const;
   /// A truth value, or `fallback` when absent.
   [[nodiscard]] bool flag(std::string_view key, bool fallback = false) const;
   /// A truth value that `all` also sets; the mapping's own keys go before the base's.

@@ -22,12 +22,15 @@
 //   norm                rmsnorm              rmsnorm | layernorm
 //   norm_bias           with layernorm       a bias vector beside each norm's weight
 //   gated               with rmsnorm         three matrices in the MLP (SwiGLU), not two
-//   activation          silu; else gelu      silu | gelu | relu | relu2; silu if gated
+//   norm_epsilon        1e-5                 added to the variance in every norm
+//   activation          silu; else gelu      silu | gelu | gelu_tanh | relu | relu2; silu if gated
 //   ffn                 required             width of the dense MLP; 4 * hidden if not gated;
 //                                            not required where every layer has experts
 //   position            rope                 rope | learned | alibi | none
 //   positions           none                 longest sequence; required with learned
 //   rotary_fraction     1                    rotated share of a head, above 0
+//   rotary_base         10000                of the series of rotary wavelengths
+//   rotary_scaling      none                 a mapping, below
 //   bias                false                each linear layer of a block has one; or singly:
 //                                            qkv_bias, attention_output_bias, mlp_bias
 //   head_bias           false                a bias of the language-model head
@@ -44,6 +47,14 @@
 //   experts             none                 a mapping, below
 //   multi_token_layers  0                    multi-token-prediction layers of the model
 //   count_multi_token   false                whether they are trained and counted
+//
+//   of rotary_scaling   default              meaning
+//   kind                required             linear | llama3 | dynamic | yarn | longrope | other
+//   factor              1                    by which frequencies are divided
+//   low_frequency       1                    of llama3: turns in original_positions below which
+//                                            a frequency is divided
+//   high_frequency      4                    and above which it is kept
+//   original_positions  8192                 of llama3: length of the first training
 //
 //   of latent           default              meaning
 //   query_rank          0                    0: queries are projected directly
@@ -80,12 +91,15 @@ void check_keys(Node node) {
                    "head_dim",
                    "norm",
                    "norm_bias",
+                   "norm_epsilon",
                    "gated",
                    "activation",
                    "ffn",
                    "position",
                    "positions",
                    "rotary_fraction",
+                   "rotary_base",
+                   "rotary_scaling",
                    "bias",
                    "qkv_bias",
                    "attention_output_bias",
@@ -141,13 +155,13 @@ void read_sizes(const InlineFields& fields, Architecture& model) {
 void read_blocks(const InlineFields& fields, Architecture& model) {
   model.norm = fields.choice("norm", kNormNames, Norm::kRms);
   model.norm_bias = fields.flag("norm_bias", model.norm == Norm::kLayer);
+  model.norm_epsilon = fields.number_or("norm_epsilon", model.norm_epsilon, 0, 1);
   model.gated = fields.flag("gated", model.norm == Norm::kRms);
   model.activation = fields.choice("activation", kActivationNames,
                                    model.gated ? Activation::kSilu : Activation::kGelu);
   model.position = fields.choice("position", kPositionNames, Position::kRope);
-  if (const auto given = fields.find("rotary_fraction")) {
-    model.rotary_fraction = given->number(0, 1);
-  }
+  model.rotary_fraction = fields.number_or("rotary_fraction", 1, 0, 1);
+  model.rotary_base = fields.number_or("rotary_base", model.rotary_base, 0, kLargestSize);
   model.qkv_bias = fields.flag_among("qkv_bias", "bias");
   model.attention_output_bias = fields.flag_among("attention_output_bias", "bias");
   model.mlp_bias = fields.flag_among("mlp_bias", "bias");
@@ -157,9 +171,28 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
   model.parallel_residual = fields.flag("parallel_residual");
   model.shared_input_norm = fields.flag("shared_input_norm");
   model.tied = fields.flag("tied");
-  if (const auto given = fields.find("dropout")) model.dropout = given->number(0, 1);
+  model.dropout = fields.number_or("dropout", 0, 0, 1);
   model.multi_token_layers = fields.size_or("multi_token_layers", 0, 0);
   model.count_multi_token = fields.flag("count_multi_token");
+}
+
+void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
+  const auto nested = fields.nested("rotary_scaling");
+  if (!nested) return;
+  nested->own().allow_only(
+      {"kind", "factor", "low_frequency", "high_frequency", "original_positions"});
+  RotaryScaling scaling;
+  if (!nested->find("kind")) nested->own().fail("the key 'kind' is missing");
+  scaling.kind = nested->choice("kind", kRotaryScalingNames, scaling.kind);
+  scaling.factor = nested->number_or("factor", scaling.factor, 0, kLargestSize);
+  if (scaling.kind == RotaryScalingKind::kLlama3) {
+    scaling.low_frequency =
+        nested->number_or("low_frequency", scaling.low_frequency, 0, kLargestSize);
+    scaling.high_frequency =
+        nested->number_or("high_frequency", scaling.high_frequency, 0, kLargestSize);
+    scaling.original_positions = nested->size_or("original_positions", scaling.original_positions);
+  }
+  model.rotary_scaling = scaling;
 }
 
 void read_latent(const InlineFields& fields, Architecture& model) {
@@ -273,6 +306,7 @@ Architecture read_inline_model(Node node) {
   model.name = name_of(fields);
   read_sizes(fields, model);
   read_blocks(fields, model);
+  read_rotary_scaling(fields, model);
   read_latent(fields, model);
   model.head_dim = head_dim(fields, model);
   read_experts(fields, model);

@@ -35,13 +35,25 @@ void write_biases(Json& json, const Architecture& model) {
   write_if(json, "head_bias", model.head_bias);
 }
 
+Json scaling_of(const RotaryScaling& scaling) {
+  Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}, {"factor", scaling.factor}};
+  if (scaling.kind != RotaryScalingKind::kLlama3) return json;
+  json["low_frequency"] = scaling.low_frequency;
+  json["high_frequency"] = scaling.high_frequency;
+  json["original_positions"] = scaling.original_positions;
+  return json;
+}
+
 void write_blocks(Json& json, const Architecture& model) {
   json["norm"] = name_of(kNormNames, model.norm);
   if (model.norm == Norm::kLayer) json["norm_bias"] = model.norm_bias;
+  if (model.norm_epsilon != 1e-5) json["norm_epsilon"] = model.norm_epsilon;
   json["gated"] = model.gated;
   json["activation"] = name_of(kActivationNames, model.activation);
   json["position"] = name_of(kPositionNames, model.position);
   if (model.rotary_fraction != 1) json["rotary_fraction"] = model.rotary_fraction;
+  if (model.rotary_base != 10000) json["rotary_base"] = model.rotary_base;
+  if (model.rotary_scaling) json["rotary_scaling"] = scaling_of(*model.rotary_scaling);
   write_biases(json, model);
   write_if(json, "qk_norm", model.qk_norm);
   write_if(json, "embedding_norm", model.embedding_norm);

@@ -17,6 +17,12 @@ void check_model(const Architecture& model) {
   refuse(model.latent.has_value(), "model.latent", "latent attention", "train without it");
   refuse(model.position == Position::kAlibi, "model.position", "alibi",
          "executed are rope, learned and none");
+  if (model.rotary_scaling) {
+    const RotaryScalingKind kind = model.rotary_scaling->kind;
+    const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3;
+    refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
+           "executed are linear and llama3");
+  }
   refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
   refuse(model.experts.has_value(), "model.experts", "a mixture of experts", "train a dense model");
 }

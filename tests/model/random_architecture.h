@@ -47,7 +47,7 @@ class RandomArchitecture {
 
   void switches(Architecture& model) {
     model.gated = maybe(2);
-    model.activation = static_cast<Activation>(random_() % 4);
+    model.activation = static_cast<Activation>(random_() % 5);
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
     model.position = static_cast<Position>(random_() % 4);
@@ -61,7 +61,20 @@ class RandomArchitecture {
     model.parallel_residual = maybe(2);
     model.shared_input_norm = model.parallel_residual && maybe(2);
     model.tied = maybe(2);
+    model.norm_epsilon = maybe(2) ? 1e-5 : 1e-6;
+    model.rotary_base = maybe(2) ? 10000 : static_cast<double>(number(2, 2'000'000));
+    if (maybe(3)) model.rotary_scaling = scaling();
     model.dropout = maybe(2) ? 0 : static_cast<double>(number(0, 9)) / 10;
+  }
+
+  RotaryScaling scaling() {
+    RotaryScaling scaling{.kind = static_cast<RotaryScalingKind>(random_() % 6),
+                          .factor = static_cast<double>(number(2, 80)) / 2};
+    if (scaling.kind != RotaryScalingKind::kLlama3) return scaling;
+    scaling.low_frequency = static_cast<double>(number(1, 8)) / 4;
+    scaling.high_frequency = scaling.low_frequency + 1.5;
+    scaling.original_positions = number(1, 9000);
+    return scaling;
   }
 
   void use_latent(Architecture& model) {

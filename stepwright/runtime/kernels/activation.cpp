@@ -8,6 +8,7 @@ at::Tensor apply(Activation kind, const at::Tensor& x) {
   switch (kind) {
     case Activation::kSilu: return at::silu(x);
     case Activation::kGelu: return at::gelu(x);
+    case Activation::kGeluTanh: return at::gelu(x, "tanh");
     case Activation::kRelu: return at::relu(x);
     case Activation::kSquaredRelu: return at::relu(x).square();
   }
@@ -18,6 +19,7 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
   switch (kind) {
     case Activation::kSilu: return at::silu_backward(dy, x);
     case Activation::kGelu: return at::gelu_backward(dy, x);
+    case Activation::kGeluTanh: return at::gelu_backward(dy, x, "tanh");
     case Activation::kRelu: return at::threshold_backward(dy, x, 0);
     case Activation::kSquaredRelu: return dy * at::relu(x) * 2;
   }

@@ -6,16 +6,14 @@
 namespace stepwright {
 namespace {
 
-constexpr double kEpsilon = 1e-5;
-
 struct Normed {
   at::Tensor out;
   at::Tensor statistics;  ///< Of each row 1 / rms; LayerNorm: mean, 1 / deviation.
 };
 
 /// Over the last dimension of `x`, which is in the exact type.
-Normed rms(const at::Tensor& x, const at::Tensor& weight) {
-  const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + kEpsilon);
+Normed rms(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
+  const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
   return {x * scale * weight, scale};
 }
 
@@ -35,8 +33,9 @@ Gradients rms_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tens
   return {(weighted - unit * along) * scale, over_rows(dy * unit), {}};
 }
 
-Normed layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  auto [out, mean, scale] = at::native_layer_norm(x, {x.size(-1)}, weight, bias, kEpsilon);
+Normed layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+             double epsilon) {
+  auto [out, mean, scale] = at::native_layer_norm(x, {x.size(-1)}, weight, bias, epsilon);
   return {out, at::cat({mean, scale}, -1)};
 }
 
@@ -70,8 +69,11 @@ void heads_forward(Call& call) {
   const Heads heads(call.rank.setting);
   const at::Tensor& x = call.read(0);
   const auto type = exact(call);
-  const Normed q = rms(heads.of_queries(x).to(type), call.weight("attention.q_norm").to(type));
-  const Normed k = rms(heads.of_keys(x).to(type), call.weight("attention.k_norm").to(type));
+  const double epsilon = call.rank.setting.model->norm_epsilon;
+  const Normed q =
+      rms(heads.of_queries(x).to(type), call.weight("attention.q_norm").to(type), epsilon);
+  const Normed k =
+      rms(heads.of_keys(x).to(type), call.weight("attention.k_norm").to(type), epsilon);
   at::Tensor out = x.clone();
   heads.of_queries(out).copy_(q.out);
   heads.of_keys(out).copy_(k.out);
@@ -107,10 +109,11 @@ void norm_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor bias = call.bias();
   const auto type = exact(call);
-  const Normed y =
-      call.rank.setting.model->norm == Norm::kLayer
-          ? layer(x.to(type), call.weight().to(type), bias.defined() ? bias.to(type) : bias)
-          : rms(x.to(type), call.weight().to(type));
+  const Architecture& model = *call.rank.setting.model;
+  const Normed y = model.norm == Norm::kLayer
+                       ? layer(x.to(type), call.weight().to(type),
+                               bias.defined() ? bias.to(type) : bias, model.norm_epsilon)
+                       : rms(x.to(type), call.weight().to(type), model.norm_epsilon);
   call.write(0, y.out.to(x.scalar_type()));
   call.write(1, y.statistics);
 }

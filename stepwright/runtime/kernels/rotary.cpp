@@ -1,13 +1,10 @@
 // Rotary positions: the first dimensions of each query and key head, halves turned against each
 // other (as Llama and GPT-NeoX in transformers).
-#include <cmath>
-
 #include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/rotary_frequencies.h"
 
 namespace stepwright {
 namespace {
-
-constexpr double kBase = 10000;
 
 /// Turns rows in place; `sign` -1 turns back.
 void turn(Call& call, double sign) {
@@ -15,12 +12,11 @@ void turn(Call& call, double sign) {
   const at::Tensor& rows = call.read(0);
   const std::int64_t heads = s.heads() + s.kv_heads();
   const std::int64_t dim = s.model->head_dim;
-  const auto half =
-      static_cast<std::int64_t>(static_cast<double>(dim) * s.model->rotary_fraction) / 2;
+  const std::vector<double> frequencies = rotary_frequencies(*s.model);
+  const auto half = static_cast<std::int64_t>(frequencies.size());
   const auto exact = at::TensorOptions(scalar_type(s.exact));
-  const at::Tensor exponents = at::arange(half, exact) / static_cast<double>(half);
   const at::Tensor angles =
-      at::outer(call.batch->positions.to(exact.dtype()), at::exp(exponents * -std::log(kBase)));
+      at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
   const at::Tensor cosine = at::cos(angles).unsqueeze(1);
   const at::Tensor sine = (at::sin(angles) * sign).unsqueeze(1);
   const at::Tensor turned = rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim});

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Radians by which the pairs of a head's rotated elements turn from one position to the next:
+/// `rotary_base` to the power of -i / pairs, scaled as `rotary_scaling` says (linear and llama3 as
+/// transformers computes them; other kinds count as none and are not executed).
+std::vector<double> rotary_frequencies(const Architecture& model);
+
+}  // namespace stepwright
