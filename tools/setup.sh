@@ -42,8 +42,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
 fi
 
-# Python packages into .venv, once for each version of their list: tools of `check`, and PyTorch, whose
-# C++ library the executor links.
+# Python packages into .venv, once for each version of their list: tools of `check`; PyTorch, whose
+# C++ library the executor links, and transformers, which judges it.
 case $goal in
   check) pins=tools/requirements.txt ;;
   test) pins=tools/requirements-runtime.txt ;;

@@ -145,8 +145,10 @@ std::int64_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-std::string safetensors_header(std::vector<StoredTensor>& tensors) {
+std::string safetensors_header(std::vector<StoredTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata) {
   auto header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t offset = 0;
   for (StoredTensor& tensor : tensors) {
     tensor.begin = offset;

@@ -29,7 +29,9 @@ struct StoredTensor {
 std::int64_t element_bytes(std::string_view dtype);
 
 /// The header of a file that holds these tensors one after the other; sets their `begin` and `end`.
-std::string safetensors_header(std::vector<StoredTensor>& tensors);
+/// `metadata`: words for other readers.
+std::string safetensors_header(std::vector<StoredTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata = {});
 
 /// Reads the header of a whole file's bytes. Fails with `kInput`, naming the file, the tensor and
 /// the value: a truncated file, a header that is no JSON, unknown types, extents that contradict

@@ -14,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/huggingface/exporter.h"
 
 namespace stepwright {
 namespace {
@@ -64,7 +65,9 @@ class Checkpoint : public Command {
       : Command(program, "checkpoint", "Show, verify or convert what `train --checkpoint` wrote",
                 "  stepwright checkpoint show checkpoints\n"
                 "  stepwright checkpoint verify checkpoints/step-00000100\n"
-                "  stepwright checkpoint convert checkpoints -o weights.safetensors") {
+                "  stepwright checkpoint convert checkpoints -o weights.safetensors\n"
+                "  stepwright checkpoint convert checkpoints -o model --format huggingface "
+                "--dtype bf16") {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
@@ -73,8 +76,24 @@ class Checkpoint : public Command {
         .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
         ->required();
     app()
-        .add_option("-o,--output", output_, "With convert: whole weights in one safetensors file")
-        ->type_name("FILE");
+        .add_option("-o,--output", output_,
+                    "With convert: whole weights in one safetensors file, or in a directory")
+        ->type_name("PATH");
+    app()
+        .add_option("--format", format_,
+                    "Of convert: stepwright (a file, our names) or huggingface (a directory that "
+                    "transformers loads)")
+        ->check(CLI::IsMember({"stepwright", "huggingface"}));
+    app()
+        .add_option("--dtype", dtype_,
+                    "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
+                    "checkpoint")
+        ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16"}));
+    app()
+        .add_option("--shard-size", shard_bytes_,
+                    "Largest file of a huggingface directory, in bytes or as 5GB")
+        ->transform(CLI::AsSizeValue(true))
+        ->check(CLI::PositiveNumber);
   }
 
   void run(const Console& console) override {
@@ -84,11 +103,20 @@ class Checkpoint : public Command {
     const std::filesystem::path path = find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
     if (action_ == "verify") return verify(console, path);
-    convert_checkpoint(path, output_);
+    convert(path);
     answer(console, path, {{"output", output_}}, "written to " + output_);
   }
 
  private:
+  void convert(const std::filesystem::path& path) const {
+    const bool here = format_ == "stepwright";
+    if (here && !dtype_.empty()) fail_input("--dtype goes with --format huggingface");
+    if (here) return convert_checkpoint(path, output_);
+    export_huggingface(path, output_,
+                       {.type = number_type(kNumberTypeNames, dtype_),
+                        .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
+  }
+
   void show(const Console& console, const std::filesystem::path& path) const {
     const CheckpointIndex index = load_index(path);
     if (json()) return print_json(console.out, checkpoint_json(index));
@@ -113,6 +141,9 @@ class Checkpoint : public Command {
   std::string action_;
   std::string directory_;
   std::string output_;
+  std::string format_ = "stepwright";
+  std::string dtype_;
+  std::uint64_t shard_bytes_ = 5'000'000'000;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ class Train : public Command {
     check(options_);
     const PlannedJob planned = load_legal_plan(options_.plan);
     check_executable(planned);
+    check_for_plan(options_, planned);
     const std::filesystem::path program = rank_program();
     if (const auto place = launched_rank()) {
       check_ranks(options_, place->size, place->launcher + " started");

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <map>
 
 #include "stepwright/runtime/parameter_store.h"
 #include "stepwright/runtime/train_options.h"
@@ -36,6 +37,8 @@ struct RankState {
   Groups& groups;
   StepSums sums{};
   std::int64_t step = 0;  ///< From 0.
+  /// Where the head's logits of each micro-batch are kept; null: nowhere.
+  std::map<std::int32_t, at::Tensor>* logits = nullptr;
 };
 
 }  // namespace stepwright

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/huggingface/weights.h"
 
 namespace stepwright {
 namespace {
@@ -60,6 +61,12 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--memory", o.memory,
                  "Write what each rank held in the last step beside what was predicted")
       ->type_name("FILE");
+  app.add_option("--logits", o.logits,
+                 "Write the last step's logits and tokens the same way (plans of one rank)")
+      ->type_name("FILE");
+  app.add_option("--weights-from", o.weights_from,
+                 "Begin with the weights of a Hugging Face model (config.json, safetensors)")
+      ->type_name("DIR");
   add_checkpoint_flags(app, o);
   add_learning_flags(app, o);
 }
@@ -70,6 +77,7 @@ void check(const TrainOptions& o) {
   };
   need(o.steps >= 0, "--steps", "at least 0");
   need(o.ranks >= 0, "--ranks", "at least 1");
+  need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
   need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
   need(o.checkpoint_every >= 0, "--checkpoint-every", "at least 0");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
@@ -86,6 +94,14 @@ void check(const TrainOptions& o) {
   need(o.epsilon >= 0, "--epsilon", "at least 0");
   const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
   need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
+}
+
+void check_for_plan(const TrainOptions& o, const PlannedJob& planned) {
+  const std::int64_t ranks = planned.plan.parallel.ranks();
+  if (!o.logits.empty() && ranks > 1) {
+    fail_input(fmt::format("--logits: goes with a plan of one rank; this one has {}", ranks));
+  }
+  if (!o.weights_from.empty()) HuggingFaceWeights(o.weights_from, planned.job.model);
 }
 
 std::vector<std::string> train_arguments(const TrainOptions& o) {
@@ -105,6 +121,8 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--weights", o.weights);
   text("--gradients", o.gradients);
   text("--memory", o.memory);
+  text("--logits", o.logits);
+  text("--weights-from", o.weights_from);
   text("--checkpoint", o.checkpoint);
   number("--checkpoint-every", o.checkpoint_every);
   number("--keep-checkpoints", o.keep_checkpoints);

@@ -32,6 +32,7 @@ struct TrainOptions {
   double clip = 1.0;          ///< Of the gradients' norm; 0: none.
   double timeout_s = 60;      ///< How long a rank waits for others.
   bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
+  std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
   std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
   std::int64_t keep_checkpoints = 0;  ///< The last ones; 0: all.
@@ -41,6 +42,7 @@ struct TrainOptions {
   std::string weights;    ///< After the last step, whole parameters in one safetensors file.
   std::string gradients;  ///< Of the last step, the same way.
   std::string memory;     ///< What each rank held in the last step beside the prediction.
+  std::string logits;     ///< Of the last step with its tokens; plans of one rank only.
 };
 
 /// The learning rate of a step (from 0): up in a line over the warm-up, then down to the least one

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
@@ -14,6 +15,8 @@
 #include "stepwright/runtime/batches.h"
 #include "stepwright/runtime/checkpointer.h"
 #include "stepwright/runtime/executor.h"
+#include "stepwright/runtime/initial_weights.h"
+#include "stepwright/runtime/logits_file.h"
 #include "stepwright/runtime/memory_counter.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/runtime/watch.h"
@@ -68,10 +71,12 @@ bool reports(const RankState& rank) {
 
 /// Options that have to be the same on every rank, as text.
 std::string common_options(TrainOptions options) {
-  for (std::string* own : {&options.plan, &options.data, &options.ledger, &options.metrics,
-                           &options.weights, &options.gradients, &options.memory}) {
+  for (std::string* own :
+       {&options.plan, &options.data, &options.ledger, &options.metrics, &options.weights,
+        &options.gradients, &options.logits, &options.memory}) {
     own->clear();
   }
+  if (!options.weights_from.empty()) options.weights_from = "given";
   std::string text;
   for (const std::string& word : train_arguments(options)) text += word + "\n";
   return text;
@@ -141,11 +146,24 @@ struct Loop {
   const std::function<void(const StepReport&)>& report;
 };
 
+void write_last_logits(const RankState& rank, Batches& batches) {
+  if (rank.logits == nullptr) {
+    fail_input("--logits: no step was left to train after the checkpoint");
+  }
+  std::vector<MicroBatch> last;
+  for (const auto& [micro_batch, values] : *rank.logits) {
+    last.push_back(batches.of(rank.options.steps - 1, micro_batch));
+  }
+  write_logits(*rank.logits, last, rank.job.length, rank.options.logits);
+}
+
 /// Returns what the last step held.
 CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
   const TrainOptions& options = rank.options;
   CountedMemory memory;
+  std::map<std::int32_t, at::Tensor> logits;
   for (; rank.step < options.steps; ++rank.step) {
+    if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
     if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
     const auto begin = std::chrono::steady_clock::now();
     rank.sums = no_sums(rank.setting);
@@ -162,6 +180,8 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
     const bool due = options.checkpoint_every > 0 && done % options.checkpoint_every == 0;
     if (due || done == options.steps) loop.checkpointer->save(done);
   }
+  if (!options.logits.empty()) write_last_logits(rank, loop.batches);
+  rank.logits = nullptr;
   if (loop.checkpointer != nullptr) loop.checkpointer->finish();
   return memory;
 }
@@ -199,6 +219,9 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   const Setting setting = make_setting(job, plan);
   ParameterStore store({setting, plan, job.optimizer, grid, world.rank}, program, stage,
                        options.seed);
+  if (!options.weights_from.empty()) {
+    load_weights(store, HuggingFaceWeights(options.weights_from, job.model));
+  }
   Groups groups(world, grid, program, stage);
   RankState rank{job, plan, options, setting, place, store, groups};
   std::unique_ptr<Checkpointer> checkpointer;

@@ -35,6 +35,8 @@ Targets targets(const Call& call) {
 }
 
 void maximum(Call& call) {
+  auto* kept = call.rank.logits;
+  if (kept != nullptr) (*kept)[call.micro_batch] = call.read(0).to(at::kDouble, false, true);
   at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
   // A rank with nothing but padding must not bring in an infinity.
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));

@@ -1,0 +1,174 @@
+#include "stepwright/huggingface/config_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Named<Activation> kActivationWords[] = {{Activation::kSilu, "silu"},
+                                                  {Activation::kGelu, "gelu"},
+                                                  {Activation::kGeluTanh, "gelu_new"},
+                                                  {Activation::kRelu, "relu"},
+                                                  {Activation::kSquaredRelu, "relu2"}};
+
+Json scaling_of(const Architecture& model) {
+  if (!model.rotary_scaling) return nullptr;
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  Json json{{"rope_type", name_of(kRotaryScalingNames, scaling.kind)}, {"factor", scaling.factor}};
+  if (scaling.kind != RotaryScalingKind::kLlama3) return json;
+  json["low_freq_factor"] = scaling.low_frequency;
+  json["high_freq_factor"] = scaling.high_frequency;
+  json["original_max_position_embeddings"] = scaling.original_positions;
+  return json;
+}
+
+void add_sizes(Json& json, const Architecture& model) {
+  json["num_hidden_layers"] = model.layers;
+  json["hidden_size"] = model.hidden;
+  json["num_attention_heads"] = model.heads;
+  json["intermediate_size"] = model.ffn;
+  json["vocab_size"] = model.vocabulary;
+  if (model.positions > 0) json["max_position_embeddings"] = model.positions;
+  json["hidden_act"] = name_of(kActivationWords, model.activation);
+}
+
+/// Sliding windows as lists of layer types, which Mistral's first versions do not have.
+void add_windows(Json& json, const Architecture& model, const Family& family) {
+  const std::int64_t window = model.windows.empty() ? 0 : std::ranges::max(model.windows);
+  if (window == 0) {
+    json["sliding_window"] = nullptr;
+    return;
+  }
+  json["sliding_window"] = window;
+  if (family.model_type == "mistral" || family.model_type == "mixtral") return;
+  json["use_sliding_window"] = true;
+  json["layer_types"] = Json::array();
+  for (const std::int64_t one : model.windows) {
+    json["layer_types"].push_back(one > 0 ? "sliding_attention" : "full_attention");
+  }
+}
+
+void add_experts(Json& json, const Architecture& model, const Family& family) {
+  if (!model.experts) return;
+  const Experts& experts = *model.experts;
+  json["num_experts_per_tok"] = experts.top_k;
+  if (family.model_type == "mixtral") {
+    json["num_local_experts"] = experts.count;
+    json["intermediate_size"] = experts.ffn;
+    return;
+  }
+  json["num_experts"] = experts.count;
+  json["moe_intermediate_size"] = experts.ffn;
+  if (model.ffn == 0) json["intermediate_size"] = experts.ffn;
+  json["mlp_only_layers"] = Json::array();
+  for (std::size_t i = 0; i < experts.is_dense.size(); ++i) {
+    if (experts.is_dense[i] != 0) json["mlp_only_layers"].push_back(i);
+  }
+}
+
+Json llama_config(const Architecture& model, const Family& family) {
+  Json json;
+  add_sizes(json, model);
+  json["num_key_value_heads"] = model.kv_heads;
+  json["head_dim"] = model.head_dim;
+  json["rms_norm_eps"] = model.norm_epsilon;
+  json["rope_theta"] = model.rotary_base;
+  json["rope_scaling"] = scaling_of(model);
+  if (model.rotary_fraction != 1) json["partial_rotary_factor"] = model.rotary_fraction;
+  if (family.model_type != "qwen2") json["attention_bias"] = model.qkv_bias;
+  if (family.model_type == "llama") json["mlp_bias"] = model.mlp_bias;
+  if (family.model_type != "llama") add_windows(json, model, family);
+  add_experts(json, model, family);
+  json["attention_dropout"] = 0.0;
+  return json;
+}
+
+Json gpt2_config(const Architecture& model) {
+  return {{"n_layer", model.layers},
+          {"n_embd", model.hidden},
+          {"n_head", model.heads},
+          {"n_inner", model.ffn},
+          {"vocab_size", model.vocabulary},
+          {"n_positions", model.positions},
+          {"activation_function", name_of(kActivationWords, model.activation)},
+          {"layer_norm_epsilon", model.norm_epsilon},
+          {"resid_pdrop", 0.0},
+          {"embd_pdrop", 0.0},
+          {"attn_pdrop", 0.0}};
+}
+
+Json gpt_neox_config(const Architecture& model) {
+  Json json;
+  add_sizes(json, model);
+  json["layer_norm_eps"] = model.norm_epsilon;
+  json["rotary_pct"] = model.rotary_fraction;
+  json["rotary_emb_base"] = model.rotary_base;
+  json["rope_scaling"] = scaling_of(model);
+  json["use_parallel_residual"] = model.parallel_residual;
+  json["attention_bias"] = model.qkv_bias;
+  json["attention_dropout"] = 0.0;
+  json["hidden_dropout"] = 0.0;
+  return json;
+}
+
+/// What reading the family's file back would change; nothing where it cannot be read.
+std::optional<std::vector<std::string>> lost_in(const Architecture& model, const Family& family) {
+  try {
+    const Json json = family_config(model, family);
+    const Document document = Document::parse(json.dump(), "config.json");
+    return differences(read_config(document), model);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Json family_config(const Architecture& model, const Family& family) {
+  Json json{{"model_type", family.model_type}, {"architectures", {family.model_class}}};
+  if (family.model_type == "gpt2") {
+    json.update(gpt2_config(model));
+  } else if (family.model_type == "gpt_neox") {
+    json.update(gpt_neox_config(model));
+  } else {
+    json.update(llama_config(model, family));
+  }
+  json["tie_word_embeddings"] = model.tied;
+  json["bos_token_id"] = nullptr;
+  json["eos_token_id"] = nullptr;
+  return json;
+}
+
+const Family& family_of(const Architecture& model) {
+  const Family* nearest = nullptr;
+  std::vector<std::string> least;
+  for (const Family& family : weight_families()) {
+    auto lost = lost_in(model, family);
+    if (!lost) continue;
+    if (lost->empty()) return family;
+    if (nearest != nullptr && lost->size() >= least.size()) continue;
+    nearest = &family;
+    least = *std::move(lost);
+  }
+  std::vector<std::string_view> known;
+  for (const Family& family : weight_families()) known.push_back(family.model_type);
+  fail_unsupported(fmt::format("model {}: no family of Hugging Face can say all of it ({}){}",
+                               model.name, fmt::join(known, ", "),
+                               nearest == nullptr
+                                   ? ""
+                                   : fmt::format("; nearest is {}, where it would become {}",
+                                                 nearest->model_type, fmt::join(least, "; "))));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include "stepwright/huggingface/differences.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// What decides parameters and results.
+nlohmann::ordered_json essence(Architecture model) {
+  model.name.clear();
+  model.dropout = 0;
+  if (model.position != Position::kLearned) model.positions = 0;
+  if (model.experts && model.experts->is_dense.empty()) model.ffn = 0;
+  return inline_model(model);
+}
+
+std::string text(const nlohmann::ordered_json& json, const std::string& key) {
+  const auto found = json.find(key);
+  return found == json.end() ? "none" : found->dump();
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const Architecture& theirs, const Architecture& ours) {
+  const auto a = essence(theirs);
+  const auto b = essence(ours);
+  std::set<std::string> keys;
+  for (const auto& json : {a, b}) {
+    for (const auto& [key, value] : json.items()) keys.insert(key);
+  }
+  std::vector<std::string> found;
+  for (const std::string& key : keys) {
+    if (text(a, key) == text(b, key)) continue;
+    found.push_back(fmt::format("{}: {}, here {}", key, text(a, key), text(b, key)));
+  }
+  return found;
+}
+
+}  // namespace stepwright

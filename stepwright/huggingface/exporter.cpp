@@ -1,0 +1,189 @@
+#include "stepwright/huggingface/exporter.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "stepwright/checkpoint/shards.h"
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "stepwright/huggingface/tensors.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Tensors of one file.
+struct OutFile {
+  std::string name;
+  std::vector<ForeignTensor> tensors;
+  std::int64_t bytes = 0;
+};
+
+class Exporter {
+ public:
+  Exporter(const fs::path& checkpoint, const ExportOptions& options)
+      : options_(options), reader_(checkpoint), model_(model_of(reader_)) {
+    const auto stored = number_type(kSafetensorsTypes, reader_.index().dtype);
+    if (!stored) {
+      fail_input(fmt::format("{}: its states are {}, no type of weights", checkpoint.string(),
+                             reader_.index().dtype));
+    }
+    stored_ = *stored;
+    type_ = options.type.value_or(stored_);
+    for (const IndexedFile& file : reader_.index().files) reader_.verify(file);
+  }
+
+  void write(const fs::path& out) {
+    const Family& family = family_of(model_);
+    const std::vector<OutFile> files = divided(foreign_tensors(model_, family));
+    for (const OutFile& file : files) write_file(out / file.name, file);
+    if (files.size() > 1) write_index(out, files);
+    nlohmann::ordered_json config = family_config(model_, family);
+    config["torch_dtype"] = name_of(kTorchTypes, type_);
+    write_text(out / "config.json", config);
+  }
+
+ private:
+  /// A model that states no longest sequence gets that of its training, which files must state.
+  static Architecture model_of(const ShardReader& reader) {
+    const CheckpointRun& run = reader.index().run;
+    const Document plan =
+        Document::parse(run.plan, (reader.directory() / kIndexName).string() + ": plan");
+    Architecture model = read_plan(plan, reader.directory()).job.model;
+    if (model.positions == 0) model.positions = run.length;
+    return model;
+  }
+
+  [[nodiscard]] std::int64_t bytes_of(const ForeignTensor& tensor) const {
+    return tensor.row_count() * tensor.columns * element_bytes(name_of(kSafetensorsTypes, type_));
+  }
+
+  [[nodiscard]] std::vector<OutFile> divided(std::vector<ForeignTensor> tensors) const {
+    std::vector<OutFile> files(1);
+    for (ForeignTensor& tensor : tensors) {
+      const std::int64_t bytes = bytes_of(tensor);
+      if (files.back().bytes > 0 && files.back().bytes + bytes > options_.shard_bytes) {
+        files.emplace_back();
+      }
+      files.back().bytes += bytes;
+      files.back().tensors.push_back(std::move(tensor));
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      files[i].name = files.size() == 1
+                          ? "model.safetensors"
+                          : fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, files.size());
+    }
+    return files;
+  }
+
+  void write_file(const fs::path& path, const OutFile& out) {
+    std::vector<StoredTensor> entries;
+    for (const ForeignTensor& tensor : out.tensors) {
+      entries.push_back({.name = tensor.name,
+                         .dtype = std::string(name_of(kSafetensorsTypes, type_)),
+                         .shape = tensor.shape()});
+    }
+    DurableFile file(path);
+    file.write(safetensors_header(entries, {{"format", "pt"}}));
+    for (const ForeignTensor& tensor : out.tensors) file.write(numbers_of(tensor));
+    file.finish();
+  }
+
+  /// The numbers of a tensor as they stand in its file.
+  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
+    const IndexedTensor& own = indexed(tensor);
+    std::vector<Piece> pieces;
+    for (const RowRun& run : tensor.rows) {
+      add_run(pieces, run.begin * tensor.columns, run.count * tensor.columns);
+    }
+    const std::int64_t rows = tensor.row_count();
+    const std::int64_t elements = rows * tensor.columns;
+    std::vector<std::byte> held(
+        static_cast<std::size_t>(elements * element_bytes(reader_.index().dtype)));
+    reader_.read(own, kWeightsState, pieces, held);
+    if (type_ == stored_ && !tensor.transposed) return held;
+    std::vector<std::byte> bytes;
+    bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
+    const std::int64_t lines = tensor.transposed ? tensor.columns : 1;
+    std::vector<double> line(static_cast<std::size_t>(elements / lines));
+    for (std::int64_t i = 0; i < lines; ++i) {
+      read_numbers({.bytes = held, .type = stored_, .first = i, .stride = lines}, line);
+      append_numbers(bytes, type_, line);
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] const IndexedTensor& indexed(const ForeignTensor& tensor) const {
+    const IndexedTensor* own = reader_.find(tensor.own);
+    if (own == nullptr) {
+      fail_input(fmt::format("{}: has no parameter '{}', which its plan's model has",
+                             reader_.directory().string(), tensor.own));
+    }
+    for (const RowRun& run : tensor.rows) {
+      if ((run.begin + run.count) * tensor.columns <= own->elements()) continue;
+      fail_input(fmt::format("{}: '{}' has the shape [{}], too small for its plan's model",
+                             reader_.directory().string(), tensor.own,
+                             fmt::join(own->shape, ", ")));
+    }
+    return *own;
+  }
+
+  static void write_text(const fs::path& path, const nlohmann::ordered_json& json) {
+    DurableFile file(path);
+    file.write(json.dump(2) + "\n");
+    file.finish();
+  }
+
+  static void write_index(const fs::path& out, const std::vector<OutFile>& files) {
+    nlohmann::ordered_json index;
+    std::int64_t total = 0;
+    for (const OutFile& file : files) {
+      total += file.bytes;
+      for (const ForeignTensor& tensor : file.tensors) index[tensor.name] = file.name;
+    }
+    write_text(out / "model.safetensors.index.json",
+               {{"metadata", {{"total_size", total}}}, {"weight_map", index}});
+  }
+
+  ExportOptions options_;
+  ShardReader reader_;
+  Architecture model_;
+  NumberType stored_{};
+  NumberType type_{};
+};
+
+}  // namespace
+
+void export_huggingface(const fs::path& checkpoint, const fs::path& out,
+                        const ExportOptions& options) {
+  Exporter exporter(checkpoint, options);
+  if (fs::exists(out)) fail_input(fmt::format("{}: is there already", out.string()));
+  fs::path partial = out;
+  if (!partial.has_filename()) partial = partial.parent_path();
+  partial += ".partial";
+  std::error_code error;
+  if (fs::exists(partial)) {
+    fail_input(fmt::format("{}: left from a conversion that did not end; remove it first",
+                           partial.string()));
+  }
+  fs::create_directories(partial, error);
+  if (!error) {
+    try {
+      exporter.write(partial);
+    } catch (...) {
+      fs::remove_all(partial, error);
+      throw;
+    }
+    fs::rename(partial, out, error);
+  }
+  if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
+}
+
+}  // namespace stepwright

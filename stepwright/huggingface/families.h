@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stepwright {
+
+/// How a parameter of ours stands in files of transformers. Ours are rows x columns, output x
+/// input; fused ones hold part after part: queries, keys, values; gates, ups; expert after expert.
+enum class Storage : std::uint8_t {
+  kWhole,         ///< As it is.
+  kTransposed,    ///< Columns x rows (Conv1D of GPT-2).
+  kQkv,           ///< Three tensors: queries, keys, values.
+  kQkvByHead,     ///< One tensor: queries, keys, values of the first head, of the second, ...
+  kHalves,        ///< Two tensors: gates, ups.
+  kExperts,       ///< A tensor for each expert.
+  kExpertHalves,  ///< Two tensors for each expert: gates, ups.
+};
+
+/// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
+/// the layer, `{1}` for the expert.
+struct ParameterNames {
+  std::string_view own;
+  Storage storage = Storage::kWhole;
+  std::array<std::string_view, 3> theirs;
+};
+
+/// The files of one `model_type`.
+struct Family {
+  std::string_view model_type;
+  std::string_view model_class;  ///< In transformers.
+  /// What names begin with; files of the model without its head leave it out.
+  std::string_view prefix;
+  std::span<const ParameterNames> names;
+  std::span<const ParameterNames> expert_names;
+  /// Another name of the head's table.
+  std::string_view head_alias;
+  /// Tensors whose names end so follow from the configuration (masks, frequencies).
+  std::span<const std::string_view> derived;
+};
+
+/// The families whose weights can be read and written, those with fewer keys first.
+std::span<const Family> weight_families();
+
+/// The family of a `model_type`; null when it is not among them.
+const Family* find_family(std::string_view model_type);
+
+}  // namespace stepwright

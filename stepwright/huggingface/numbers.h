@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// Types of floating-point numbers that files of weights hold.
+enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
+/// As safetensors calls them, and as command lines, jobs and configurations do.
+inline constexpr Named<NumberType> kSafetensorsTypes[] = {{NumberType::kF64, "F64"},
+                                                          {NumberType::kF32, "F32"},
+                                                          {NumberType::kF16, "F16"},
+                                                          {NumberType::kBf16, "BF16"}};
+inline constexpr Named<NumberType> kNumberTypeNames[] = {{NumberType::kF64, "fp64"},
+                                                         {NumberType::kF32, "fp32"},
+                                                         {NumberType::kF16, "fp16"},
+                                                         {NumberType::kBf16, "bf16"}};
+inline constexpr Named<NumberType> kTorchTypes[] = {{NumberType::kF64, "float64"},
+                                                    {NumberType::kF32, "float32"},
+                                                    {NumberType::kF16, "float16"},
+                                                    {NumberType::kBf16, "bfloat16"}};
+
+/// The type of a word of a table; nothing when it is none of them.
+std::optional<NumberType> number_type(std::span<const Named<NumberType>> table,
+                                      std::string_view word);
+
+/// Every `stride`-th number of some bytes, from number `first` on.
+struct NumberRun {
+  std::span<const std::byte> bytes;
+  NumberType type{};
+  std::int64_t first = 0;
+  std::int64_t stride = 1;
+};
+
+/// Reads as many numbers as `out` holds; exact.
+void read_numbers(const NumberRun& run, std::span<double> out);
+
+/// Appends numbers, rounded to the nearest, ties to even, as PyTorch rounds (bf16 and fp32 by way
+/// of fp32).
+void append_numbers(std::vector<std::byte>& bytes, NumberType type,
+                    std::span<const double> numbers);
+
+}  // namespace stepwright

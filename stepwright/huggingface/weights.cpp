@@ -1,0 +1,179 @@
+#include "stepwright/huggingface/weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kOneFile = "model.safetensors";
+constexpr std::string_view kIndexFile = "model.safetensors.index.json";
+
+/// The family of a directory whose config.json describes this model.
+const Family& checked_family(const fs::path& directory, const Architecture& model) {
+  const Document config = Document::load(directory / "config.json");
+  const Architecture theirs = read_config(config);
+  const auto type = config.root().find("model_type");
+  const Family* family = type ? find_family(type->text()) : nullptr;
+  if (family == nullptr || config.root().find("text_config")) {
+    std::vector<std::string_view> known;
+    for (const Family& one : weight_families()) known.push_back(one.model_type);
+    fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
+                                 config.name(), list_of(known)));
+  }
+  const std::vector<std::string> differ = differences(theirs, model);
+  if (!differ.empty()) {
+    fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
+                           fmt::join(differ, "; ")));
+  }
+  return *family;
+}
+
+/// The files that an index names.
+std::set<std::string> indexed_files(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto wrong = [&](const std::string& what) {
+    fail_input(fmt::format("{}: {}", path.string(), what));
+  };
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) {
+    wrong("is no index of safetensors files: it has no weight_map");
+  }
+  std::set<std::string> files;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    if (!file.is_string()) wrong(fmt::format("weight_map.{} is no name of a file", tensor));
+    const fs::path name = file.get<std::string>();
+    if (name != name.filename() || name.empty()) {
+      wrong(fmt::format("weight_map.{}: '{}' is no file beside the index", tensor, name.string()));
+    }
+    files.insert(name.string());
+  }
+  return files;
+}
+
+}  // namespace
+
+HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architecture& model) {
+  const Family& family = checked_family(directory, model);
+  Places places;
+  for (ForeignTensor& tensor : foreign_tensors(model, family)) {
+    places.emplace(tensor.name, tensors_.size());
+    tensors_.push_back({std::move(tensor)});
+  }
+  open(directory);
+  for (const SafetensorsFile& file : files_) take(file, family, places);
+  check_found(directory);
+  add_parts();
+}
+
+void HuggingFaceWeights::open(const fs::path& directory) {
+  if (fs::exists(directory / kOneFile)) {
+    files_.emplace_back(directory / kOneFile);
+  } else if (fs::exists(directory / kIndexFile)) {
+    for (const std::string& name : indexed_files(directory / kIndexFile)) {
+      files_.emplace_back(directory / name);
+    }
+  } else {
+    fail_input(fmt::format("{}: holds neither {} nor {} (other formats are not read)",
+                           directory.string(), kOneFile, kIndexFile));
+  }
+}
+
+void HuggingFaceWeights::take(const SafetensorsFile& file, const Family& family,
+                              const Places& places) {
+  const std::string where = file.path().string();
+  const std::string_view head =
+      std::ranges::find(family.names, "head.weight", &ParameterNames::own)->theirs.front();
+  for (const auto& [stored_name, stored] : file.tensors()) {
+    const std::string_view name = stored_name == family.head_alias ? head : stored_name;
+    auto place = places.find(name);
+    if (place == places.end()) place = places.find(fmt::format("{}{}", family.prefix, name));
+    if (place == places.end()) {
+      const bool derived = std::ranges::any_of(
+          family.derived, [&](std::string_view ending) { return name.ends_with(ending); });
+      // A tied model has no head of its own; some files repeat the embedding under its name.
+      if (derived || name == head) continue;
+      fail_input(fmt::format("{}: tensor '{}' belongs to nothing in the model (family {})", where,
+                             stored_name, family.model_type));
+    }
+    Opened& opened = tensors_[place->second];
+    if (!opened.bytes.empty()) {
+      fail_input(fmt::format("{}: tensor '{}' is there a second time", where, stored_name));
+    }
+    if (stored.shape != opened.tensor.shape()) {
+      fail_input(fmt::format("{}: tensor '{}' has the shape [{}], the model's has [{}]", where,
+                             stored_name, fmt::join(stored.shape, ", "),
+                             fmt::join(opened.tensor.shape(), ", ")));
+    }
+    const auto type = number_type(kSafetensorsTypes, stored.dtype);
+    if (!type) {
+      fail_unsupported(
+          fmt::format("{}: tensor '{}' is stored as {}; supported: F64, F32, F16, BF16", where,
+                      stored_name, stored.dtype));
+    }
+    opened.type = *type;
+    opened.bytes = file.bytes_of(stored);
+  }
+}
+
+void HuggingFaceWeights::check_found(const fs::path& directory) const {
+  for (const Opened& opened : tensors_) {
+    if (!opened.bytes.empty()) continue;
+    fail_input(fmt::format("{}: the tensor '{}' is missing (our {})", directory.string(),
+                           opened.tensor.name, opened.tensor.own));
+  }
+}
+
+void HuggingFaceWeights::add_parts() {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    std::vector<Part>& parts = parts_[tensors_[i].tensor.own];
+    std::int64_t foreign = 0;
+    for (const RowRun& run : tensors_[i].tensor.rows) {
+      parts.push_back({.row = run.begin, .count = run.count, .tensor = i, .foreign_row = foreign});
+      foreign += run.count;
+    }
+  }
+  for (auto& [own, parts] : parts_) std::ranges::sort(parts, {}, &Part::row);
+}
+
+void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
+                              std::span<double> out) const {
+  const auto found = parts_.find(own);
+  if (found == parts_.end()) {
+    throw Error(ErrorKind::kRuntime, fmt::format("the weights have no parameter {}", own));
+  }
+  const std::vector<Part>& parts = found->second;
+  while (!out.empty()) {
+    const ForeignTensor& any = tensors_[parts.front().tensor].tensor;
+    const std::int64_t row = begin / any.columns;
+    const std::int64_t column = begin % any.columns;
+    const Part& part = *std::prev(std::ranges::upper_bound(parts, row, {}, &Part::row));
+    const Opened& opened = tensors_[part.tensor];
+    const std::int64_t foreign = part.foreign_row + row - part.row;
+    const std::int64_t rows = opened.tensor.row_count();
+    const std::int64_t count =
+        std::min(any.columns - column, static_cast<std::int64_t>(out.size()));
+    NumberRun run{.bytes = opened.bytes, .type = opened.type};
+    run.first = opened.tensor.transposed ? column * rows + foreign : foreign * any.columns + column;
+    run.stride = opened.tensor.transposed ? rows : 1;
+    read_numbers(run, out.first(static_cast<std::size_t>(count)));
+    out = out.subspan(static_cast<std::size_t>(count));
+    begin += count;
+  }
+}
+
+}  // namespace stepwright

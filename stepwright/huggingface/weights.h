@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/checkpoint/safetensors.h"
+#include "stepwright/huggingface/numbers.h"
+#include "stepwright/huggingface/tensors.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
+/// index of several), as parameters of ours. Files are mapped: only what is read is loaded.
+class HuggingFaceWeights {
+ public:
+  /// Opens the weights of a model. Fails with `kInput`, naming file, tensor and what is allowed,
+  /// when the directory's config.json describes another model, a tensor is missing, has another
+  /// shape or belongs to nothing, or a file is damaged; with `kUnsupported` for a family without
+  /// names (`weight_families`) and for numbers of other types than fp64, fp32, fp16 and bf16.
+  HuggingFaceWeights(const std::filesystem::path& directory, const Architecture& model);
+
+  /// The elements of one of our parameters, flattened as in checkpoints, from `begin` on.
+  void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
+
+ private:
+  /// Rows of a parameter that stand together in a tensor.
+  struct Part {
+    std::int64_t row = 0;  ///< Of the parameter.
+    std::int64_t count = 0;
+    std::size_t tensor = 0;        ///< In `tensors_`.
+    std::int64_t foreign_row = 0;  ///< Of the tensor.
+  };
+  struct Opened {
+    ForeignTensor tensor;
+    NumberType type{};
+    std::span<const std::byte> bytes = {};
+  };
+  using Places = std::map<std::string, std::size_t, std::less<>>;
+
+  void open(const std::filesystem::path& directory);
+  void take(const SafetensorsFile& file, const Family& family, const Places& places);
+  void check_found(const std::filesystem::path& directory) const;
+  void add_parts();
+
+  std::deque<SafetensorsFile> files_;
+  std::vector<Opened> tensors_;
+  std::map<std::string, std::vector<Part>, std::less<>> parts_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,117 @@
+#include "stepwright/huggingface/tensors.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "tests/checkpoint/folder.h"
+#include "tests/huggingface/models.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ForeignTensor tensor_of(const char* model, std::string_view name) {
+  const Architecture architecture = model_of(model);
+  for (const ForeignTensor& tensor : foreign_tensors(architecture, family_of(architecture))) {
+    if (tensor.name == name) return tensor;
+  }
+  ADD_FAILURE() << "no " << name;
+  return {};
+}
+
+/// Every element of every parameter is in one tensor, names differ.
+void expect_complete(const Architecture& model, const Family& family) {
+  std::map<std::string, std::set<std::int64_t>> rows;
+  std::map<std::string, std::int64_t> columns;
+  std::set<std::string> names;
+  for (const ForeignTensor& tensor : foreign_tensors(model, family)) {
+    EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
+    columns[tensor.own] = tensor.columns;
+    for (const RowRun& run : tensor.rows) {
+      for (std::int64_t i = 0; i < run.count; ++i) {
+        EXPECT_TRUE(rows[tensor.own].insert(run.begin + i).second) << tensor.name;
+      }
+    }
+  }
+  for (const WholeParameter& parameter : whole_parameters_of(model)) {
+    const std::int64_t count = parameter.elements / columns.at(parameter.name);
+    EXPECT_EQ(std::ssize(rows.at(parameter.name)), count) << parameter.name;
+    EXPECT_EQ(*rows.at(parameter.name).begin(), 0) << parameter.name;
+    EXPECT_EQ(*rows.at(parameter.name).rbegin(), count - 1) << parameter.name;
+    rows.erase(parameter.name);
+  }
+  EXPECT_TRUE(rows.empty());
+}
+
+TEST(ForeignTensors, HoldEachRowOnce) {
+  for (const char* text : {kLlama, kMixtral, kGpt2, kGptNeox}) {
+    const Architecture model = model_of(text);
+    expect_complete(model, family_of(model));
+  }
+}
+
+TEST(ForeignTensors, BuiltInModelsHaveNames) {
+  for (const char* name : {"llama-3.1-8b", "qwen3-8b", "mistral-7b", "mixtral-8x7b", "gpt2",
+                           "pythia-1.4b", "qwen2.5-7b"}) {
+    const Architecture model = built_in_model(name).value();
+    EXPECT_FALSE(foreign_tensors(model, family_of(model)).empty()) << name;
+  }
+}
+
+TEST(ForeignTensors, QueriesKeysAndValuesAreApart) {
+  const ForeignTensor keys = tensor_of(kLlama, "model.layers.1.self_attn.k_proj.weight");
+  EXPECT_EQ(keys.own, "layers.1.attention.qkv");
+  EXPECT_THAT(keys.rows, ElementsAre(RowRun{16, 8}));
+  EXPECT_THAT(keys.shape(), ElementsAre(8, 8));
+}
+
+TEST(ForeignTensors, ExpertsAreApart) {
+  const ForeignTensor up =
+      tensor_of(kMixtral, "model.layers.0.block_sparse_moe.experts.2.w3.weight");
+  EXPECT_EQ(up.own, "layers.0.experts.fc1");
+  EXPECT_THAT(up.rows, ElementsAre(RowRun{30, 6}));
+  EXPECT_THAT(up.shape(), ElementsAre(6, 8));
+}
+
+TEST(ForeignTensors, ConvolutionsAreTransposed) {
+  const ForeignTensor fc1 = tensor_of(kGpt2, "transformer.h.0.mlp.c_fc.weight");
+  EXPECT_TRUE(fc1.transposed);
+  EXPECT_THAT(fc1.shape(), ElementsAre(8, 12));
+}
+
+TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
+  const ForeignTensor qkv = tensor_of(kGptNeox, "gpt_neox.layers.0.attention.query_key_value.bias");
+  EXPECT_THAT(qkv.rows, ElementsAre(RowRun{0, 4}, RowRun{8, 4}, RowRun{16, 4}, RowRun{4, 4},
+                                    RowRun{12, 4}, RowRun{20, 4}));
+  EXPECT_THAT(qkv.shape(), ElementsAre(24));
+}
+
+TEST(FamilyOf, IsTheOneThatSaysEverything) {
+  const auto type = [](const char* name) {
+    return std::string(family_of(built_in_model(name).value()).model_type);
+  };
+  EXPECT_EQ(type("llama-3.1-8b"), "llama");
+  EXPECT_EQ(type("mistral-7b"), "mistral");
+  EXPECT_EQ(type("qwen2.5-7b"), "qwen2");
+  EXPECT_EQ(type("qwen3-0.6b"), "qwen3");
+  EXPECT_EQ(type("mixtral-8x7b"), "mixtral");
+  EXPECT_EQ(type("gpt2-xl"), "gpt2");
+  EXPECT_EQ(type("gpt-neox-20b"), "gpt_neox");
+}
+
+TEST(FamilyOf, NamesWhatTheNearestCannotSay) {
+  const std::string refusal = refusal_of([] {
+    family_of(model_of("{layers: 2, hidden: 8, heads: 4, ffn: 12, vocab: 20, head_bias: true}"));
+  });
+  EXPECT_THAT(refusal, HasSubstr("nearest is llama"));
+  EXPECT_THAT(refusal, HasSubstr("head_bias: none, here true"));
+}
+
+}  // namespace
+}  // namespace stepwright::testing
