@@ -187,6 +187,9 @@ Architecture gpt_blocks() {
 
 Architecture read_gpt2(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
+  if (!fields.flag("scale_attn_weights", true)) {
+    fields.value("scale_attn_weights")->fail_unsupported("attention scores that are not scaled");
+  }
   fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
   Architecture model = gpt_blocks();
   model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);

@@ -33,6 +33,29 @@ TEST(Refusals, WhatIsNotExecutedYet) {
   EXPECT_THAT(run.errors, HasSubstr("model.position: alibi"));
 }
 
+TEST(Refusals, RotaryScalingThatIsNotExecuted) {
+  const Trained run = train(
+      {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, "
+                                      "rotary_scaling: {kind: yarn, factor: 4}}"})});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.errors, HasSubstr("model.rotary_scaling: yarn"));
+}
+
+TEST(Refusals, LogitsOfSeveralRanks) {
+  const Trained run = train(
+      {.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n", .ranks = 2}),
+       .options = {"--logits nowhere"}});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.errors, HasSubstr("--logits: goes with a plan of one rank; this one has 2"));
+}
+
+TEST(Refusals, WeightsThatAreNotThere) {
+  const Trained run =
+      train({.plan = plan_text_of({.model = kModel}), .options = {"--weights-from nowhere"}});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.errors, HasSubstr("nowhere/config.json"));
+}
+
 TEST(Refusals, TokensBeyondTheVocabulary) {
   const Trained run = train(
       {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 100}"})});
