@@ -90,7 +90,7 @@ void append_numbers(std::vector<std::byte>& bytes, NumberType type,
     switch (type) {
       case NumberType::kF64: append(bytes, number); break;
       case NumberType::kF32: append(bytes, static_cast<float>(number)); break;
-      case NumberType::kF16: append(bytes, to_half(number)); break;
+      case NumberType::kF16: append(bytes, to_half(static_cast<float>(number))); break;
       case NumberType::kBf16: append(bytes, to_bf16(number)); break;
     }
   }

@@ -42,8 +42,8 @@ struct NumberRun {
 /// Reads as many numbers as `out` holds; exact.
 void read_numbers(const NumberRun& run, std::span<double> out);
 
-/// Appends numbers, rounded to the nearest, ties to even, as PyTorch rounds (bf16 and fp32 by way
-/// of fp32).
+/// Appends numbers, rounded to the nearest, ties to even; to fp16 and bf16 by way of fp32, as
+/// PyTorch does.
 void append_numbers(std::vector<std::byte>& bytes, NumberType type,
                     std::span<const double> numbers);
 

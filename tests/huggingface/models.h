@@ -28,8 +28,8 @@ inline constexpr const char* kGptNeox =
     "gated: false, parallel_residual: true, rotary_fraction: 0.5}";
 
 inline Architecture model_of(const std::string& text) {
-  const Document document = Document::parse(text, "model.yaml");
-  return read_inline_model(document.root());
+  const Document document = Document::parse("model: " + text, "job.yaml");
+  return read_inline_model(document.root().get("model"));
 }
 
 /// A parameter's name in checkpoints and how many elements it has.
@@ -65,7 +65,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
   index.run.plan =
       "stepwright: plan/1\njob:\n  model: " + model +
       "\n  cluster: {name: here, device: {name: cpu, memory: 16e9, memory_bandwidth: 2e10, peak: "
-      "{fp32: 2e11}}, devices_per_node: 1, devices: 1, levels: [{name: bus, size: 1, bandwidth: "
+      "{fp32: 2e11}}, devices_per_node: 8, devices: 1, levels: [{name: bus, size: 8, bandwidth: "
       "1e9}], nics_per_node: 1, nic: 1e9}\n  batch: {sequences: 4, length: 16}\n  precision: "
       "fp32\nmicro_batch: 2\n";
   std::vector<std::vector<float>> values;
