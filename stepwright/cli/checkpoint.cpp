@@ -59,6 +59,8 @@ std::string checkpoint_text(const std::filesystem::path& path, const CheckpointI
                      to_text(table), index.run.plan);
 }
 
+constexpr std::uint64_t kShardBytes = 5'000'000'000;
+
 class Checkpoint : public Command {
  public:
   explicit Checkpoint(CLI::App& program)
@@ -98,8 +100,9 @@ class Checkpoint : public Command {
 
   void run(const Console& console) override {
     if (output_.empty() == (action_ == "convert")) {
-      fail_input("-o FILE goes with `checkpoint convert`, which needs it");
+      fail_input("-o PATH goes with `checkpoint convert`, which needs it");
     }
+    check_format();
     const std::filesystem::path path = find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
     if (action_ == "verify") return verify(console, path);
@@ -108,10 +111,17 @@ class Checkpoint : public Command {
   }
 
  private:
+  void check_format() const {
+    const bool there = format_ == "huggingface";
+    if (there && action_ != "convert") fail_input("--format goes with `checkpoint convert`");
+    if (!there && !dtype_.empty()) fail_input("--dtype goes with --format huggingface");
+    if (!there && shard_bytes_ != kShardBytes) {
+      fail_input("--shard-size goes with --format huggingface");
+    }
+  }
+
   void convert(const std::filesystem::path& path) const {
-    const bool here = format_ == "stepwright";
-    if (here && !dtype_.empty()) fail_input("--dtype goes with --format huggingface");
-    if (here) return convert_checkpoint(path, output_);
+    if (format_ == "stepwright") return convert_checkpoint(path, output_);
     export_huggingface(path, output_,
                        {.type = number_type(kNumberTypeNames, dtype_),
                         .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
@@ -143,7 +153,7 @@ class Checkpoint : public Command {
   std::string output_;
   std::string format_ = "stepwright";
   std::string dtype_;
-  std::uint64_t shard_bytes_ = 5'000'000'000;
+  std::uint64_t shard_bytes_ = kShardBytes;
 };
 
 }  // namespace

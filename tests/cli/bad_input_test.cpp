@@ -72,6 +72,17 @@ TEST(BadInput, JobsWhereAPlanIsNeeded) {
   expect_golden("bad_job_for_plan.txt", text);
 }
 
+TEST(BadInput, Conversions) {
+  Script checkpoint("checkpoint");
+  checkpoint.run("convert nowhere");
+  checkpoint.run("convert nowhere -o out --dtype bf16");
+  checkpoint.run("convert nowhere -o out --shard-size 1GB");
+  checkpoint.run("convert nowhere -o out --format huggingface --dtype int8");
+  checkpoint.run("verify nowhere --format huggingface");
+  checkpoint.run("convert nowhere -o out --format huggingface");
+  expect_golden("bad_conversions.txt", checkpoint.text());
+}
+
 TEST(BadInput, ValuesOfAJob) {
   Script tune("tune");
   tune.give("key.yaml", with(kJob, "batch:", "bacth:"));

@@ -105,17 +105,19 @@ OURS = {
 }
 
 
-def plan_text(model: str, precision: str = "fp64") -> str:
+def plan_text(
+    model: str | Path, precision: str = "fp64", ranks: int = 1, choices: str = "micro_batch: 2"
+) -> str:
     return f"""stepwright: plan/1
 job:
   model: {model}
   cluster: {{name: here, device: {{name: cpu, memory: 16e9, memory_bandwidth: 20e9,
-    peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: 8, devices: 1,
+    peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: 8, devices: {ranks},
     levels: [{{name: bus, size: 8, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9}}
   batch: {{sequences: {SEQUENCES}, length: {LENGTH}}}
   precision: {precision}
   optimizer: adamw
-micro_batch: 2
+{choices}
 """
 
 
@@ -305,6 +307,26 @@ class HuggingFace(unittest.TestCase):
         for name in ("llama", "gpt_neox"):
             with self.subTest(name):
                 self.compare_step(self.random_model(theirs()[name]), "fp32")
+
+    def test_every_plan_begins_with_the_same_weights(self) -> None:
+        tensor = "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nsharding: GGG"
+        pipeline = "parallel: {pipeline: 2, data: 2}\nsharding: NGG"
+        for name, choices in (("gpt_neox", tensor), ("qwen3", pipeline), ("gpt2", tensor)):
+            with self.subTest(name):
+                self.random_model(theirs()[name])
+                source = ("--weights-from", self.folder / "model", "--lr", 0)
+                found = []
+                for ranks, chosen in ((1, "micro_batch: 2"), (4, choices + "\nmicro_batch: 1")):
+                    files = {name: self.folder / name for name in ("weights", "gradients")}
+                    outputs = [word for file, path in files.items() for word in (f"--{file}", path)]
+                    plan = plan_text(self.folder / "model", "fp64", ranks, chosen)
+                    self.train(plan, *source, *outputs)
+                    found.append({file: load_file(path) for file, path in files.items()})
+                one, many = found
+                for own, weight in one["weights"].items():
+                    self.assertTrue(torch.equal(many["weights"][own], weight), own)
+                for own, gradient in one["gradients"].items():
+                    self.assert_near(many["gradients"][own], gradient, f"gradient of {own}")
 
     def test_our_models_of_every_family_load_there(self) -> None:
         for name in OURS:
