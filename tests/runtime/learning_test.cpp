@@ -32,6 +32,9 @@ const Case kCases[] = {
     {"NeoX",
      "{layers: 2, hidden: 32, heads: 4, ffn: 64, vocab: 256, norm: layernorm, gated: false, "
      "rotary_fraction: 0.25, bias: true, parallel_residual: true}"},
+    {"TanhAndNumbers",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 64, vocab: 256, norm: layernorm, bias: true, "
+     "activation: gelu_tanh, norm_epsilon: 1e-3, rotary_base: 500}"},
     {"SharedNorm",
      "{layers: 2, hidden: 32, heads: 4, kv_heads: 1, ffn: 64, vocab: 256, norm: layernorm, "
      "gated: false, parallel_residual: true, shared_input_norm: true, head_bias: true}",

@@ -72,10 +72,10 @@ class Model {
 
   Tensor norm(const Tensor& x, const std::string& name) {
     if (m_.norm == Norm::kRms) {
-      return x / (x.pow(2).mean(-1, true) + 1e-5).sqrt() * p(name);
+      return x / (x.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(name);
     }
     const auto bias = m_.norm_bias ? std::optional<Tensor>(p(name + "_bias")) : std::nullopt;
-    return at::layer_norm(x, {x.size(-1)}, p(name), bias);
+    return at::layer_norm(x, {x.size(-1)}, p(name), bias, m_.norm_epsilon);
   }
 
   Tensor linear(const Tensor& x, const std::string& name) {
@@ -89,7 +89,7 @@ class Model {
     const auto turned =
         static_cast<std::int64_t>(static_cast<double>(m_.head_dim) * m_.rotary_fraction);
     Tensor angles = at::arange(0, turned, 2, at::kDouble) / static_cast<double>(turned);
-    angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, -angles));
+    angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(m_.rotary_base, -angles));
     angles = at::cat({angles, angles}, -1);
     const Tensor part = x.narrow(-1, 0, turned);
     const Tensor swapped =
@@ -111,8 +111,8 @@ class Model {
     Tensor k = heads(q_width, k_width);
     Tensor v = heads(q_width + k_width, k_width);
     if (m_.qk_norm) {
-      q = q / (q.pow(2).mean(-1, true) + 1e-5).sqrt() * p(at_layer + "attention.q_norm");
-      k = k / (k.pow(2).mean(-1, true) + 1e-5).sqrt() * p(at_layer + "attention.k_norm");
+      q = q / (q.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.q_norm");
+      k = k / (k.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.k_norm");
     }
     if (m_.position == Position::kRope) {
       q = rotate(q);
@@ -133,6 +133,7 @@ class Model {
     switch (m_.activation) {
       case Activation::kSilu: return x * x.sigmoid();
       case Activation::kGelu: return at::gelu(x);
+      case Activation::kGeluTanh: return at::gelu(x, "tanh");
       case Activation::kRelu: return x.clamp_min(0);
       case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
     }
