@@ -70,6 +70,7 @@ void add_experts(Json& json, const Architecture& model, const Family& family) {
   }
   json["num_experts"] = experts.count;
   json["moe_intermediate_size"] = experts.ffn;
+  json["norm_topk_prob"] = experts.normalize_top_k;
   if (model.ffn == 0) json["intermediate_size"] = experts.ffn;
   json["mlp_only_layers"] = Json::array();
   for (std::size_t i = 0; i < experts.is_dense.size(); ++i) {

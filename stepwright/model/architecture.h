@@ -73,6 +73,7 @@ struct Experts {
   std::int64_t shared_ffn = 0;   ///< Total intermediate width of the shared experts; 0: none.
   bool shared_gate = false;      ///< The shared expert's output is gated (Qwen2-MoE).
   bool correction_bias = false;  ///< One non-trained bias per expert (DeepSeek-V3).
+  bool normalize_top_k = true;   ///< The weights of a token's top k add up to 1.
   std::vector<std::uint8_t> is_dense = {};  ///< Per layer: 1 where an MLP stands; empty: nowhere.
   bool operator==(const Experts&) const = default;
 };

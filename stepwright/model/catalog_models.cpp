@@ -182,6 +182,7 @@ void add_specialities(Architecture& model) {
     model.activation = Activation::kGeluTanh;
   } else if (model.name == "qwen2-57b-a14b") {
     model.experts->shared_gate = true;
+    model.experts->normalize_top_k = false;
   } else if (model.name == "moonlight-16b-a3b") {
     use_deepseek_blocks(model, 0, 1);
   } else if (model.name == "deepseek-v3") {

@@ -151,6 +151,7 @@ void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
   experts.shared_ffn = shared_count * experts.ffn;
   const auto method = fields.value("topk_method");
   experts.correction_bias = !method || method->text() == "noaux_tc";
+  experts.normalize_top_k = fields.flag("norm_topk_prob", true);
   model.experts = experts;
   const std::int64_t first = fields.size_or("first_k_dense_replace", 3, 0);
   const std::int64_t every = fields.size_or("moe_layer_freq", 1);

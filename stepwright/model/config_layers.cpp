@@ -92,6 +92,7 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
   if (fallback.count == 0) return;
   fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
   fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
+  fallback.normalize_top_k = fields.flag("norm_topk_prob", false);
   model.experts = fallback;
   const std::int64_t step = fields.size_or("decoder_sparse_step", 1);
   std::set<std::int64_t> dense;

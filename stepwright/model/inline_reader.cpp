@@ -70,6 +70,7 @@
 //   shared_ffn          0                    total width of the shared experts
 //   shared_gate         false                their output is gated
 //   correction_bias     false                a bias per expert that is not trained
+//   normalize_top_k     true                 the weights of a token's top k add up to 1
 //   leading_dense       0                    so many first layers have an ordinary MLP
 //   every               1                    of n: experts only in layers n - 1, 2n - 1, ...
 //   dense_layers        []                   further layers with an ordinary MLP
@@ -234,7 +235,7 @@ void read_experts(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("experts");
   if (!nested) return;
   nested->own().allow_only({"count", "top_k", "ffn", "shared_ffn", "shared_gate", "correction_bias",
-                            "leading_dense", "every", "dense_layers"});
+                            "normalize_top_k", "leading_dense", "every", "dense_layers"});
   Experts experts;
   experts.count = nested->size("count");
   experts.top_k = nested->size("top_k");
@@ -242,6 +243,7 @@ void read_experts(const InlineFields& fields, Architecture& model) {
   experts.shared_ffn = nested->size_or("shared_ffn", 0, 0);
   experts.shared_gate = nested->flag("shared_gate");
   experts.correction_bias = nested->flag("correction_bias");
+  experts.normalize_top_k = nested->flag("normalize_top_k", true);
   const std::int64_t leading = nested->size_or("leading_dense", 0, 0);
   const std::int64_t every = nested->size_or("every", 1);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 0);

@@ -102,6 +102,7 @@ Json experts_of(const Experts& experts) {
   if (experts.shared_ffn > 0) json["shared_ffn"] = experts.shared_ffn;
   write_if(json, "shared_gate", experts.shared_gate);
   write_if(json, "correction_bias", experts.correction_bias);
+  if (!experts.normalize_top_k) json["normalize_top_k"] = false;
   write_dense_layers(json, experts.is_dense);
   return json;
 }

@@ -170,6 +170,16 @@ TEST(Config, ExpertCountsAcceptBothSpellingsIfTheyAgree) {
               HasSubstr("must equal num_experts (16)"));
 }
 
+TEST(Config, WeightsOfTheTopKAddUpWhereTheFileOrTheFamilySaysSo) {
+  const std::string heads = R"("num_key_value_heads": 2)";
+  EXPECT_TRUE(read_tiny("mixtral", heads).experts->normalize_top_k);
+  EXPECT_FALSE(read_tiny("qwen2_moe", heads).experts->normalize_top_k);
+  EXPECT_FALSE(read_tiny("qwen3_moe").experts->normalize_top_k);
+  EXPECT_TRUE(read_tiny("qwen3_moe", R"("norm_topk_prob": true)").experts->normalize_top_k);
+  EXPECT_TRUE(read_tiny("deepseek_v3").experts->normalize_top_k);
+  EXPECT_FALSE(read_tiny("deepseek_v3", R"("norm_topk_prob": false)").experts->normalize_top_k);
+}
+
 TEST(Config, DeepSeekPlacesItsExperts) {
   using Dense = std::vector<std::uint8_t>;
   EXPECT_EQ(read_tiny("deepseek_v3").experts->is_dense, (Dense{1, 1, 1, 0}));

@@ -97,6 +97,7 @@ class RandomArchitecture {
     experts.shared_ffn = maybe(2) ? 0 : number(1, 5000);
     experts.shared_gate = experts.shared_ffn > 0 && maybe(2);
     experts.correction_bias = maybe(2);
+    experts.normalize_top_k = maybe(2);
     if (model.layers > 1 && maybe(2)) {
       for (std::int64_t i = 0; i < model.layers; ++i) experts.is_dense.push_back(maybe(2) ? 1 : 0);
       experts.is_dense.front() = 1;
