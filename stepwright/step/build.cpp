@@ -2,6 +2,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/step/block_list.h"
+#include "stepwright/step/dispatch.h"
 #include "stepwright/step/schedule.h"
 
 namespace stepwright {
@@ -33,6 +34,7 @@ class ProgramBuilder {
     program.ranks = grid_.ranks();
     program.micro_batches = micro_batches(job_, plan_);
     program.imbalance = job_.model.experts ? job_.imbalance : 1.0;
+    program.even_routing = job_.routing == Routing::kBalanced && routes_evenly(setting_);
     for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
       program.stages.push_back(build_stage(position));
     }

@@ -60,18 +60,18 @@ TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int6
 
 TensorId linear(Emit& e, TensorId x, const Product& p) {
   const TensorId y = product_result(e, p.name, p, p.columns);
-  e.out.add(product_operator(e, e.forward, p), {x, e.parameters}, {y});
+  e.out.add(product_operator(e, e.forward, p), {x, p.counts, e.parameters}, {y});
   return y;
 }
 
 TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p) {
   const TensorId dx = product_result(e, "gradient", p, p.inner);
-  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, e.parameters}, {dx});
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, e.parameters}, {dx});
   return dx;
 }
 
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
-  e.out.add(product_operator(e, Phase::kWeightGradient, p), {dy, x}, {e.gradients});
+  e.out.add(product_operator(e, Phase::kWeightGradient, p), {dy, x, p.counts}, {e.gradients});
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {

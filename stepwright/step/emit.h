@@ -28,6 +28,7 @@ struct Product {
   /// In the type of storage whatever the precision of products: head and router, which fp8 recipes
   /// leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
+  TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
 };
 
 /// Sizes of a matrix of activations.

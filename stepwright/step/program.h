@@ -150,6 +150,8 @@ struct StepProgram {
   std::int64_t ranks = 1;
   std::int64_t micro_batches = 1;
   double imbalance = 1.0;  ///< Of routed operators and tensors.
+  /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
+  bool even_routing = true;
   std::vector<Template> templates;
   std::vector<Stage> stages;
 };

@@ -42,6 +42,10 @@ enum class Keep : std::uint8_t {
   kActivationOut,
   kMlpMask,
   kRouterProbabilities,
+  kRouterIndices,    ///< The top k of each row.
+  kTokenCounts,      ///< Rows that each rank of the expert groups sends to each expert.
+  kGatheredIndices,  ///< All-gather dispatcher: the top k of all ranks' rows.
+  kExpertWeights,    ///< Gate weights where they are applied.
   kExpertInput,
   kExpertFc1Out,
   kExpertActivationOut,
@@ -49,6 +53,8 @@ enum class Keep : std::uint8_t {
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,
+  kSharedOut,   ///< Of gated shared experts, before the gate.
+  kSharedGate,  ///< Its logits.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,

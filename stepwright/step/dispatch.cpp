@@ -1,0 +1,336 @@
+#include "stepwright/step/dispatch.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+/// Whether the exchange itself gathers the rows it sends, each once for a rank however many of its
+/// experts are there, and adds up what comes back (DeepEP, HybridEP).
+bool sends_once(const Setting& s) {
+  return s.expert > 1 && s.dispatcher == Dispatcher::kOncePerNode;
+}
+bool exchanges(const Setting& s) { return s.expert > 1 && s.dispatcher != Dispatcher::kAllGather; }
+bool gathers(const Setting& s) { return s.dispatcher == Dispatcher::kAllGather && travels(s); }
+
+/// Ranks that share the work on their rows.
+std::int64_t members(const Setting& s) { return s.expert * s.expert_tensor; }
+
+TensorId routed_rows_tensor(Emit& e, std::string_view name, std::int64_t rows,
+                            TensorKind kind = TensorKind::kActivation) {
+  return e.out.tensor({.name = name,
+                       .kind = kind,
+                       .dtype = e.s.storage,
+                       .routed = true,
+                       .extents = {rows, e.s.model->hidden, 1}});
+}
+
+/// One number for each of so many rows on their way.
+TensorId routed_weights_tensor(Emit& e, std::int64_t rows) {
+  return e.out.tensor(
+      {.name = "weights", .dtype = e.s.exact, .routed = true, .extents = {rows, 1, 1}});
+}
+
+/// The top k of `rows` rows.
+TensorId choice_tensor(Emit& e, std::string_view name, DType type, std::int64_t rows) {
+  return e.out.tensor(
+      {.name = name, .dtype = type, .extents = {rows, e.s.model->experts->top_k, 1}});
+}
+
+struct ExpertMessage {
+  OperatorKind kind{};
+  Phase phase{};
+  GroupKind group{};
+  std::int64_t elements = 0;
+  std::string_view name;
+  DType dtype = DType::kBf16;
+  bool routed = true;
+};
+
+/// `counts`: how many rows go where; -1 where all ranks have as many.
+void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from, TensorId to) {
+  e.out.add({.kind = m.kind,
+             .phase = m.phase,
+             .stream = message_stream(e.s, Scheme::kExpert),
+             .scheme = Scheme::kExpert,
+             .group = m.group,
+             .dtype = m.dtype,
+             .routed = m.routed,
+             .payload_elements = m.elements,
+             .name = m.name},
+            from, {to});
+}
+
+/// A copy of rows in another order (kPermute), or their sums (kUnpermute). `from.weights`:
+/// multiplied with the rows, or, where there is `to.weights`, put into the same order.
+struct Reorder {
+  OperatorKind kind{};
+  Phase phase{};
+  std::int64_t rows = 0;
+  std::string_view name;
+  TensorId where = -1;  ///< The top k of each row, or the counts.
+  Carried from;
+  Carried to;
+};
+
+Carried reorder(Emit& e, const Reorder& r) {
+  e.out.add({.kind = r.kind,
+             .phase = r.phase,
+             .dtype = e.s.storage,
+             .routed = true,
+             .shape = {.rows = r.rows, .columns = e.s.model->hidden},
+             .name = r.name},
+            {r.from.rows, r.where, r.from.weights}, {r.to.rows, r.to.weights});
+  return r.to;
+}
+
+TensorId token_counts(const Emit& e) { return e.kept.get(Keep::kTokenCounts); }
+TensorId indices(const Emit& e) { return e.kept.get(Keep::kRouterIndices); }
+TensorId gathered_indices(const Emit& e) { return e.kept.get(Keep::kGatheredIndices); }
+
+/// What travels between the rank that owns a token and those that hold its experts: rows, or one
+/// number for each copy of a row. `outwards`: to the experts.
+struct Journey {
+  Phase phase{};
+  std::string_view name;
+  bool outwards = true;
+  bool weights = false;
+};
+
+std::int64_t columns_of(const Emit& e, const Journey& j) {
+  return j.weights ? 1 : e.s.model->hidden;
+}
+DType type_of(const Emit& e, const Journey& j) { return j.weights ? e.s.exact : e.s.storage; }
+
+TensorId travelling(Emit& e, const Journey& j, std::int64_t rows) {
+  if (j.weights) return routed_weights_tensor(e, rows);
+  return routed_rows_tensor(e, "dispatched", rows, TensorKind::kCommunication);
+}
+
+TensorId exchange_with_experts(Emit& e, TensorId here, const Journey& j) {
+  const Setting& s = e.s;
+  if (!exchanges(s)) return here;
+  const RoutedRows count = routed_rows(s);
+  const std::int64_t rows = j.weights ? count.copies : count.sent;
+  const bool summed = sends_once(s) && !j.outwards;
+  TensorId there = -1;
+  if (!summed) there = travelling(e, j, rows);
+  if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
+  if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->hidden);
+  send(e,
+       {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.name,
+        type_of(e, j)},
+       {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
+  return there;
+}
+
+/// A message among the ranks that share each expert.
+TensorId across_tensor(Emit& e, TensorId here, const Journey& j) {
+  const Setting& s = e.s;
+  if (s.expert_tensor == 1) return here;
+  const RoutedRows count = routed_rows(s);
+  const std::int64_t rows = j.weights ? count.copies : count.sent;
+  const std::int64_t all = rows * s.expert_tensor;
+  const TensorId there = travelling(e, j, j.outwards ? all : rows);
+  send(e,
+       {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
+        GroupKind::kExpertTensor, all * columns_of(e, j), j.name, type_of(e, j)},
+       {here, token_counts(e)}, there);
+  return there;
+}
+
+TensorId travel(Emit& e, TensorId here, const Journey& j) {
+  if (j.outwards) return across_tensor(e, exchange_with_experts(e, here, j), j);
+  return exchange_with_experts(e, across_tensor(e, here, j), j);
+}
+
+Journey of_rows(const Movement& m, bool outwards) { return {m.phase, m.name, outwards}; }
+Journey of_weights(Phase phase, bool outwards) {
+  return {phase, "experts.probabilities", outwards, true};
+}
+
+/// A message of the all-gather dispatcher, in which every rank has as many rows.
+struct Whole {
+  OperatorKind kind{};
+  std::int64_t elements = 0;  ///< Of all ranks.
+  std::string_view name;
+  TensorId from = -1;
+  TensorId to = -1;
+};
+
+TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
+  send(e,
+       {w.kind, phase, GroupKind::kExpertModel, w.elements, w.name, e.out.at(w.from).dtype, false},
+       {w.from}, w.to);
+  return w.to;
+}
+
+TensorId gathered(Emit& e, std::int64_t rows) {
+  return e.out.tensor({.name = "dispatched",
+                       .kind = TensorKind::kCommunication,
+                       .dtype = e.s.storage,
+                       .extents = {rows, e.s.model->hidden, 1}});
+}
+
+/// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
+Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
+  const Setting& s = e.s;
+  const std::int64_t all = s.rows * members(s);
+  const std::int64_t computed = routed_rows(s).computed;
+  const TensorId rows = send_whole(
+      e, m.phase,
+      {OperatorKind::kAllGather, all * s.model->hidden, m.name, own.rows, gathered(e, all)});
+  const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
+  reorder(e, {OperatorKind::kPermute,
+              m.phase,
+              computed,
+              "experts.sort",
+              gathered_indices(e),
+              {.rows = rows},
+              {.rows = sorted}});
+  if (own.weights < 0) return {.rows = sorted};
+  return {sorted, send_whole(e, m.phase,
+                             {OperatorKind::kAllGather, all * s.model->experts->top_k,
+                              "experts.probabilities", own.weights,
+                              choice_tensor(e, "gathered_weights", s.exact, all)})};
+}
+
+/// And partial sums for all rows back.
+TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
+  const Setting& s = e.s;
+  const std::int64_t all = s.rows * members(s);
+  const TensorId sums = activation(e, "partial_sums", all, s.model->hidden);
+  reorder(e, {OperatorKind::kUnpermute,
+              m.phase,
+              routed_rows(s).computed,
+              "experts.unsort",
+              gathered_indices(e),
+              {computed, m.weigh},
+              {.rows = sums}});
+  return send_whole(
+      e, m.phase,
+      {OperatorKind::kReduceScatter, all * s.model->hidden, m.name, sums, gathered(e, s.rows)});
+}
+
+/// Rows of experts in the order in which they arrived; those of an exchange that sends each once
+/// as partial sums.
+TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
+  const RoutedRows count = routed_rows(e.s);
+  const bool once = sends_once(e.s);
+  const TensorId unsorted =
+      once ? routed_rows_tensor(e, "partial_sums", count.sent * e.s.expert_tensor)
+           : routed_rows_tensor(e, "unsorted", count.computed);
+  reorder(e, {once ? OperatorKind::kUnpermute : OperatorKind::kPermute,
+              m.phase,
+              count.computed,
+              "experts.unsort",
+              token_counts(e),
+              {computed, m.weigh},
+              {.rows = unsorted}});
+  return unsorted;
+}
+
+}  // namespace
+
+RoutedRows routed_rows(const Setting& s) {
+  const std::int64_t top_k = s.model->experts->top_k;
+  const std::int64_t copies = s.rows * top_k;
+  if (!sends_once(s)) return {copies, copies, copies * s.expert_tensor};
+  const double met = distinct_of(s.expert, top_k);
+  const auto sent = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows) * met));
+  return {copies, sent, copies * s.expert_tensor};
+}
+
+bool travels(const Setting& s) { return members(s) > 1; }
+
+bool routes_evenly(const Setting& s) {
+  if (!s.model->experts) return true;
+  if (sends_once(s)) return false;
+  const std::int64_t run = s.context > 1 ? s.length / (2 * s.context) : s.rows;
+  return std::gcd(run, s.rows) * s.model->experts->top_k % s.model->experts->count == 0;
+}
+
+void share_choice(Emit& e, TensorId own_counts) {
+  const Setting& s = e.s;
+  e.kept.set(Keep::kTokenCounts, own_counts);
+  if (!travels(s)) return;
+  const std::int64_t experts = s.model->experts->count;
+  const TensorId counts = e.out.tensor(
+      {.name = "token_counts", .dtype = DType::kInt64, .extents = {members(s), experts, 1}});
+  e.kept.set(Keep::kTokenCounts, send_whole(e, e.forward,
+                                            {OperatorKind::kAllGather, experts * members(s),
+                                             "experts.counts", own_counts, counts}));
+  if (!gathers(s)) return;
+  const std::int64_t all = s.rows * members(s);
+  e.kept.set(Keep::kGatheredIndices,
+             send_whole(e, e.forward,
+                        {OperatorKind::kAllGather, all * s.model->experts->top_k, "experts.indices",
+                         indices(e), choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
+}
+
+Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
+  if (gathers(e.s)) return gather_dispatch(e, own, m);
+  const RoutedRows count = routed_rows(e.s);
+  Carried here = own;
+  if (!sends_once(e.s)) {
+    Carried permuted{.rows = routed_rows_tensor(e, "permuted", count.copies)};
+    if (own.weights >= 0) permuted.weights = routed_weights_tensor(e, count.copies);
+    const TensorId beside = m.weigh >= 0 ? m.weigh : own.weights;
+    here = reorder(e, {OperatorKind::kPermute,
+                       m.phase,
+                       count.copies,
+                       "experts.permute",
+                       indices(e),
+                       {own.rows, beside},
+                       permuted});
+  }
+  if (!travels(e.s)) return here;
+  Carried arrived{.rows = travel(e, here.rows, of_rows(m, true))};
+  if (here.weights >= 0) arrived.weights = travel(e, here.weights, of_weights(m.phase, true));
+  const TensorId sorted = routed_rows_tensor(e, "expert.rows", count.computed);
+  reorder(e, {OperatorKind::kPermute,
+              m.phase,
+              count.computed,
+              "experts.sort",
+              token_counts(e),
+              {.rows = arrived.rows},
+              {.rows = sorted}});
+  return {sorted, arrived.weights};
+}
+
+TensorId weights_at_experts(Emit& e) {
+  const std::int64_t computed = routed_rows(e.s).computed;
+  if (!gathers(e.s)) return routed_weights_tensor(e, computed);
+  return choice_tensor(e, "gathered_weights", e.s.exact, e.s.rows * members(e.s));
+}
+
+TensorId places_at_experts(const Emit& e) {
+  return gathers(e.s) ? gathered_indices(e) : token_counts(e);
+}
+
+TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
+  const Setting& s = e.s;
+  if (!gathers(s)) return travel(e, weights, of_weights(phase, false));
+  return send_whole(
+      e, phase,
+      {OperatorKind::kReduceScatter, s.rows * members(s) * s.model->experts->top_k,
+       "experts.probabilities", weights, choice_tensor(e, "weights", s.exact, s.rows)});
+}
+
+Carried combine(Emit& e, const Carried& computed, const Movement& m) {
+  if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
+  Carried back{computed.rows, m.weigh};
+  if (travels(e.s)) {
+    back = {travel(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
+  }
+  if (sends_once(e.s)) return back;
+  Carried own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
+  if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
+  return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
+                     "experts.unpermute", indices(e), back, own});
+}
+
+}  // namespace stepwright

@@ -1,0 +1,54 @@
+#include "stepwright/step/router.h"
+
+namespace stepwright {
+namespace {
+
+Product router(const Setting& s) {
+  return {.rows = s.rows,
+          .inner = s.model->hidden,
+          .columns = s.model->experts->count,
+          .name = "router.weight",
+          .wide = true};
+}
+
+Operator top_k(const Emit& e, Phase phase) {
+  const Experts& experts = *e.s.model->experts;
+  return {.kind = OperatorKind::kTopK,
+          .phase = phase,
+          .dtype = e.s.exact,
+          .shape = {.rows = e.s.rows, .columns = experts.count, .inner = experts.top_k},
+          .name = "router.top_k"};
+}
+
+}  // namespace
+
+Choice route(Emit& e, TensorId normed) {
+  const Setting& s = e.s;
+  const Experts& experts = *s.model->experts;
+  const TensorId logits = linear(e, normed, router(s));
+  const auto tensor = [&](std::string_view name, DType type, std::int64_t rows,
+                          std::int64_t columns) {
+    return e.out.tensor({.name = name, .dtype = type, .extents = {rows, columns, 1}});
+  };
+  const TensorId probabilities = tensor("router.probabilities", s.exact, s.rows, experts.count);
+  const TensorId indices = tensor("router.indices", DType::kInt32, s.rows, experts.top_k);
+  const Choice choice{.weights = tensor("router.weights", s.exact, s.rows, experts.top_k),
+                      .counts = tensor("router.counts", DType::kInt64, 1, experts.count)};
+  e.out.add(top_k(e, e.forward), {logits}, {probabilities, choice.weights, indices, choice.counts});
+  e.kept.set(Keep::kRouterProbabilities, probabilities);
+  e.kept.set(Keep::kRouterIndices, indices);
+  return choice;
+}
+
+TensorId route_backward(Emit& e, TensorId d_weights) {
+  const Setting& s = e.s;
+  const TensorId d_logits = activation(e, "gradient", s.rows, s.model->experts->count);
+  e.out.add(top_k(e, Phase::kDataGradient),
+            {d_weights, e.kept.get(Keep::kRouterProbabilities), e.kept.get(Keep::kRouterIndices)},
+            {d_logits});
+  const TensorId dx = linear_data_gradient(e, d_logits, router(s));
+  linear_weight_gradient(e, d_logits, e.kept.get(Keep::kMlpLinearInput), router(s));
+  return dx;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,136 @@
+// The operators of mixtures of experts: what they read and write, and when their payloads are
+// exact.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "stepwright/step/program.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+Plan expert_plan(const Job& job, std::int64_t expert, std::int64_t expert_tensor) {
+  Plan plan = plan_of(job, 1, 1);
+  plan.parallel.expert = expert;
+  plan.parallel.expert_tensor = expert_tensor;
+  return plan;
+}
+
+std::vector<std::string_view> names_of(const Template& piece, std::span<const TensorId> ids) {
+  std::vector<std::string_view> names;
+  for (const TensorId id : ids) names.push_back(piece.tensors[static_cast<std::size_t>(id)].name);
+  return names;
+}
+
+bool is_routed_path(const Operator& op) {
+  return op.name.starts_with("experts.") || op.name.starts_with("router.");
+}
+
+/// Calls `visit` with the operators of the routed path of a mixture, and their templates.
+template <class Visit>
+void for_each_routed(const StepProgram& program, Visit visit) {
+  for (const Template& piece : program.templates) {
+    for (const Operator& op : piece.operators) {
+      if (op.phase != Phase::kOptimizer && is_routed_path(op)) visit(piece, op);
+    }
+  }
+}
+
+TEST(Experts, OperatorsSayWhatTheyMake) {
+  for (const auto& [dispatcher, name] : kDispatcherNames) {
+    Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+    job.dispatcher = dispatcher;
+    for (const std::int64_t expert_tensor : {1, 2}) {
+      for (const std::int64_t expert : {1, 4}) {
+        const StepProgram program = build_program(job, expert_plan(job, expert, expert_tensor));
+        for_each_routed(program, [](const Template& piece, const Operator& op) {
+          if (op.phase == Phase::kWeightGradient) return;
+          EXPECT_FALSE(piece.writes(op).empty()) << piece.name << ": " << op.name;
+          EXPECT_FALSE(piece.reads(op).empty()) << piece.name << ": " << op.name;
+        });
+      }
+    }
+  }
+}
+
+TEST(Experts, CountsSayHowManyRowsGoWhere) {
+  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const StepProgram program = build_program(job, expert_plan(job, 4, 2));
+  int exchanges = 0;
+  for_each_routed(program, [&](const Template& piece, const Operator& op) {
+    const bool exchange = is_communication(op.kind) && op.routed;
+    if (!exchange && op.kind != OperatorKind::kGroupedLinear) return;
+    EXPECT_THAT(names_of(piece, piece.reads(op)), Contains("token_counts")) << op.name;
+    if (exchange) ++exchanges;
+  });
+  // Rows and weights over the expert and the expert-tensor ranks: out, rows back; and in the
+  // backward out rows, rows and gradients of weights back.
+  EXPECT_EQ(exchanges, 2 * (4 + 2));
+}
+
+TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
+  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const StepProgram program = build_program(job, expert_plan(job, 1, 1));
+  int gates = 0;
+  for_each_routed(program, [&](const Template& piece, const Operator& op) {
+    if (op.kind != OperatorKind::kTopK || op.phase != Phase::kDataGradient) return;
+    const auto reads = names_of(piece, piece.reads(op));
+    EXPECT_THAT(reads, Contains("router.probabilities"));
+    EXPECT_THAT(reads, Contains("router.indices"));
+    ++gates;
+  });
+  EXPECT_EQ(gates, 1);
+}
+
+TEST(Experts, GatedSharedExpertsHaveAGate) {
+  const auto gates = [](const char* model) {
+    const Job job = job_of(model, 1, 8, 4096);
+    std::vector<std::pair<OperatorKind, Phase>> found;
+    for (const Template& piece : build_program(job, plan_of(job, 1, 1)).templates) {
+      for (const Operator& op : piece.operators) {
+        if (op.name == "shared.gate") found.emplace_back(op.kind, op.phase);
+      }
+    }
+    return found;
+  };
+  using Gate = std::pair<OperatorKind, Phase>;
+  EXPECT_THAT(gates("qwen2-57b-a14b"),
+              ::testing::UnorderedElementsAre(Gate{OperatorKind::kLinear, Phase::kForward},
+                                              Gate{OperatorKind::kActivation, Phase::kForward},
+                                              Gate{OperatorKind::kActivation, Phase::kDataGradient},
+                                              Gate{OperatorKind::kLinear, Phase::kDataGradient},
+                                              Gate{OperatorKind::kLinear, Phase::kWeightGradient}));
+  EXPECT_TRUE(gates("qwen3-30b-a3b").empty());
+}
+
+TEST(Experts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
+  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const Plan plan = expert_plan(job, 8, 1);
+  EXPECT_TRUE(build_program(job, plan).even_routing);
+  Job short_job = job;
+  short_job.length = 18;  // 36 copies for 8 experts.
+  EXPECT_FALSE(build_program(short_job, plan).even_routing);
+  Job once = job;
+  once.dispatcher = Dispatcher::kOncePerNode;
+  EXPECT_FALSE(build_program(once, plan).even_routing);
+  job.routing = Routing::kLearned;
+  EXPECT_FALSE(build_program(job, plan).even_routing);
+  const Job dense = job_of("llama-3-8b", 1, 8, 4096);
+  EXPECT_TRUE(build_program(dense, plan_of(dense, 1, 1)).even_routing);
+}
+
+TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
+  Job job = job_of("mixtral-8x7b", 1, 8, 64);
+  Plan plan = plan_of(job, 1, 1, 8);
+  plan.parallel.expert = 8;
+  EXPECT_TRUE(build_program(job, plan).even_routing);  // Runs of 4 tokens, 8 copies.
+  job.length = 32;
+  EXPECT_FALSE(build_program(job, plan).even_routing);
+}
+
+}  // namespace
+}  // namespace stepwright
