@@ -18,6 +18,34 @@ namespace {
 
 constexpr std::size_t kShown = 20;  ///< Differences that people get to see.
 
+double mean_bytes(const RoutedCalls& row) {
+  return static_cast<double>(row.executed_bytes) / static_cast<double>(row.calls);
+}
+
+std::string routed_text(const RoutedCalls& row) {
+  return fmt::format(
+      "routed: {}; executed {:.0f} bytes in the mean of {} calls, {} at most, "
+      "{} of them above the predicted largest of {:.0f}",
+      text_of(row.call), mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
+      row.bound_bytes);
+}
+
+nlohmann::ordered_json routed_json(const std::vector<RoutedCalls>& rows) {
+  auto list = nlohmann::ordered_json::array();
+  for (const RoutedCalls& row : rows) {
+    list.push_back({{"operation", name_of(kOperatorNames, row.call.operation)},
+                    {"phase", name_of(kPhaseNames, row.call.phase)},
+                    {"name", row.call.name},
+                    {"calls", row.calls},
+                    {"predicted_bytes", row.call.payload_bytes},
+                    {"bound_bytes", row.bound_bytes},
+                    {"mean_bytes", mean_bytes(row)},
+                    {"largest_bytes", row.largest_bytes},
+                    {"beyond_bound", row.beyond}});
+  }
+  return list;
+}
+
 class Compare : public Command {
  public:
   explicit Compare(CLI::App& program)
@@ -38,11 +66,13 @@ class Compare : public Command {
     if (json()) {
       print_json(console.out, {{"communicators", found.communicators},
                                {"calls", found.calls},
-                               {"differences", found.differences}});
+                               {"differences", found.differences},
+                               {"routed", routed_json(found.routed)}});
     } else {
       for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
         console.out << found.differences[i] << '\n';
       }
+      for (const RoutedCalls& row : found.routed) console.out << routed_text(row) << '\n';
       console.out << fmt::format("{} calls on {} communicators predicted; {} differences\n",
                                  found.calls, found.communicators, found.differences.size());
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace stepwright {
 namespace {
@@ -13,6 +14,47 @@ std::string where(const CommunicatorKey& key) {
   return fmt::format("rank {}, group {}, channel {}", key.rank, name_of(kGroupNames, key.group),
                      key.channel);
 }
+
+/// The calls whose payload is data, as they were executed.
+class DataCalls {
+ public:
+  explicit DataCalls(const StepProgram& program) {
+    for (const GroupCall& call : data_calls(program)) {
+      const double bound = static_cast<double>(call.payload_bytes) * program.imbalance;
+      rows_[call] = {.call = call, .bound_bytes = bound};
+    }
+  }
+
+  /// Notes a call and gives it the predicted payload when it is the planned one but for that.
+  void note(const GroupCall& planned, GroupCall& executed) {
+    const auto found = rows_.find(planned);
+    if (found == rows_.end()) return;
+    GroupCall same = executed;
+    same.payload_bytes = planned.payload_bytes;
+    if (same != planned) return;
+    RoutedCalls& row = found->second;
+    ++row.calls;
+    row.executed_bytes += executed.payload_bytes;
+    row.largest_bytes = std::max(row.largest_bytes, executed.payload_bytes);
+    if (static_cast<double>(executed.payload_bytes) > row.bound_bytes) ++row.beyond;
+    executed = std::move(same);
+  }
+
+  void report(Comparison& result) const {
+    for (const auto& [call, row] : rows_) {
+      if (row.calls > 0) result.routed.push_back(row);
+      const std::int64_t predicted = row.calls * call.payload_bytes;
+      if (call.operation != OperatorKind::kAllToAll || predicted == row.executed_bytes) continue;
+      result.differences.push_back(
+          fmt::format("all ranks: {} of {}, {}: predicted {} bytes in all; executed {}",
+                      name_of(kOperatorNames, call.operation), call.name,
+                      name_of(kPhaseNames, call.phase), predicted, row.executed_bytes));
+    }
+  }
+
+ private:
+  std::map<GroupCall, RoutedCalls> rows_;
+};
 
 /// The first difference of two lists, of which the planned one is repeated for each step.
 void compare_lists(const CommunicatorKey& key, const std::vector<GroupCall>& planned,
@@ -74,6 +116,20 @@ void compare_sums(const Ledger& predicted, const ExecutedLedger& executed, Compa
   }
 }
 
+/// The executed calls with predicted payloads where payloads are data.
+Calls with_predicted_data(const StepProgram& program, const Calls& planned, Calls executed,
+                          Comparison& result) {
+  DataCalls data(program);
+  for (auto& [key, list] : executed) {
+    const auto found = planned.find(key);
+    if (found == planned.end()) continue;
+    const std::vector<GroupCall>& period = found->second;
+    for (std::size_t i = 0; i < list.size(); ++i) data.note(period[i % period.size()], list[i]);
+  }
+  data.report(result);
+  return executed;
+}
+
 }  // namespace
 
 Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
@@ -85,17 +141,19 @@ Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
     return result;
   }
   const Calls planned = planned_calls(program, grid);
+  const Calls made = with_predicted_data(program, planned, executed.calls, result);
   std::set<CommunicatorKey> keys;
   for (const auto& [key, list] : planned) keys.insert(key);
-  for (const auto& [key, list] : executed.calls) keys.insert(key);
+  for (const auto& [key, list] : made) keys.insert(key);
   for (const CommunicatorKey& key : keys) {
     const auto find = [&](const Calls& calls) {
       const auto found = calls.find(key);
       return found == calls.end() ? std::vector<GroupCall>{} : found->second;
     };
-    compare_lists(key, find(planned), find(executed.calls), executed.steps, result);
+    compare_lists(key, find(planned), find(made), executed.steps, result);
   }
-  compare_sums(ledger(program, std::nullopt, grid), executed, result);
+  compare_sums(ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made},
+               result);
   result.communicators = std::ssize(keys);
   for (const auto& [key, list] : planned) result.calls += std::ssize(list) * executed.steps;
   return result;

@@ -8,15 +8,28 @@
 
 namespace stepwright {
 
+/// Calls whose payload is data (`data_calls`): how many rows a rank's experts get is the router's.
+struct RoutedCalls {
+  GroupCall call;                   ///< With the predicted payload, the mean.
+  std::int64_t calls = 0;           ///< Executed, of all ranks and steps.
+  double bound_bytes = 0;           ///< The mean times the job's imbalance.
+  std::int64_t executed_bytes = 0;  ///< Payloads of all of them.
+  std::int64_t largest_bytes = 0;   ///< Of one.
+  std::int64_t beyond = 0;          ///< Calls above the bound.
+};
+
 /// A predicted ledger beside an executed one.
 struct Comparison {
   std::int64_t communicators = 0;        ///< Of all ranks, compared call by call.
   std::int64_t calls = 0;                ///< Predicted, of all ranks and steps.
   std::vector<std::string> differences;  ///< One line each; empty: none.
+  std::vector<RoutedCalls> routed;       ///< Not among the differences, whatever their payloads.
 };
 
 /// Compares operation, group, payload, count and order of every rank's calls on each of its
-/// communicators, and the sums with the ledger that `stepwright traffic` prints.
+/// communicators, and the sums with the ledger that `stepwright traffic` prints. Of calls whose
+/// payload is data only the sum has to be the predicted one, and only of exchanges: other messages
+/// are padded to the largest rank.
 Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
                            const ExecutedLedger& executed);
 

@@ -5,12 +5,15 @@
 namespace stepwright {
 namespace {
 
+GroupCall call_of(const Operator& op) {
+  return {op.kind, op.scheme, op.phase, std::string(op.name), op.payload_bytes()};
+}
+
 void add_template(Calls& calls, const Template& piece, std::int64_t rank, const Grid& grid) {
   for (const Operator& op : piece.operators) {
     if (!is_communication(op.kind) || grid.members(op.group, rank).size() < 2) continue;
     std::vector<GroupCall>& list = calls[{rank, op.group, std::string(channel_of(op))}];
-    const GroupCall call{op.kind, op.scheme, op.phase, std::string(op.name), op.payload_bytes()};
-    list.insert(list.end(), static_cast<std::size_t>(op.repeats), call);
+    list.insert(list.end(), static_cast<std::size_t>(op.repeats), call_of(op));
   }
 }
 
@@ -25,6 +28,17 @@ Calls planned_calls(const StepProgram& program, const Grid& grid) {
       for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
         add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
       }
+    }
+  }
+  return calls;
+}
+
+std::set<GroupCall> data_calls(const StepProgram& program) {
+  std::set<GroupCall> calls;
+  if (program.even_routing) return calls;
+  for (const Template& piece : program.templates) {
+    for (const Operator& op : piece.operators) {
+      if (is_communication(op.kind) && op.routed) calls.insert(call_of(op));
     }
   }
   return calls;

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
 
 /// The calls that every rank of a program makes in one step.
 Calls planned_calls(const StepProgram& program, const Grid& grid);
+
+/// Those of them whose payload is data: routed ones, unless every rank gets exactly the mean.
+std::set<GroupCall> data_calls(const StepProgram& program);
 
 /// "all_gather of parameters, forward, 4096 bytes".
 std::string text_of(const GroupCall& call);

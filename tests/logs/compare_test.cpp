@@ -1,0 +1,90 @@
+// Calls as they were made beside the predicted ones, where payloads are data and where they are
+// not.
+#include "stepwright/logs/compare.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A run of experts on sixteen ranks that sent exactly what its program says.
+struct ExpertRun {
+  explicit ExpertRun(Routing routing) {
+    Job job = small_expert_job();
+    job.routing = routing;
+    job.imbalance = 1.25;
+    Plan plan;
+    plan.parallel = {.expert = 4, .data = 16};
+    program = build_program(job, plan);
+    grid = Grid(plan);
+    executed = {.ranks = 16, .steps = 1, .calls = planned_calls(program, grid)};
+  }
+
+  /// The first exchange of rows on their way back to their tokens, of a rank.
+  GroupCall& combine(std::int64_t rank) {
+    for (GroupCall& call : executed.calls.at({rank, GroupKind::kExpert, "compute"})) {
+      if (call.name == "experts.combine" && call.phase == Phase::kForward) return call;
+    }
+    throw std::logic_error("no such call");
+  }
+  [[nodiscard]] Comparison compared() const { return compare_ledgers(program, grid, executed); }
+
+  StepProgram program;
+  Grid grid{Plan{}};
+  ExecutedLedger executed;
+};
+
+TEST(CompareLedgers, FindsNothingInARunThatDidWhatItsPlanSays) {
+  for (const Routing routing : {Routing::kBalanced, Routing::kLearned}) {
+    const ExpertRun run(routing);
+    EXPECT_THAT(run.compared().differences, IsEmpty());
+    EXPECT_EQ(run.compared().routed.empty(), routing == Routing::kBalanced);
+  }
+}
+
+TEST(CompareLedgers, ReportsLearnedPayloadsAgainstMeanAndBound) {
+  ExpertRun run(Routing::kLearned);
+  const std::int64_t mean = run.combine(0).payload_bytes;
+  run.combine(0).payload_bytes += mean / 2;
+  run.combine(1).payload_bytes -= mean / 2;
+  const Comparison found = run.compared();
+  EXPECT_THAT(found.differences, IsEmpty());
+  const auto row = std::ranges::find_if(found.routed, [](const RoutedCalls& one) {
+    return one.call.name == "experts.combine" && one.call.phase == Phase::kForward;
+  });
+  ASSERT_NE(row, found.routed.end());
+  EXPECT_EQ(row->call.payload_bytes, mean);
+  EXPECT_EQ(row->executed_bytes, mean * row->calls);
+  EXPECT_EQ(row->largest_bytes, mean + mean / 2);
+  EXPECT_EQ(row->bound_bytes, 1.25 * static_cast<double>(mean));
+  EXPECT_EQ(row->beyond, 1);
+}
+
+TEST(CompareLedgers, FindsRowsThatAnExchangeLost) {
+  ExpertRun run(Routing::kLearned);
+  run.combine(0).payload_bytes -= 128;
+  const Comparison found = run.compared();
+  ASSERT_EQ(found.differences.size(), 1U);
+  EXPECT_THAT(found.differences.front(), HasSubstr("all_to_all of experts.combine, forward"));
+}
+
+TEST(CompareLedgers, FindsOtherPayloadsOfBalancedRouting) {
+  ExpertRun run(Routing::kBalanced);
+  run.combine(0).payload_bytes += 128;
+  run.combine(1).payload_bytes -= 128;
+  EXPECT_THAT(run.compared().differences, ::testing::Not(IsEmpty()));
+}
+
+TEST(CompareLedgers, FindsAnotherOrderOfLearnedCalls) {
+  ExpertRun run(Routing::kLearned);
+  run.combine(0).name = "experts.dispatch";
+  EXPECT_THAT(run.compared().differences, ::testing::Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace stepwright
