@@ -18,6 +18,7 @@ class Batches {
   const TokenFile& tokens_;
   Samples samples_;
   std::int64_t sequences_;               ///< Of the global batch.
+  std::int64_t length_;                  ///< Tokens of one.
   std::int64_t rank_first_;              ///< The first of them on this data rank.
   std::int64_t micro_batch_;             ///< Sequences in one.
   std::vector<std::int64_t> positions_;  ///< Of one sequence, on this context rank.

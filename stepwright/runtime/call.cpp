@@ -51,9 +51,21 @@ at::Tensor Call::gradient(std::string_view name) const {
   return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
 }
 
+namespace {
+
+/// Of all tokens the rows that a rank holds of the residual stream.
+at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const Coordinates& place) {
+  return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
+}
+
+}  // namespace
+
 at::Tensor Call::positions(std::int64_t rows) const {
-  if (rows == batch->positions.numel()) return batch->positions;
-  return batch->positions.narrow(0, rank.place.tensor * rows, rows);
+  return rows_here(batch->positions, rows, rank.place);
+}
+
+at::Tensor Call::places(std::int64_t rows) const {
+  return rows_here(batch->places, rows, rank.place);
 }
 
 void accumulate(const at::Tensor& into, const at::Tensor& value) {

@@ -64,6 +64,8 @@ struct Call {
   [[nodiscard]] at::Tensor gradient(std::string_view name) const;
   /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
   [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
+  /// Their places in the global batch.
+  [[nodiscard]] at::Tensor places(std::int64_t rows) const;
 };
 
 /// Adds to a gradient in its type.

@@ -24,7 +24,8 @@ void check_model(const Architecture& model) {
            "executed are linear and llama3");
   }
   refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
-  refuse(model.experts.has_value(), "model.experts", "a mixture of experts", "train a dense model");
+  refuse(model.experts && model.experts->correction_bias, "model.experts.correction_bias", "true",
+         "leave it false: gates take a softmax");
 }
 
 void check_kernels(const Kernels& kernels) {
@@ -41,6 +42,8 @@ void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
   check_kernels(job.kernels);
+  refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
+         "dispatcher", "once_per_node", "executed are alltoall and allgather");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
   refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),

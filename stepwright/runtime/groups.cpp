@@ -89,9 +89,13 @@ void Communicator::reduce_scatter(const Operator& op, at::Tensor& part, at::Tens
 }
 
 void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent) {
+  all_to_all(op, received, std::move(sent), {});
+}
+
+void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent,
+                              Splits splits) {
   record(op, sent);
-  std::vector<std::int64_t> equal;
-  wait(describe(op), backend_->alltoall_base(received, sent, equal, equal));
+  wait(describe(op), backend_->alltoall_base(received, sent, splits.received, splits.sent));
 }
 
 void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag) {

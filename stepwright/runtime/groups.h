@@ -36,6 +36,12 @@ class Communicator {
   void reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole);
   /// Equal parts to and from every rank.
   void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent);
+  /// Rows that stand in the order of the ranks, so many to and from each.
+  struct Splits {
+    std::vector<std::int64_t> sent;
+    std::vector<std::int64_t> received;
+  };
+  void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
   /// Waits for it only in `finish`.
   void send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
   void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);

@@ -85,6 +85,7 @@ void run_message(Call& call) {
                          call.direction == Direction::kUpdate;
   if (of_states) return run_state_message(call);
   if (call.op.scheme == Scheme::kContext) return run_context_message(call);
+  if (call.op.scheme == Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {
     case OperatorKind::kAllReduce: return all_reduce(call);
     case OperatorKind::kAllGather: return all_gather(call);

@@ -11,6 +11,9 @@ void run_message(Call& call);
 /// Messages around an attention core that context ranks share.
 void run_context_message(Call& call);
 
+/// Messages between ranks that hold experts, of which the rows are data.
+void run_expert_message(Call& call);
+
 /// Messages about parameters and gradients (schemes data and control, and the small reductions of
 /// an update), told apart by their names.
 void run_state_message(Call& call);

@@ -17,6 +17,7 @@ struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
   at::Tensor positions;
+  at::Tensor places;  ///< In the global batch: sequence * length + position.
 };
 
 /// What a step adds up on the way to its update; 1-element tensors of the exact type.

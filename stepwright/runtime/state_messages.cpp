@@ -113,6 +113,13 @@ struct Leaving {
   at::Tensor gradient;
 };
 
+/// Whether a block's backward has gradients to hand over: one without experts has none where only
+/// those of experts leave.
+bool hands_over(const StoredUnit& unit) {
+  return std::ranges::any_of(unit.parameters,
+                             [](const StoredParameter& p) { return p.reduce_offset >= 0; });
+}
+
 /// Gradients that a reduction takes in: those that a backward handed over, or those held here.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   const bool expert = of_experts(call.op.group);
@@ -121,7 +128,7 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   for (const std::int32_t id : units(call)) {
     StoredUnit& unit = call.rank.store.unit(id);
     at::Tensor whole;
-    if (handed_over) whole = call.gathered_reads.at(next++)->value;
+    if (handed_over && hands_over(unit)) whole = call.gathered_reads.at(next++)->value;
     for (StoredParameter& parameter : unit.parameters) {
       if (parameter.slice.expert != expert) continue;
       StoredParameter* owner = parameter.owner != nullptr ? parameter.owner : &parameter;

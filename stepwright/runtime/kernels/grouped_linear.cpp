@@ -1,0 +1,61 @@
+// Products of runs of rows with the weights of the experts, stored [experts, columns, inner].
+#include "stepwright/runtime/expert_rows.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// Calls `act` with the number of each expert of this rank that has rows, its first row and how
+/// many there are.
+template <class Act>
+void each_expert(const Call& call, const at::Tensor& counts, Act act) {
+  std::int64_t first = 0;
+  std::int64_t expert = 0;
+  for (const std::int64_t rows : ExpertRows(call.rank, counts).of_experts()) {
+    if (rows > 0) act(expert, first, rows);
+    first += rows;
+    ++expert;
+  }
+}
+
+/// Tensor ranks without sequence parallelism work on the same rows, and their gradients are summed
+/// with those of the other ranks: each adds its share.
+double share(const Setting& s) {
+  return s.sequence_parallel ? 1 : 1 / static_cast<double>(s.tensor);
+}
+
+}  // namespace
+
+void grouped_linear_forward(Call& call) {
+  const at::Tensor& x = call.read(0);
+  const at::Tensor weight = call.weight();
+  at::Tensor y = at::empty({x.size(0), weight.size(1)}, x.options());
+  each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
+    y.narrow(0, first, rows).copy_(at::mm(x.narrow(0, first, rows), weight[expert].t()));
+  });
+  call.write(0, std::move(y));
+}
+
+void grouped_linear_data_gradient(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor weight = call.weight();
+  at::Tensor dx = at::empty({dy.size(0), weight.size(2)}, dy.options());
+  each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
+    dx.narrow(0, first, rows).copy_(at::mm(dy.narrow(0, first, rows), weight[expert]));
+  });
+  call.write(0, std::move(dx));
+}
+
+void grouped_linear_weight_gradient(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& x = call.read(1);
+  const at::Tensor gradient = call.gradient(call.piece.parameters.at(call.op.parameter).name);
+  const double part = share(call.rank.setting);
+  each_expert(call, call.read(2), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
+    at::Tensor own = gradient[expert];
+    const at::Tensor sum = at::mm(dy.narrow(0, first, rows).t(), x.narrow(0, first, rows));
+    own.add_(sum, part);
+  });
+}
+
+}  // namespace stepwright

@@ -1,0 +1,46 @@
+// Rows copied into another order: of this rank's tokens by expert, of arrived rows by expert of
+// this rank, and those back as they arrived. A third operand is multiplied with the copies, or,
+// where there is a second result, put into their order.
+#include "stepwright/runtime/expert_rows.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// Where copies come from: rows, and numbers that stand beside them.
+struct Order {
+  at::Tensor rows;
+  at::Tensor numbers;  ///< Places in the flattened numbers; undefined: they are in order.
+};
+
+Order order_of(const Call& call) {
+  const at::Tensor& where = call.read(1);
+  const bool own = call.op.name == "experts.permute";
+  if (own || gathers_rows(call.rank.setting)) {
+    const at::Tensor copies = own ? copies_by_expert(where) : copies_for(call.rank, where);
+    return {at::floor_divide(copies, where.size(1)), copies};
+  }
+  const at::Tensor sorted = ExpertRows(call.rank, where).order();
+  if (call.op.name == "experts.sort") return {sorted, {}};
+  at::Tensor back = at::empty_like(sorted);
+  back.index_copy_(0, sorted, at::arange(sorted.size(0), at::kLong));
+  return {back, {}};
+}
+
+}  // namespace
+
+void permute_rows(Call& call) {
+  const Order order = order_of(call);
+  const at::Tensor rows = call.read(0).index_select(0, order.rows);
+  if (!call.has(2)) return call.write(0, rows);
+  at::Tensor numbers = call.read(2).reshape({-1});
+  if (order.numbers.defined()) numbers = numbers.index_select(0, order.numbers);
+  numbers = numbers.unsqueeze(1);
+  if (call.writes.size() == 1) {
+    return call.write(0, (rows * numbers).to(rows.scalar_type()));
+  }
+  call.write(0, rows);
+  call.write(1, numbers);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+// The gate of shared experts: their output times the sigmoid of one logit a row.
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+
+void shared_gate_forward(Call& call) {
+  const at::Tensor& shared = call.read(0);
+  call.write(0, shared * call.read(1).sigmoid());
+}
+
+void shared_gate_backward(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& shared = call.read(1);
+  const auto exact = scalar_type(call.rank.setting.exact);
+  const at::Tensor open = call.read(2).to(exact).sigmoid();
+  const at::Tensor along = (dy.to(exact) * shared).sum(1, true);
+  call.write(0, (dy * open).to(dy.scalar_type()));
+  call.write(1, (along * open * (1 - open)).to(dy.scalar_type()));
+}
+
+}  // namespace stepwright

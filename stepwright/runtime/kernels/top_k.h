@@ -1,0 +1,12 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace stepwright {
+
+/// The `count` largest of each row in descending order, of equal ones the first: [rows, count].
+at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count);
+
+}  // namespace stepwright

@@ -1,0 +1,63 @@
+// The copies of each row added up, as they are or weighted; numbers that stand beside copies go
+// back to the top k of each row, where there is a second result. And the gradients of gate weights.
+#include "stepwright/runtime/expert_rows.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// Gradients of weights that are applied on the token's rank: [rows, k].
+void gradient_here(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& indices = call.read(2);
+  const at::Tensor copies = copies_by_expert(indices);
+  const at::Tensor of_copies = dy.index_select(0, at::floor_divide(copies, indices.size(1)));
+  const auto exact = scalar_type(call.rank.setting.exact);
+  const at::Tensor products = (of_copies.to(exact) * call.read(1)).sum(1);
+  at::Tensor gradient = at::empty({indices.numel()}, products.options());
+  gradient.index_copy_(0, copies, products);
+  call.write(0, gradient.view(indices.sizes()));
+}
+
+/// Of weights that are applied where the experts are, in the order in which these arrived; the
+/// rows' gradient is weighted in place.
+void gradient_there(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& where = call.read(2);
+  const at::Tensor weights = call.read(3);
+  const at::Tensor copies = gathers_rows(call.rank.setting) ? copies_for(call.rank, where)
+                                                            : ExpertRows(call.rank, where).order();
+  const auto exact = scalar_type(call.rank.setting.exact);
+  at::Tensor gradient = at::zeros_like(weights);
+  gradient.view({-1}).index_copy_(0, copies, (dy.to(exact) * call.read(1)).sum(1));
+  const at::Tensor sorted = weights.reshape({-1}).index_select(0, copies).unsqueeze(1);
+  call.write(0, (dy * sorted).to(dy.scalar_type()));
+  call.write(1, gradient);
+}
+
+}  // namespace
+
+void unpermute_rows(Call& call) {
+  if (call.op.name == "experts.probabilities_gradient") {
+    return call.writes.size() == 1 ? gradient_here(call) : gradient_there(call);
+  }
+  const at::Tensor& indices = call.read(1);
+  const bool gathered = call.op.name == "experts.unsort";
+  const at::Tensor copies = gathered ? copies_for(call.rank, indices) : copies_by_expert(indices);
+  const auto exact = scalar_type(call.rank.setting.exact);
+  at::Tensor rows = call.read(0).to(exact);
+  const bool carries = call.writes.size() == 2;
+  if (call.has(2) && !carries) {
+    rows = rows * call.read(2).reshape({-1}).index_select(0, copies).unsqueeze(1);
+  }
+  at::Tensor sums = at::zeros({indices.size(0), rows.size(1)}, rows.options());
+  sums.index_add_(0, at::floor_divide(copies, indices.size(1)), rows);
+  call.write(0, sums.to(call.read(0).scalar_type()));
+  if (!carries) return;
+  const at::Tensor numbers = call.read(2).reshape({-1});
+  at::Tensor back = at::zeros({indices.numel()}, numbers.options());
+  back.index_copy_(0, copies, numbers);
+  call.write(1, back.view(indices.sizes()));
+}
+
+}  // namespace stepwright
