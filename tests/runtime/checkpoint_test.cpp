@@ -19,6 +19,10 @@ constexpr const char* kTiedModel =
     "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 251, norm: layernorm, gated: false, "
     "position: learned, positions: 20, bias: true, tied: true}";
 
+constexpr const char* kExpertModel =
+    "{layers: 3, hidden: 36, heads: 6, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 4, "
+    "top_k: 2, ffn: 14, shared_ffn: 20, shared_gate: true, leading_dense: 1}}";
+
 struct Choices {
   const char* text;
   int ranks;
@@ -34,11 +38,20 @@ constexpr Choices kInterleaved{
     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n", 2};
 constexpr Choices kContextShards{"parallel: {context: 2}\nmicro_batch: 2\nsharding: NIG\n", 2};
 
+constexpr Choices kExperts{
+    "parallel: {data: 4, expert: 2}\nmicro_batch: 1\n"
+    "sharding: {states: IIG, group: 2, expert_group: 2}\n",
+    4};
+constexpr Choices kExpertTensor{
+    "parallel: {tensor: 2, data: 2, expert: 2, expert_tensor: 2}\nsequence_parallel: true\n"
+    "micro_batch: 1\n",
+    4};
+
 std::string plan_of(const char* model, const Choices& choices,
                     const std::string& precision = "fp64") {
   return plan_text_of({.model = model,
                        .precision = precision,
-                       .job = "  optimizer: adamw\n",
+                       .job = "  optimizer: adamw\n  routing: learned\n",
                        .choices = choices.text,
                        .ranks = choices.ranks});
 }
@@ -76,6 +89,17 @@ TEST(Checkpoint, ContinuesBitByBitUnderTheSamePlan) {
   }
 }
 
+TEST(Checkpoint, ContinuesExpertsBitByBitUnderTheSamePlan) {
+  const Folder folder;
+  const std::string plan = plan_of(kExpertModel, kExperts);
+  const Trained whole = train({.plan = plan, .steps = 4});
+  ASSERT_EQ(train({.plan = plan, .steps = 2, .options = to(folder)}).exit_code, 0);
+  const Trained rest = train({.plan = plan, .steps = 4, .options = to(folder, {"--resume"})});
+  ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_EQ(rest.losses.back(), whole.losses.back());
+  EXPECT_EQ(rest.weights, whole.weights);
+}
+
 struct Pair {
   const char* name;
   const char* model;
@@ -87,7 +111,9 @@ const Pair kPairs[] = {{"OneToTensorData", kModel, kOne, kTensorData},
                        {"PipelineToOne", kTiedModel, kPipelineData, kOne},
                        {"GroupedToInterleaved", kModel, kGrouped, kInterleaved},
                        {"InterleavedToContext", kModel, kInterleaved, kContextShards},
-                       {"ContextToGrouped", kTiedModel, kContextShards, kGrouped}};
+                       {"ContextToGrouped", kTiedModel, kContextShards, kGrouped},
+                       {"ExpertsToExpertTensor", kExpertModel, kExperts, kExpertTensor},
+                       {"ExpertTensorToOne", kExpertModel, kExpertTensor, kOne}};
 
 std::ostream& operator<<(std::ostream& out, const Pair& pair) { return out << pair.name; }
 

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/runtime/kernels/top_k.h"
 #include "tests/runtime/reference.h"
 
 namespace stepwright::testing {
@@ -51,6 +52,25 @@ const Case kCases[] = {
      "micro_batch: 4\nrecompute: full\n"},
     {"EverySecond", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
      "micro_batch: 2\nrecompute: {every: 2}\n"},
+    {"Mixtral",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, vocab: 256, "
+     "experts: {count: 4, top_k: 2, ffn: 24}}",
+     "  routing: learned\n  optimizer: adamw\n"},
+    {"MixtralBalanced",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, vocab: 256, "
+     "experts: {count: 4, top_k: 2, ffn: 24}}"},
+    {"Qwen2Moe",
+     "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",
+     "  routing: learned\n", "micro_batch: 4\nrecompute: selective\n"},
+    {"LeadingDense",
+     "{layers: 3, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 6, top_k: 2, "
+     "ffn: 16, shared_ffn: 16, leading_dense: 1}}",
+     "", "micro_batch: 2\nrecompute: full\n"},
+    {"OneExpertATokenWithoutGate",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, ffn: 48, "
+     "experts: {count: 3, top_k: 1, ffn: 40, normalize_top_k: false}}",
+     "  routing: learned\n  optimizer: sgd\n"},
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
@@ -81,6 +101,12 @@ TEST_P(Learning, EqualsAutograd) {
   EXPECT_LE(distance(there.gradients, here.gradients), kBound);
   EXPECT_LE(distance(there.weights, here.weights), kBound);
   EXPECT_EQ(all_zero(here.gradients), std::vector<std::string>{});
+}
+
+TEST(Gate, TakesTheLowestOfEqualExperts) {
+  const at::Tensor rows = at::tensor({0.5, 1.0, 0.5, 1.0, 0.5, 2.0, 2.0, 2.0}).view({2, 4});
+  EXPECT_TRUE(
+      largest_of_rows(rows, 3).equal(at::tensor({1, 3, 0, 1, 2, 3}, at::kLong).view({2, 3})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Learning, ::testing::ValuesIn(kCases),

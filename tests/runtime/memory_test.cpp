@@ -19,6 +19,9 @@ constexpr const char* kTied =
 constexpr const char* kQwen3 =
     "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
     "qk_norm: true}";
+constexpr const char* kExperts =
+    "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 8, "
+    "top_k: 2, ffn: 16, shared_ffn: 24, shared_gate: true, leading_dense: 1}}";
 /// Nothing runs beside the compute stream, so that the order of issue is that of execution.
 constexpr const char* kInOrder =
     "overlap: {gradients: false, parameters: false, tensor_gradients: false, pipeline: false, "
@@ -49,6 +52,12 @@ const MemoryCase kCases[] = {
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},
     {"Ring", 2, kLlama, "parallel: {context: 2}\nmicro_batch: 2\n"},
     {"Ulysses", 2, kLlama, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"Experts", 1, kExperts, "micro_batch: 2\n"},
+    {"ExpertsExchanged", 4, kExperts,
+     "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\n", "bf16"},
+    {"ExpertsRecomputed", 2, kExperts,
+     "parallel: {tensor: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"
+     "recompute: full\n"},
     {"FullyShardedStates", 4, kTied, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n",
      "bf16"},
     {"ShardedInGroups", 4, kLlama,

@@ -1,12 +1,10 @@
 // Ranks as processes: they learn what one process learns, and send what the program says.
 #include <gtest/gtest.h>
 
-#include "tests/runtime/training.h"
+#include "tests/runtime/ranks.h"
 
 namespace stepwright::testing {
 namespace {
-
-constexpr double kBound = 1e-9;
 
 constexpr const char* kLlama =
     "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
@@ -20,15 +18,7 @@ constexpr const char* kQwen3 =
     "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
     "qk_norm: true}";
 
-struct Case {
-  const char* name;
-  int ranks;
-  const char* model;
-  const char* choices;
-  const char* job = "";
-};
-
-const Case kData[] = {
+const RankCase kData[] = {
     {"TwoRanks", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 2\n"},
     {"FourRanks", 4, kTied, "parallel: {data: 4}\nmicro_batch: 1\n"},
     {"SmallBuckets", 2, kLlama,
@@ -37,7 +27,7 @@ const Case kData[] = {
      "parallel: {data: 2}\nmicro_batch: 2\noverlap: {gradients: false, parameters: false}\n"},
 };
 
-const Case kTensor[] = {
+const RankCase kTensor[] = {
     {"Plain", 2, kLlama, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
     {"Sequence", 2, kLlama,
      "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: keep\nmicro_batch: 2\n"},
@@ -55,7 +45,7 @@ const Case kTensor[] = {
      "overlap: {tensor_gradients: false}\n"},
 };
 
-const Case kPipeline[] = {
+const RankCase kPipeline[] = {
     {"OneForwardOneBackward", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 1\n"},
     {"Gpipe", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 2\nschedule: gpipe\n"},
     {"Interleaved", 2, kLlama,
@@ -67,7 +57,7 @@ const Case kPipeline[] = {
      "recompute: {every: 2}\n"},
 };
 
-const Case kContext[] = {
+const RankCase kContext[] = {
     {"Ring", 2, kLlama, "parallel: {context: 2}\nmicro_batch: 2\n"},
     {"RingOfFour", 4, kLlama,
      "parallel: {context: 4}\nmicro_batch: 2\nrecompute: full\noverlap: {context: false}\n"},
@@ -81,44 +71,23 @@ const Case kContext[] = {
      "sharding: GGG\n"},
 };
 
+const RankCase kEight[] = {
+    {"TensorPipelineData", 8, kTied,
+     "parallel: {tensor: 2, pipeline: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: GGG\n"},
+    {"ContextTensorData", 8, kLlama,
+     "parallel: {tensor: 2, context: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: {states: IIG, group: 2}\n"},
+};
+
 /// Sizes that four ranks do not divide, and buckets that cut anywhere.
 constexpr const char* kOdd =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, norm: layernorm, gated: false, "
     "position: learned, positions: 17, bias: true, tied: true}";
 
-std::vector<std::string> strategies() {
-  return {"NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI",
-          "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG"};
-}
+class Ranks : public ::testing::TestWithParam<RankCase> {};
 
-std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
-
-/// Losses, norms, gradients and weights are those of one process, and the messages those predicted.
-void expect_same(const Trained& alone, const Trained& together) {
-  ASSERT_EQ(alone.exit_code, 0) << alone.errors;
-  ASSERT_EQ(together.exit_code, 0) << together.errors;
-  ASSERT_EQ(alone.losses.size(), together.losses.size());
-  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
-    EXPECT_NEAR(alone.losses[i], together.losses[i], kBound * (1 + alone.losses[i]));
-    EXPECT_NEAR(alone.norms[i], together.norms[i], kBound * (1 + alone.norms[i]));
-  }
-  EXPECT_LE(distance(alone.gradients, together.gradients), kBound);
-  EXPECT_LE(distance(alone.weights, together.weights), kBound);
-  EXPECT_EQ(all_zero(together.gradients), std::vector<std::string>{});
-  EXPECT_NE(together.comparison.find("predicted; 0 differences"), std::string::npos)
-      << together.comparison;
-}
-
-class Ranks : public ::testing::TestWithParam<Case> {};
-
-TEST_P(Ranks, LearnWhatOneProcessLearns) {
-  const Case& one = GetParam();
-  const std::string job = std::string("  optimizer: adamw\n") + one.job;
-  expect_same(
-      train({.plan = plan_text_of({.model = one.model, .job = job})}),
-      train({.plan = plan_text_of(
-                 {.model = one.model, .job = job, .choices = one.choices, .ranks = one.ranks})}));
-}
+TEST_P(Ranks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
 
 /// Strategy, whether its messages are overlapped, and the group.
 class Strategies : public ::testing::TestWithParam<std::tuple<std::string, bool, int>> {};
@@ -138,14 +107,15 @@ TEST_P(Strategies, LearnWhatOneProcessLearns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Strategies,
-                         ::testing::Combine(::testing::ValuesIn(strategies()), ::testing::Bool(),
-                                            ::testing::Values(2)));
+                         ::testing::Combine(::testing::ValuesIn(sharding_strategies()),
+                                            ::testing::Bool(), ::testing::Values(2)));
 
 constexpr auto kName = [](const auto& one) { return std::string(one.param.name); };
 INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);
 INSTANTIATE_TEST_SUITE_P(Tensor, Ranks, ::testing::ValuesIn(kTensor), kName);
 INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
+INSTANTIATE_TEST_SUITE_P(Eight, Ranks, ::testing::ValuesIn(kEight), kName);
 
 }  // namespace
 }  // namespace stepwright::testing

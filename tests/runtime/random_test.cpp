@@ -47,11 +47,27 @@ Architecture random_model(Dice& dice) {
   return model;
 }
 
+/// Experts in some of its layers.
+void add_experts(Dice& dice, Job& job) {
+  Architecture& model = job.model;
+  model.mlp_bias = false;
+  model.experts = Experts{.count = dice.pick<std::int64_t>({4, 8}),
+                          .top_k = dice.pick<std::int64_t>({1, 2, 3}),
+                          .ffn = 24,
+                          .shared_ffn = dice.pick<std::int64_t>({0, 16}),
+                          .normalize_top_k = dice.chance(2)};
+  model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
+  if (dice.chance(2)) model.experts->is_dense = {1, 0, 0, 1};
+  job.routing = dice.pick<Routing>({Routing::kBalanced, Routing::kLearned});
+  job.dispatcher = dice.pick<Dispatcher>({Dispatcher::kAllToAll, Dispatcher::kAllGather});
+}
+
 Job random_training(Dice& dice) {
   Job job = small_job();
   job.model = random_model(dice);
+  if (dice.chance(2)) add_experts(dice, job);
   job.model_name = job.model.name;
-  job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4}));
+  job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4, 8}));
   job.cluster.device.peak_flops[DType::kFp64] = 1e13;
   job.sequences = 8;
   job.length = 16;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/TensorIndexing.h>
 #include <fmt/format.h>
 #include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/adam.h>
@@ -21,7 +22,8 @@ using at::Tensor;
 
 class Model {
  public:
-  Model(const Architecture& model, const Values& initial) : m_(model) {
+  Model(const Job& job, const Values& initial) : job_(job), m_(job.model) {
+    const Architecture& model = m_;
     add("", embedding_parameters(model), initial);
     for (std::int64_t i = 0; i < model.layers; ++i) {
       add(fmt::format("layers.{}.", i), layer_parameters(model, model.layer_class(i)), initial);
@@ -63,7 +65,11 @@ class Model {
     for (const Parameter& one : list) {
       const std::string name = prefix + std::string(one.name);
       Tensor value = at::tensor(initial.at(name), at::kDouble);
-      if (!one.vector) value = value.view({one.rows, one.columns});
+      if (one.expert) {
+        value = value.view({one.copies, one.rows, one.columns});
+      } else if (!one.vector) {
+        value = value.view({one.rows, one.columns});
+      }
       values_[name] = value.requires_grad_();
     }
   }
@@ -140,14 +146,49 @@ class Model {
     return x;
   }
 
-  Tensor mlp(const Tensor& x, const std::string& at_layer) {
-    Tensor wide = linear(x, at_layer + "mlp.fc1");
-    if (m_.gated) {
-      wide = act(wide.narrow(-1, 0, m_.ffn)) * wide.narrow(-1, m_.ffn, m_.ffn);
-    } else {
-      wide = act(wide);
+  [[nodiscard]] Tensor gate(const Tensor& wide) const {
+    if (!m_.gated) return act(wide);
+    const std::int64_t half = wide.size(-1) / 2;
+    return act(wide.narrow(-1, 0, half)) * wide.narrow(-1, half, half);
+  }
+
+  Tensor mlp(const Tensor& x, const std::string& name) {
+    return linear(gate(linear(x, name + ".fc1")), name + ".fc2");
+  }
+
+  /// The experts of each row [rows, k]: the most probable, or dealt out by the row's number.
+  [[nodiscard]] Tensor chosen(const Tensor& probabilities) const {
+    const Experts& experts = *m_.experts;
+    if (job_.routing == Routing::kLearned) {
+      return std::get<1>(probabilities.topk(experts.top_k, -1));
     }
-    return linear(wide, at_layer + "mlp.fc2");
+    const Tensor slots = at::arange(probabilities.size(0) * experts.top_k, at::kLong);
+    return slots.remainder(experts.count).view({-1, experts.top_k});
+  }
+
+  /// Each expert works on the rows that chose it, one after the other.
+  Tensor mixture(const Tensor& batch, const std::string& at_layer) {
+    const Tensor x = batch.reshape({-1, m_.hidden});
+    const Tensor all = at::matmul(x, p(at_layer + "router.weight").t()).softmax(-1);
+    const Tensor which = chosen(all.detach());
+    Tensor weights = all.gather(1, which);
+    if (m_.experts->normalize_top_k) weights = weights / weights.sum(-1, true);
+    Tensor out = at::zeros_like(x);
+    for (std::int64_t i = 0; i < m_.experts->count; ++i) {
+      const std::vector<Tensor> places = which.eq(i).nonzero_numpy();
+      const Tensor rows = x.index_select(0, places[0]);
+      const Tensor wide = at::matmul(rows, p(at_layer + "experts.fc1")[i].t());
+      const Tensor y = at::matmul(gate(wide), p(at_layer + "experts.fc2")[i].t());
+      out = out.index_add(0, places[0], y * weights.index({places[0], places[1]}).unsqueeze(1));
+    }
+    if (m_.experts->shared_ffn > 0) {
+      Tensor shared = mlp(x, at_layer + "shared");
+      if (m_.experts->shared_gate) {
+        shared = shared * at::sigmoid(at::matmul(x, p(at_layer + "shared.gate").t()));
+      }
+      out = out + shared;
+    }
+    return out.view(batch.sizes());
   }
 
   Tensor layer(const Tensor& x, std::int64_t index) {
@@ -156,12 +197,14 @@ class Model {
     const Tensor first = norm(x, name + "norm.attention");
     if (m_.parallel_residual) {
       const Tensor second = m_.shared_input_norm ? first : norm(x, name + "norm.mlp");
-      return x + attention(first, name, window) + mlp(second, name);
+      return x + attention(first, name, window) + mlp(second, name + "mlp");
     }
     const Tensor middle = x + attention(first, name, window);
-    return middle + mlp(norm(middle, name + "norm.mlp"), name);
+    const Tensor rows = norm(middle, name + "norm.mlp");
+    return middle + (m_.layer_class(index).experts ? mixture(rows, name) : mlp(rows, name + "mlp"));
   }
 
+  const Job& job_;
   const Architecture& m_;
   std::map<std::string, Tensor> values_;
 };
@@ -190,7 +233,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
   at::set_num_threads(1);
   const TokenFile tokens(options.data, TokenFormat::kText, job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
-  Model model(job.model, initial);
+  Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());
   Trained result;
   for (std::int64_t step = 0; step < options.steps; ++step) {

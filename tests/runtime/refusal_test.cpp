@@ -56,6 +56,24 @@ TEST(Refusals, WeightsThatAreNotThere) {
   EXPECT_THAT(run.errors, HasSubstr("nowhere/config.json"));
 }
 
+TEST(Refusals, WhatIsNotExecutedYetOfExperts) {
+  const auto errors_of = [](const char* experts, const char* job, const char* choices) {
+    const std::string model = fmt::format(
+        "{{layers: 2, hidden: 32, heads: 4, vocab: 256, experts: {{count: 4, top_k: 2, ffn: "
+        "16{}}}}}",
+        experts);
+    const Trained run =
+        train({.plan = plan_text_of(
+                   {.model = model.c_str(), .job = job, .choices = choices, .ranks = 2})});
+    EXPECT_EQ(run.exit_code, 3);
+    return run.errors;
+  };
+  EXPECT_THAT(errors_of(", correction_bias: true", "", "parallel: {data: 2}\n"),
+              HasSubstr("model.experts.correction_bias: true"));
+  EXPECT_THAT(errors_of("", "  dispatcher: once_per_node\n", "parallel: {data: 2, expert: 2}\n"),
+              HasSubstr("dispatcher: once_per_node"));
+}
+
 TEST(Refusals, TokensBeyondTheVocabulary) {
   const Trained run = train(
       {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 100}"})});
@@ -77,6 +95,16 @@ TEST(Example, OfTheReadmeLearnsAndSendsWhatIsPredicted) {
   ASSERT_EQ(run.exit_code, 0) << run.errors;
   EXPECT_LT(run.losses.back(), run.losses.front() - 1);
   EXPECT_THAT(run.comparison, HasSubstr(" 0 differences"));
+}
+
+TEST(Example, WithExpertsLearnsAndSendsWhatIsPredicted) {
+  std::ifstream file("examples/tiny-moe.plan.yaml");
+  const Trained run = train(
+      {.plan = {std::istreambuf_iterator<char>(file), {}}, .steps = 12, .options = {"--lr 3e-3"}});
+  ASSERT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_LT(run.losses.back(), run.losses.front() - 1);
+  EXPECT_THAT(run.comparison, HasSubstr(" 0 differences"));
+  EXPECT_THAT(run.comparison, HasSubstr("routed: all_to_all of experts.combine, forward"));
 }
 
 TEST(Refusals, GradientsThatAreNoNumbers) {

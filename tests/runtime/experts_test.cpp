@@ -1,0 +1,85 @@
+// Ranks that share experts: they learn what one process learns, and send what the program says.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/ranks.h"
+
+namespace stepwright::testing {
+namespace {
+
+constexpr const char* kExperts =
+    "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 8, "
+    "top_k: 2, ffn: 16, shared_ffn: 24, leading_dense: 1}}";
+constexpr const char* kGatedExperts =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, tied: true, experts: {count: 4, "
+    "top_k: 3, ffn: 20, shared_ffn: 24, shared_gate: true, normalize_top_k: false, every: 2}}";
+constexpr const char* kLearned = "  routing: learned\n";
+constexpr const char* kGathered = "  dispatcher: allgather\n";
+constexpr const char* kLearnedGathered = "  routing: learned\n  dispatcher: allgather\n";
+
+constexpr const char* kOddExperts =
+    "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, experts: {count: 3, top_k: 2, ffn: 7, "
+    "shared_ffn: 9, shared_gate: true, dense_layers: [1]}}";
+
+const RankCase kCases[] = {
+    {"Two", 2, kExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n"},
+    {"TwoLearned", 2, kGatedExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kLearned},
+    {"FourOverlapped", 4, kExperts,
+     "parallel: {data: 4, expert: 4}\nmicro_batch: 1\nrecompute: full\noverlap: {expert: true}\n",
+     kLearned},
+    {"Tensor", 2, kExperts, "parallel: {data: 2, expert_tensor: 2}\nmicro_batch: 2\n"},
+    {"TensorLearned", 4, kGatedExperts,
+     "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\nrecompute: selective\n",
+     kLearned},
+    {"BesideTensor", 2, kExperts,
+     "parallel: {tensor: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"},
+    {"OnTensorRanks", 4, kGatedExperts,
+     "parallel: {tensor: 2, data: 2, expert_tensor: 2, expert: 2}\nsequence_parallel: true\n"
+     "micro_batch: 2\nrecompute: full\nrank_order: cp-ep-dp-tp-pp\n",
+     kLearned},
+    {"SameRowsOnTensorRanks", 4, kGatedExperts,
+     "parallel: {tensor: 2, data: 2}\nmicro_batch: 2\nsharding: NNG\n", kLearned},
+    {"Gathered", 2, kExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kGathered},
+    {"GatheredTensor", 4, kGatedExperts,
+     "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\nrecompute: full\n",
+     kLearnedGathered},
+    {"Context", 4, kExperts,
+     "parallel: {context: 2, data: 2, expert: 4}\nmicro_batch: 2\nrecompute: {every: 2}\n"},
+    {"Pipeline", 4, kExperts,
+     "parallel: {pipeline: 2, data: 2, expert: 2}\nmicro_batch: 1\nsharding: NNG\n", kLearned},
+    {"UnevenlyDealt", 4, kExperts,
+     "parallel: {context: 4, expert: 4}\ncontext_kind: all-gather\nmicro_batch: 1\n"},
+    {"EightWithAllKinds", 8, kExperts,
+     "parallel: {tensor: 2, context: 2, data: 2, expert: 4, expert_tensor: 2}\n"
+     "sequence_parallel: true\nmicro_batch: 1\n"},
+    {"EightInAPipeline", 8, kGatedExperts,
+     "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"
+     "sharding: {states: IIG, group: 2, expert_group: 2}\n",
+     kLearned},
+};
+
+class ExpertRanks : public ::testing::TestWithParam<RankCase> {};
+
+TEST_P(ExpertRanks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Plans, ExpertRanks, ::testing::ValuesIn(kCases),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+/// States of experts and of the dense model with sizes that four ranks do not divide.
+class ExpertStrategies : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ExpertStrategies, LearnWhatOneProcessLearns) {
+  const bool grouped = GetParam().find('I') != std::string::npos;
+  const std::string choices =
+      "parallel: {data: 4}\nmicro_batch: 1\nbuckets: {gradients: 3001, parameters: 2003}\n"
+      "sharding: {states: " +
+      GetParam() + (grouped ? ", group: 2, expert_group: 2" : "") + "}\n";
+  static const Trained kAlone = train({.plan = plan_text_of({.model = kOddExperts})});
+  expect_same(
+      kAlone,
+      train({.plan = plan_text_of({.model = kOddExperts, .choices = choices, .ranks = 4})}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExpertStrategies, ::testing::ValuesIn(sharding_strategies()));
+
+}  // namespace
+}  // namespace stepwright::testing
