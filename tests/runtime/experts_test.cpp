@@ -38,6 +38,9 @@ const RankCase kCases[] = {
      kLearned},
     {"SameRowsOnTensorRanks", 4, kGatedExperts,
      "parallel: {tensor: 2, data: 2}\nmicro_batch: 2\nsharding: NNG\n", kLearned},
+    {"StatesOfExpertsAloneAreSharded", 2, kGatedExperts,
+     "parallel: {tensor: 2}\nmicro_batch: 4\nsharding: GGG\n"
+     "buckets: {gradients: 999, parameters: 999}\n"},
     {"Gathered", 2, kExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kGathered},
     {"GatheredTensor", 4, kGatedExperts,
      "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\nrecompute: full\n",
