@@ -1,5 +1,6 @@
 #include "stepwright/runtime/expert_rows.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace stepwright {
@@ -80,7 +81,9 @@ at::Tensor ExpertRows::order() const {
       for (std::int64_t i = 0; i < experts_; ++i) {
         const std::int64_t rows = count(from, tensor, own_ * experts_ + i);
         std::vector<std::int64_t>& own = by_expert[static_cast<std::size_t>(i)];
-        for (std::int64_t row = 0; row < rows; ++row) own.push_back(next++);
+        own.resize(own.size() + static_cast<std::size_t>(rows));
+        std::iota(own.end() - rows, own.end(), next);
+        next += rows;
       }
     }
   }
