@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/device_defaults.h"
@@ -52,6 +54,15 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     copies_once_ = job.model.experts->top_k;
   }
   contention_ = {framework_.beside_inside, framework_.beside_network};
+  if (!job.measured.empty()) {
+    measured_ = std::make_shared<MeasuredProfile>(load_measured(job.measured));
+    fit_ = fmt::format("measured here ({}): {}; else {}", measured_->name, measured_->contents(),
+                       fit_);
+    const MeasuredOverlap& overlap = measured_->overlap;
+    if (overlap.beside_inside > 0) contention_.compute_beside_inside = overlap.beside_inside;
+    if (overlap.beside_network > 0) contention_.compute_beside_network = overlap.beside_network;
+  }
+  devices_per_node_ = std::min(job.cluster.devices_per_node, job.cluster.devices());
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
   node_levels_ = levels_in_node(job.cluster);
 }
@@ -71,9 +82,20 @@ double CostModel::rate_of(const Operator& op) const {
 }
 
 double CostModel::compute_s(const Operator& op) const {
+  if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
+    const double busiest = op.routed ? imbalance_ : 1;
+    return law->seconds(busiest * flops(op), busiest * memory_bytes(op));
+  }
   const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != storage_type(op.dtype);
   return compute_.seconds(op) / rate_of(op) + (narrow ? cast_s(op) : 0);
+}
+
+double CostModel::least_compute_s(const Operator& op) const {
+  if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
+    return (op.routed ? imbalance_ : 1) * flops(op) * law->s_per_flop;
+  }
+  return compute_.least_seconds(op) / rate_of(op);
 }
 
 /// Activations of a narrow product cast before it, as kernels of their own: read once, written
@@ -132,6 +154,11 @@ void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& 
 OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
                                 Algorithm algorithm) const {
   const Collective collective = collective_of(kind);
+  if (measured_ && measured_->of(collective)) {
+    if (layout.span < 0) return {};
+    const SocketGroup group = socket_group(layout, node_levels_, devices_per_node_);
+    return measured_->of(collective)->time(socket_loads(collective, payload_bytes, group));
+  }
   OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
   if (collective_.measured_here(collective, time.link)) return time;
   time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "stepwright/cluster/layout.h"
 #include "stepwright/cost/collective_cost.h"
 #include "stepwright/cost/compute_cost.h"
+#include "stepwright/cost/measured_profile.h"
 #include "stepwright/cost/training_conditions.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
@@ -26,10 +28,11 @@ struct Contention {
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
 /// pricing allocates nothing. Computations follow the fitted laws of a profile (`ComputeCost`).
 /// Messages are the documented default of `docs/models.md`: starts and hops, then bytes over the
-/// share of the narrowest link.
+/// share of the narrowest link. What a profile measured on the cluster itself has (`Job::measured`)
+/// comes before both, and needs no conditions of training.
 class CostModel {
  public:
-  /// Fails with `kInput` when the job's conditions cannot be read.
+  /// Fails with `kInput` when the job's conditions or its measured profile cannot be read.
   explicit CostModel(const Job& job);
   /// With other conditions of training than the built-in ones.
   CostModel(const Job& job, const TrainingConditions& conditions);
@@ -39,9 +42,7 @@ class CostModel {
   [[nodiscard]] double compute_s(const Operator& op) const;
 
   /// `ComputeCost::least_seconds` under the same conditions.
-  [[nodiscard]] double least_compute_s(const Operator& op) const {
-    return compute_.least_seconds(op) / rate_of(op);
-  }
+  [[nodiscard]] double least_compute_s(const Operator& op) const;
 
   /// Prices all operators of a template into `times`, and `wait_for_host`.
   void price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
@@ -90,6 +91,8 @@ class CostModel {
   const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
   ComputeCost compute_;
   CollectiveCost collective_;
+  std::shared_ptr<const MeasuredProfile> measured_;  ///< Null: none.
+  std::int64_t devices_per_node_ = 1;
   Contention contention_;
   double imbalance_ = 1.0;
   double memory_s_per_byte_ = 0;

@@ -94,6 +94,7 @@ struct Job {
   Optimizer optimizer = Optimizer::kAdam;
   Framework framework;
   std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
+  std::string measured;    ///< Path of a profile measured on the cluster itself; empty: none.
   Kernels kernels;
   Routing routing = Routing::kBalanced;
   Dispatcher dispatcher = Dispatcher::kAllToAll;

@@ -71,10 +71,10 @@ inline constexpr std::string_view kPlanKeys[] = {
     "buckets",     "overlap",  "collectives",       "rank_order",   "offload"};
 
 /// Keys of a job beside `stepwright` and those of a plan.
-inline constexpr std::string_view kJobKeys[] = {"model",     "cluster",    "batch",     "precision",
-                                                "optimizer", "framework",  "kernels",   "dropout",
-                                                "routing",   "dispatcher", "imbalance", "objective",
-                                                "packed",    "search",     "conditions"};
+inline constexpr std::string_view kJobKeys[] = {
+    "model",   "cluster", "batch",      "precision",  "optimizer", "framework",
+    "kernels", "dropout", "routing",    "dispatcher", "imbalance", "objective",
+    "packed",  "search",  "conditions", "measured"};
 
 /// Keys of the mapping `parallel`.
 inline constexpr std::string_view kDegreeKeys[] = {"tensor", "pipeline",      "context",

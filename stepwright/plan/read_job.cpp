@@ -45,7 +45,7 @@ Framework read_framework(Node node) {
 }
 
 /// The path as it is from anywhere: a plan file may stand in another folder than its job.
-std::string read_conditions_path(Node node, const std::filesystem::path& directory) {
+std::string read_path(Node node, const std::filesystem::path& directory) {
   const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
   if (!std::filesystem::is_regular_file(path)) {
     node.fail(fmt::format("there is no file {}", path.string()));
@@ -152,8 +152,9 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory) {
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("framework")) job.framework = read_framework(*given);
   if (const auto given = node.find("conditions")) {
-    job.conditions = read_conditions_path(*given, directory);
+    job.conditions = read_path(*given, directory);
   }
+  if (const auto given = node.find("measured")) job.measured = read_path(*given, directory);
   if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given);
   if (const auto given = node.find("objective")) job.objective = read_objective(*given);
   read_experts(node, job);

@@ -123,6 +123,7 @@ Json job_json(const Job& job, bool expanded) {
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
   file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;
+  if (!job.measured.empty()) file["measured"] = job.measured;
   file["kernels"] = kernels_json(job.kernels);
   const Job usual;
   const bool routed = job.model.experts.has_value();

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/socket_law.h"
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// Seconds of one kind of computation on the device at hand: start + FLOPs / rate + bytes / rate,
+/// with those of `step/work.h`.
+struct ComputationLaw {
+  OperatorKind kind{};
+  Phase phase{};  ///< Recomputation counts as forward.
+  DType dtype{};
+  double start_s = 0;
+  double s_per_flop = 0;
+  double s_per_byte = 0;
+
+  [[nodiscard]] double seconds(double flops, double bytes) const {
+    return start_s + flops * s_per_flop + bytes * s_per_byte;
+  }
+};
+
+/// Factors on the time of computation beside messages inside the node and on the network; 0: not
+/// sampled.
+struct MeasuredOverlap {
+  double beside_inside = 0;
+  double beside_network = 0;
+};
+
+/// What was measured on a cluster itself, fitted: a file `measured/1` (docs/formats.md), which a
+/// job names as `measured`.
+struct MeasuredProfile {
+  std::string name;
+  std::array<std::optional<SocketLaw>, kCollectives> messages;  ///< Of c10d's Gloo.
+  std::vector<ComputationLaw> computations;
+  MeasuredOverlap overlap;
+
+  /// The law of a computation; null when its kind, phase and type were not sampled.
+  [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
+  [[nodiscard]] const std::optional<SocketLaw>& of(Collective collective) const {
+    return messages[static_cast<std::size_t>(collective)];
+  }
+  /// "messages of gloo, 23 kinds of computation".
+  [[nodiscard]] std::string contents() const;
+};
+
+/// The phase whose law an operator follows.
+constexpr Phase law_phase(Phase phase) {
+  return phase == Phase::kRecompute ? Phase::kForward : phase;
+}
+
+/// Headers of the tables from which such a file is fitted (docs/formats.md, "Own samples").
+inline constexpr std::string_view kMessageSampleHeader =
+    "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,seconds";
+inline constexpr std::string_view kComputationSampleHeader =
+    "operator,phase,dtype,shape,flops,memory_bytes,seconds";
+inline constexpr std::string_view kOverlapSampleHeader = "link,seconds_alone,seconds_beside";
+
+/// Reads such a file. Fails with `kInput`, naming file, field and value.
+MeasuredProfile load_measured(const std::filesystem::path& path);
+
+/// One law as the file has it; what it does not depend on is left out.
+nlohmann::ordered_json socket_law_json(const SocketLaw& law);
+nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
+
+}  // namespace stepwright

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/cost/measured_profile.h"
+
+namespace stepwright {
+
+/// A message that `stepwright sample collectives` timed.
+struct MessageSample {
+  Collective operation{};
+  SocketGroup group;
+  double payload_bytes = 0;
+  double seconds = 0;
+  std::size_t line = 0;
+};
+
+/// A computation that `stepwright sample operators` timed.
+struct ComputationSample {
+  OperatorKind kind{};
+  Phase phase{};
+  DType dtype{};
+  double flops = 0;
+  double bytes = 0;
+  double seconds = 0;
+  std::size_t line = 0;
+};
+
+/// Computation alone and beside messages, as `stepwright sample overlap` timed it.
+struct OverlapSample {
+  LinkClass link{};
+  double alone_s = 0;
+  double beside_s = 0;
+};
+
+/// What tables of own samples hold.
+struct MeasuredSamples {
+  std::vector<MessageSample> messages;
+  std::vector<ComputationSample> computations;
+  std::vector<OverlapSample> overlaps;
+};
+
+/// Whether a table is one of them.
+bool holds_measured_samples(const CsvTable& table);
+
+/// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
+/// word or positive number.
+void read_measured_samples(const CsvTable& table, MeasuredSamples& samples);
+
+}  // namespace stepwright

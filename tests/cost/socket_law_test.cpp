@@ -1,0 +1,72 @@
+#include "stepwright/cost/socket_law.h"
+
+#include <gtest/gtest.h>
+
+namespace stepwright {
+namespace {
+
+TEST(SocketLoads, OfARingInOneNodeAreAllOfItsEdges) {
+  const SocketLoads loads = socket_loads(Collective::kAllGather, 4000, {1, 4, 1});
+  EXPECT_DOUBLE_EQ(loads.inside_bytes, 4 * 3000);
+  EXPECT_DOUBLE_EQ(loads.network_bytes, 0);
+  EXPECT_DOUBLE_EQ(loads.inside_hops, 3);
+}
+
+TEST(SocketLoads, OfSisterGroupsAddUp) {
+  const SocketLoads loads = socket_loads(Collective::kAllReduce, 4000, {4, 1, 4});
+  EXPECT_DOUBLE_EQ(loads.network_bytes, 4 * 2 * 3000);
+  EXPECT_DOUBLE_EQ(loads.inside_bytes, 0);
+  EXPECT_DOUBLE_EQ(loads.network_hops, 6);
+}
+
+TEST(SocketLoads, AReduceScatterGoesRoundTwice) {
+  const SocketGroup group{4, 4, 1};
+  const SocketLoads scatter = socket_loads(Collective::kReduceScatter, 16000, group);
+  const SocketLoads reduce = socket_loads(Collective::kAllReduce, 16000, group);
+  EXPECT_DOUBLE_EQ(scatter.network_bytes, reduce.network_bytes);
+  EXPECT_DOUBLE_EQ(scatter.network_bytes, 2 * 15000);
+  EXPECT_DOUBLE_EQ(scatter.inside_bytes, 3 * 2 * 15000);
+}
+
+TEST(SocketLoads, OfAnExchangeCountEveryPair) {
+  // Two nodes of two ranks: a rank sends a quarter to its neighbour and two to the other node.
+  const SocketLoads loads = socket_loads(Collective::kAllToAll, 4000, {2, 2, 1});
+  EXPECT_DOUBLE_EQ(loads.inside_bytes, 2 * 1000);
+  EXPECT_DOUBLE_EQ(loads.network_bytes, 2 * 2 * 1000);
+}
+
+TEST(SocketLoads, OfTransfersAreWhatLeavesANode) {
+  const SocketLoads loads = socket_loads(Collective::kPointToPoint, 1000, {4, 1, 4});
+  EXPECT_DOUBLE_EQ(loads.network_bytes, 4 * 1000);
+  EXPECT_DOUBLE_EQ(loads.network_hops, 1);
+}
+
+TEST(SocketLaw, TheSlowerOfBothLinksCounts) {
+  const SocketLaw law{.start_s = 1e-3,
+                      .hop_s = 1e-4,
+                      .network_hop_s = 2e-4,
+                      .inside_s_per_byte = 1e-6,
+                      .network_s_per_byte = 4e-6};
+  const OperatorTime inside =
+      law.time({.inside_bytes = 9000, .network_bytes = 2000, .network_hops = 10});
+  EXPECT_DOUBLE_EQ(inside.seconds, 1e-3 + 2e-3 + 9e-3);
+  EXPECT_EQ(inside.link, LinkClass::kInside);
+  const OperatorTime network = law.time({.inside_bytes = 7000, .network_bytes = 2000});
+  EXPECT_DOUBLE_EQ(network.seconds, 1e-3 + 8e-3);
+  EXPECT_EQ(network.link, LinkClass::kNetwork);
+}
+
+TEST(SocketGroups, FollowTheLayout) {
+  Cluster cluster;
+  cluster.nodes = 4;
+  cluster.devices_per_node = 4;
+  cluster.levels = {{.name = "bus", .size = 4, .uplink_bytes_per_s = 1},
+                    {.name = "network", .size = 16, .uplink_bytes_per_s = 1, .network = true}};
+  const SocketGroup data = socket_group(strided_layout(cluster, 8, 2), 1, 4);
+  EXPECT_EQ(data.nodes, 4);
+  EXPECT_EQ(data.members, 2);
+  EXPECT_EQ(data.groups, 2);
+}
+
+}  // namespace
+}  // namespace stepwright
