@@ -10,6 +10,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/fit/collective_sample.h"
+#include "stepwright/fit/measured_sample.h"
 #include "stepwright/fit/nccl_tests_text.h"
 
 namespace stepwright {
@@ -31,6 +32,13 @@ bool is_of_collectives(const FitRequest& request) {
   });
 }
 
+bool is_measured_here(const FitRequest& request) {
+  return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
+    const auto* table = std::get_if<CsvTable>(&samples);
+    return table != nullptr && holds_measured_samples(*table);
+  });
+}
+
 class Fit : public Command {
  public:
   explicit Fit(CLI::App& program)
@@ -39,6 +47,7 @@ class Fit : public Command {
                 "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
                 "  stepwright fit trace.json -o profile.json\n"
                 "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
+                "  stepwright fit operators.csv messages.csv -o measured.json\n"
                 "  stepwright fit --runs my_runs.csv -o conditions.yaml") {
     auto* samples =
         app().add_option("SAMPLES", request_.files,
@@ -70,7 +79,9 @@ class Fit : public Command {
       check_not_input(request_.output, file);
       request_.samples.push_back(load_samples(file));
     }
-    if (is_of_collectives(request_)) {
+    if (is_measured_here(request_)) {
+      fit_measured_tables(request_, console);
+    } else if (is_of_collectives(request_)) {
       fit_collective_tables(request_, console);
     } else {
       fit_operator_tables(request_, console);

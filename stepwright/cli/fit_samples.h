@@ -25,9 +25,11 @@ struct FitRequest {
 };
 
 /// Fits the kind of samples that the tables hold, writes the profile and says how well it fits.
-/// Both fail with `kInput` when a table holds something else, or no fit is left.
+/// All fail with `kInput` when a table holds something else, or no fit is left.
 void fit_operator_tables(const FitRequest& request, const Console& console);
 void fit_collective_tables(const FitRequest& request, const Console& console);
+/// The same of what `stepwright sample` wrote.
+void fit_measured_tables(const FitRequest& request, const Console& console);
 
 /// The names of the request's files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);

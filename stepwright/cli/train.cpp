@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -9,6 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/executable.h"
 #include "stepwright/runtime/launch.h"
+#include "stepwright/runtime/operator_times.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/simulate/prediction.h"
 
@@ -25,12 +28,27 @@ void check_ranks(const TrainOptions& options, std::int64_t started, std::string_
       fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how, started));
 }
 
+/// The times of a plan's computations in a file that lives as long as this process and those that
+/// inherit it.
+std::string file_of_times(const Prediction& prediction) {
+  const std::string text = operator_times_json(prediction.program, computation_times(prediction));
+  const int file = ::memfd_create("times", 0);
+  for (std::size_t at = 0; file >= 0 && at < text.size();) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    if (written <= 0) throw Error(ErrorKind::kRuntime, "no memory for the times of operators");
+    at += static_cast<std::size_t>(written);
+  }
+  if (file < 0) throw Error(ErrorKind::kRuntime, "no memory for the times of operators");
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
 class Train : public Command {
  public:
   explicit Train(CLI::App& program)
       : Command(program, "train", "Train a plan on this machine, or as a rank of a launcher",
                 "  stepwright train plan.yaml --data text.txt --steps 100\n"
                 "  stepwright train plan.yaml --data tokens.bin --ranks 4 --ledger sent.json\n"
+                "  stepwright train plan.yaml --hold --scale 100\n"
                 "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
                 "tokens.bin") {
     add_train_flags(app(), options_);
@@ -39,17 +57,17 @@ class Train : public Command {
   void run(const Console& /*console*/) override {
     check(options_);
     const PlannedJob planned = load_legal_plan(options_.plan);
-    check_executable(planned);
+    if (!options_.hold) check_executable(planned);
     check_for_plan(options_, planned);
     const std::filesystem::path program = rank_program();
-    if (const auto place = launched_rank()) {
-      check_ranks(options_, place->size, place->launcher + " started");
-      become(program, arguments(planned));
-    }
-    const std::int64_t ranks = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
-    check_ranks(options_, ranks, "--ranks says");
-    check_data(planned.job);
-    const int code = run_ranks(program, arguments(planned), ranks, kGrace);
+    const auto place = launched_rank();
+    const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
+    check_ranks(options_, place ? place->size : wanted,
+                place ? place->launcher + " started" : "--ranks says");
+    const std::vector<std::string> words = arguments(planned);
+    if (place) become(program, words);
+    if (!options_.hold) check_data(planned.job);
+    const int code = run_ranks(program, words, wanted, kGrace);
     if (code == 0) return;
     const ErrorKind kind = code == 2   ? ErrorKind::kInput
                            : code == 3 ? ErrorKind::kUnsupported
@@ -67,7 +85,10 @@ class Train : public Command {
 
   [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned) const {
     std::vector<std::string> words = train_arguments(options_);
-    words.insert(words.end(), {"--predicted", fmt::format("{}", predict(planned).step_time_s())});
+    const Prediction prediction = predict(planned);
+    words.insert(words.end(),
+                 {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
+    if (options_.hold) words.insert(words.end(), {"--times", file_of_times(prediction)});
     return words;
   }
 

@@ -35,10 +35,11 @@ ExecutedLedger load_ledger(const std::filesystem::path& path) {
   const Node root = document.root();
   const Node version = root.get("stepwright");
   if (version.text() != "ledger/1") version.fail("this is no ledger/1 of `train --ledger`");
-  root.allow_only({"stepwright", "ranks", "steps", "communicators"});
+  root.allow_only({"stepwright", "ranks", "steps", "scale", "communicators"});
   ExecutedLedger ledger;
   ledger.ranks = root.get("ranks").integer(1, kMost);
   ledger.steps = root.get("steps").integer(0, kMost);
+  if (const auto scale = root.find("scale")) static_cast<void>(scale->number(1, 1e12));
   const Node list = root.get("communicators");
   for (std::size_t i = 0; i < list.size(); ++i) read_communicator(list.at(i), ledger);
   return ledger;

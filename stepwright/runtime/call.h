@@ -2,52 +2,17 @@
 
 #include <ATen/ATen.h>
 
-#include <memory>
 #include <string_view>
-#include <vector>
 
-#include "stepwright/runtime/held_tensors.h"
-#include "stepwright/runtime/lanes.h"
+#include "stepwright/runtime/performer.h"
 #include "stepwright/runtime/rank_state.h"
 
 namespace stepwright {
 
-/// A tensor of a placed template, and when it is there.
-struct Cell {
-  Cell() = default;
-  ~Cell();
-  Cell(const Cell&) = delete;
-  Cell& operator=(const Cell&) = delete;
-
-  /// Counts the value from now until the cell goes; once.
-  void count(HeldTensors& held, TensorKind kind);
-
-  at::Tensor value;
-  Ticket written;
-  std::vector<Ticket> read;  ///< Readers on other lanes.
-
- private:
-  HeldTensors* held_ = nullptr;
-  at::Tensor counted_;
-  TensorKind kind_{};
-};
-using CellPtr = std::shared_ptr<Cell>;
-
-/// One operator about to run on its operands. Gathered parameters and leaving gradients stand
-/// apart, so that operands have the same places with and without sharding.
-struct Call {
-  const Operator& op;
-  const Template& piece;
-  const Item& item;
+/// One operator about to run on its operands.
+struct Call : PlacedOperator {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Null in an update.
-  std::int32_t chunk = 0;
-  std::int32_t micro_batch = -1;
-  Direction direction{};
-  std::vector<CellPtr> reads = {};
-  std::vector<CellPtr> writes = {};
-  std::vector<CellPtr> gathered_reads = {};
-  std::vector<CellPtr> gathered_writes = {};
 
   [[nodiscard]] const at::Tensor& read(std::size_t i) const { return reads.at(i)->value; }
   /// Whether there is an operand at this place.

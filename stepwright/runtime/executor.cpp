@@ -1,14 +1,8 @@
 #include "stepwright/runtime/executor.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "stepwright/core/error.h"
-#include "stepwright/runtime/groups.h"
-#include "stepwright/runtime/messages.h"
 
 namespace stepwright {
 namespace {
@@ -38,39 +32,11 @@ std::vector<std::vector<TensorId>> last_uses(const Template& piece) {
   return dies;
 }
 
-/// Results have the sizes that the program gave them, but for routed ones, whose rows are data.
-void check_results(const Call& call, std::span<const TensorId> ids) {
-  std::size_t next = 0;
-  for (const TensorId id : ids) {
-    const Tensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
-    if (expected.kind == TensorKind::kGathered) continue;
-    const at::Tensor& value = call.writes[next++]->value;
-    if (expected.routed) continue;
-    if (!value.defined() || value.numel() != expected.elements()) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: {} made {} elements of '{}', the program says {}",
-                              call.piece.name, call.op.name, value.defined() ? value.numel() : 0,
-                              expected.name, expected.elements()));
-    }
-  }
-}
-
-/// What an operator made is held from here on, under what the program says that it is for.
-void count_results(const Call& call, HeldTensors& held) {
-  std::size_t plain = 0;
-  std::size_t gathered = 0;
-  for (const TensorId id : call.piece.writes(call.op)) {
-    const TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
-    const bool states = kind == TensorKind::kGathered;
-    (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
-  }
-  held.note_peak();
-}
-
 }  // namespace
 
-Executor::Executor(const StepProgram& program, const Stage& stage, RankState& rank)
-    : program_(program), stage_(stage), rank_(rank) {
+Executor::Executor(const StepProgram& program, const Stage& stage, Performer& performer,
+                   Lanes::Compute compute)
+    : program_(program), stage_(stage), performer_(performer), lanes_(compute) {
   for (const Template& piece : program.templates) {
     const bool computes = std::ranges::any_of(
         piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });
@@ -82,21 +48,21 @@ const Template& Executor::piece_of(const Item& item) const {
   return program_.templates[static_cast<std::size_t>(item.which)];
 }
 
-void Executor::run_step(const std::function<MicroBatch(std::int64_t)>& batch) {
-  held_.begin_step();
-  for (const Slot& slot : stage_.schedule) run_slot(slot, batch);
-  rank_.groups.finish();
+void Executor::run_step() {
+  performer_.begin_step();
+  for (const Slot& slot : stage_.schedule) run_slot(slot);
+  if (lanes_.queues(Stream::kCompute)) lanes_.wait(lanes_.last(Stream::kCompute));
+  performer_.end_step();
   saved_.clear();
-  batches_.clear();
 }
 
-void Executor::run_slot(const Slot& slot, const std::function<MicroBatch(std::int64_t)>& batch) {
+void Executor::run_slot(const Slot& slot) {
   const Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
   if (sequence.direction == Direction::kUpdate) lanes_.wait_all();
-  if (slot.micro_batch >= 0 && !batches_.contains(slot.micro_batch)) {
-    batches_[slot.micro_batch] = batch(slot.micro_batch);
-  }
-  Run run{sequence, slot.micro_batch, std::vector<Frame>(sequence.items.size())};
+  Run run{.sequence = sequence,
+          .micro_batch = slot.micro_batch,
+          .frames = std::vector<Frame>(sequence.items.size()),
+          .begin = lanes_.last(Stream::kCompute)};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     issue_ahead(run, i);
     if (!run.frames[i].issued) issue(run, i);
@@ -129,9 +95,10 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
 }
 
 /// Buffers of states stay at most until the next message of their stream comes, as the memory model
-/// has it (`memory/sequences.h`): a slow network must not pile them up.
+/// has it (`memory/sequences.h`): a slow network must not pile them up. A walk that runs ahead of
+/// its computations must not wait.
 void Executor::bound_buffers(const Template& piece) {
-  if (piece.operators.empty()) return;
+  if (piece.operators.empty() || lanes_.queues(Stream::kCompute)) return;
   const Stream stream = piece.operators.front().stream;
   if (stream != Stream::kGather && stream != Stream::kReduce) return;
   lanes_.wait(last_[static_cast<std::size_t>(stream)]);
@@ -166,6 +133,7 @@ void Executor::issue(Run& run, std::size_t index) {
   bound_buffers(piece);
   place_cells(run, item, frame);
   std::vector<Ticket> before;
+  if (item.after.empty()) before.push_back(run.begin);
   for (const std::int32_t earlier : item.after) {
     append(before, run.frames[static_cast<std::size_t>(earlier)].tickets);
   }
@@ -196,14 +164,12 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
                               const std::vector<Ticket>& before) {
   const Template& piece = piece_of(item);
   const Operator& op = piece.operators[index];
-  auto call = std::make_shared<Call>(Call{.op = op,
-                                          .piece = piece,
-                                          .item = item,
-                                          .rank = rank_,
-                                          .chunk = run.sequence.chunk,
-                                          .micro_batch = run.micro_batch,
-                                          .direction = run.sequence.direction});
-  if (run.micro_batch >= 0) call->batch = &batches_.at(run.micro_batch);
+  PlacedOperator placed{.op = op,
+                        .piece = piece,
+                        .item = item,
+                        .chunk = run.sequence.chunk,
+                        .micro_batch = run.micro_batch,
+                        .direction = run.sequence.direction};
   std::vector<Ticket> waits = before;
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
@@ -215,40 +181,32 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
     waits.push_back(cell->written);
     return cell;
   };
-  for (const TensorId id : piece.reads(op)) add(id, call->reads, call->gathered_reads);
+  for (const TensorId id : piece.reads(op)) add(id, placed.reads, placed.gathered_reads);
   for (const TensorId id : piece.writes(op)) {
-    append(waits, add(id, call->writes, call->gathered_writes)->read);
+    append(waits, add(id, placed.writes, placed.gathered_writes)->read);
   }
-  if (op.stream == Stream::kCompute) return run_operator(*call, waits);
-  const Ticket ticket =
-      lanes_.submit(op.stream, [this, call, waits] { run_operator(*call, waits); });
+  Work work = performer_.issue(placed);
+  if (!lanes_.queues(op.stream)) return work(wait_for(waits, op.stream));
+  const Ticket ticket = lanes_.submit(
+      op.stream,
+      [this, work = std::move(work), waits, stream = op.stream] { work(wait_for(waits, stream)); });
   frame.tickets[index] = ticket;
   last_[static_cast<std::size_t>(op.stream)] = ticket;
-  for (const auto& cells : {call->reads, call->gathered_reads}) {
+  for (const auto& cells : {placed.reads, placed.gathered_reads}) {
     for (const CellPtr& cell : cells) cell->read.push_back(ticket);
   }
-  for (const auto& cells : {call->writes, call->gathered_writes}) {
+  for (const auto& cells : {placed.writes, placed.gathered_writes}) {
     for (const CellPtr& cell : cells) cell->written = ticket;
   }
 }
 
-void Executor::run_operator(Call& call, const std::vector<Ticket>& before) {
+/// Waits for other streams; its own is in order.
+Moment Executor::wait_for(const std::vector<Ticket>& before, Stream own) {
+  Moment ready = Moment::min();
   for (const Ticket& ticket : before) {
-    if (ticket.number == 0 || ticket.stream == call.op.stream) continue;
-    lanes_.wait(ticket);
+    if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));
   }
-  if (is_communication(call.op.kind)) {
-    run_message(call);
-  } else {
-    const Kernel kernel = find_kernel(call.op);
-    if (kernel == nullptr) {
-      throw Error(ErrorKind::kUnsupported, fmt::format("{}: no kernel for {} yet", call.op.name,
-                                                       name_of(kOperatorNames, call.op.kind)));
-    }
-    kernel(call);
-  }
-  if (!call.writes.empty()) check_results(call, call.piece.writes(call.op));
-  count_results(call, held_);
+  return ready;
 }
 
 }  // namespace stepwright

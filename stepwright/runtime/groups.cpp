@@ -14,17 +14,6 @@
 namespace stepwright {
 namespace {
 
-c10::intrusive_ptr<c10d::Backend> gloo(const Groups::World& world, const std::string& name,
-                                       const std::vector<std::int64_t>& members) {
-  const auto options = c10d::ProcessGroupGloo::Options::create(world.timeout);
-  options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
-  options->threads = 1;
-  const auto place = std::ranges::find(members, world.rank) - members.begin();
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(
-      c10::make_intrusive<c10d::PrefixStore>(name, world.store), static_cast<int>(place),
-      static_cast<int>(members.size()), options);
-}
-
 /// The group kinds and channels of a template's messages.
 void add_channels(const Template& piece, const Grid& grid,
                   std::set<std::pair<GroupKind, std::string>>& keys) {
@@ -42,15 +31,27 @@ std::vector<std::int64_t> all_ranks(std::int64_t size) {
 
 }  // namespace
 
+c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
+                                               const std::vector<std::int64_t>& members) {
+  const auto options = c10d::ProcessGroupGloo::Options::create(world.timeout);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+  options->threads = 1;
+  const auto place = std::ranges::find(members, world.rank) - members.begin();
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(
+      c10::make_intrusive<c10d::PrefixStore>(name, world.store), static_cast<int>(place),
+      static_cast<int>(members.size()), options);
+}
+
 Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
-                           Watch* watch)
-    : backend_(std::move(backend)), log_(std::move(log)), watch_(watch) {
+                           Watch* watch, Payload payload)
+    : backend_(std::move(backend)), log_(std::move(log)), watch_(watch), payload_(payload) {
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
 }
 
 void Communicator::record(const Operator& op, const at::Tensor& payload) {
-  log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name),
-                        static_cast<std::int64_t>(payload.nbytes())});
+  const std::int64_t bytes =
+      payload_ == Payload::kSent ? static_cast<std::int64_t>(payload.nbytes()) : op.payload_bytes();
+  log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name), bytes});
 }
 
 std::string Communicator::describe(const Operator& op) const {
@@ -104,10 +105,18 @@ void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64
   sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
 }
 
-void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
-  record(op, buffer);
+Communicator::Expected Communicator::expect(const at::Tensor& buffer, std::int64_t from, int tag) {
   std::vector<at::Tensor> buffers{buffer};
-  wait(describe(op), backend_->recv(buffers, static_cast<int>(from), tag));
+  return {backend_->recv(buffers, static_cast<int>(from), tag), buffer};
+}
+
+void Communicator::receive(const Operator& op, const Expected& expected) {
+  record(op, expected.buffer);
+  wait(describe(op), expected.work);
+}
+
+void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
+  receive(op, expect(buffer, from, tag));
 }
 
 void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor& received) {
@@ -134,16 +143,16 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
       add_channels(program.templates[static_cast<std::size_t>(item.which)], grid, keys);
     }
   }
-  control_ = gloo(world, "control", all_ranks(world.size));
+  control_ = gloo_backend(world, "control", all_ranks(world.size));
   for (const auto& [kind, channel] : keys) {
     const std::vector<std::int64_t> members = grid.members(kind, world.rank);
     const std::string name =
         fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
     communicators_[{kind, channel}] = std::make_unique<Communicator>(
-        gloo(world, name, members),
+        gloo_backend(world, name, members),
         ExecutedCommunicator{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
-        world.watch);
+        world.watch, world.payload);
   }
 }
 

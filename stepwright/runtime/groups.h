@@ -21,8 +21,12 @@ class Watch;
 /// A process group as one stream of a rank uses it; every call is recorded.
 class Communicator {
  public:
+  /// What a call is recorded with: the bytes of its buffer, or, where buffers are scaled down,
+  /// those of the operator.
+  enum class Payload : std::uint8_t { kSent, kOfOperator };
   /// `watch`: told what the rank waits for; null when there is none.
-  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch);
+  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch,
+               Payload payload);
 
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
@@ -45,6 +49,13 @@ class Communicator {
   /// Waits for it only in `finish`.
   void send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
   void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
+  /// A receive in two parts, so that the message may come before its turn.
+  struct Expected {
+    c10::intrusive_ptr<c10d::Work> work;
+    at::Tensor buffer;
+  };
+  Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
+  void receive(const Operator& op, const Expected& expected);
   /// One step of a ring, to the next rank of the group and from the one before.
   void shift(const Operator& op, const at::Tensor& sent, at::Tensor& received);
   /// Waits for sends under way.
@@ -66,6 +77,7 @@ class Communicator {
   int next_tag_ = 1 << 20;
   std::vector<Sending> sending_;
   Watch* watch_ = nullptr;
+  Payload payload_;
 };
 
 /// The communicators of a rank: one for each kind of group and stream that its program uses, so
@@ -78,6 +90,7 @@ class Groups {
     std::int64_t size = 1;
     std::chrono::milliseconds timeout{};
     Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws.
+    Communicator::Payload payload = Communicator::Payload::kSent;
   };
   Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage);
 
@@ -93,5 +106,9 @@ class Groups {
   std::map<Key, std::unique_ptr<Communicator>> communicators_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
+
+/// A process group of some ranks of the world, which all of them make under the same name.
+c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
+                                               const std::vector<std::int64_t>& members);
 
 }  // namespace stepwright

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace stepwright {
 
@@ -15,6 +16,8 @@ struct Lanes::Lane {
   std::deque<std::function<void()>> queue;
   std::int64_t submitted = 0;
   std::int64_t done = 0;
+  std::vector<Moment> ended;   ///< Of the last pieces of work that are done.
+  std::int64_t forgotten = 0;  ///< How many pieces ended before those.
   std::exception_ptr failure;
   bool ends = false;
   std::thread thread;
@@ -36,14 +39,18 @@ struct Lanes::Lane {
       next = nullptr;
       lock.lock();
       if (thrown) failure = thrown;
+      ended.push_back(std::chrono::steady_clock::now());
       ++done;
       changed.notify_all();
     }
   }
 };
 
-Lanes::Lanes() {
-  for (std::size_t i = 1; i < lanes_.size(); ++i) lanes_[i] = std::make_unique<Lane>();
+Lanes::Lanes(Compute compute) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const bool thread = static_cast<Stream>(i) != Stream::kCompute || compute == Compute::kThread;
+    if (thread) lanes_[i] = std::make_unique<Lane>();
+  }
 }
 
 Lanes::~Lanes() {
@@ -58,6 +65,10 @@ Lanes::~Lanes() {
   }
 }
 
+bool Lanes::queues(Stream stream) const {
+  return lanes_.at(static_cast<std::size_t>(stream)) != nullptr;
+}
+
 Ticket Lanes::submit(Stream stream, std::function<void()> work) {
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
@@ -67,22 +78,30 @@ Ticket Lanes::submit(Stream stream, std::function<void()> work) {
   return {stream, ++lane.submitted};
 }
 
-void Lanes::wait(Ticket ticket) {
-  if (ticket.number == 0) return;
+Ticket Lanes::last(Stream stream) const {
+  if (!queues(stream)) return {};
+  Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
+  const std::scoped_lock lock(lane.mutex);
+  return {stream, lane.submitted};
+}
+
+Moment Lanes::wait(Ticket ticket) {
+  if (ticket.number == 0) return Moment::min();
   Lane& lane = *lanes_.at(static_cast<std::size_t>(ticket.stream));
   std::unique_lock lock(lane.mutex);
   lane.changed.wait(lock, [&] { return lane.done >= ticket.number; });
   if (lane.failure) std::rethrow_exception(lane.failure);
+  if (ticket.number <= lane.forgotten) return Moment::min();
+  return lane.ended[static_cast<std::size_t>(ticket.number - lane.forgotten - 1)];
 }
 
 void Lanes::wait_all() {
-  for (std::size_t i = 1; i < lanes_.size(); ++i) {
-    std::int64_t submitted = 0;
-    {
-      const std::scoped_lock lock(lanes_[i]->mutex);
-      submitted = lanes_[i]->submitted;
-    }
-    wait({static_cast<Stream>(i), submitted});
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (!lanes_[i]) continue;
+    wait(last(static_cast<Stream>(i)));
+    const std::scoped_lock lock(lanes_[i]->mutex);
+    lanes_[i]->ended.clear();
+    lanes_[i]->forgotten = lanes_[i]->done;
   }
 }
 

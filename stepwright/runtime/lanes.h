@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,25 +10,33 @@
 
 namespace stepwright {
 
+using Moment = std::chrono::steady_clock::time_point;
+
 /// A moment on a lane: after its first `number` pieces of work; 0: at once.
 struct Ticket {
   Stream stream = Stream::kCompute;
   std::int64_t number = 0;
 };
 
-/// The streams of a rank without a device: work of the compute stream runs where it is given, every
-/// other stream is a thread that works off a queue in order.
+/// The streams of a rank without a device: each is a thread that works off a queue in order, but
+/// for a compute stream whose work runs where it is issued.
 class Lanes {
  public:
-  Lanes();
+  enum class Compute : std::uint8_t { kWhereIssued, kThread };
+  explicit Lanes(Compute compute);
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  /// Queues work on a stream other than the compute stream.
+  /// Whether a stream is a thread.
+  [[nodiscard]] bool queues(Stream stream) const;
+  /// Queues work on such a stream.
   Ticket submit(Stream stream, std::function<void()> work);
-  /// Waits for a moment. Rethrows what the lane's work threw.
-  void wait(Ticket ticket);
+  /// After what was queued on a stream so far; at once when it is no thread.
+  [[nodiscard]] Ticket last(Stream stream) const;
+  /// Waits for a moment and says when it was; for one before the last `wait_all`, and for "at
+  /// once", the beginning of time. Rethrows what the lane's work threw.
+  Moment wait(Ticket ticket);
   /// Waits until every lane is idle.
   void wait_all();
 

@@ -4,6 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/groups.h"
+#include "stepwright/runtime/neighbour.h"
 
 namespace stepwright {
 namespace {
@@ -37,28 +38,10 @@ void reduce_scatter(Call& call) {
   call.write(0, std::move(part));
 }
 
-/// Where a chunk's message goes or comes from: the pipeline position of its neighbour, and a tag
-/// that both sides derive from the micro-batch and the chunk of the model that sends.
-struct Neighbour {
-  std::int64_t position;
-  int tag;
-};
-
-Neighbour neighbour(const Call& call) {
-  const std::int64_t stages = call.rank.plan.parallel.pipeline;
-  const std::int64_t position = call.rank.place.pipeline;
-  const std::int64_t chunks = stages * call.rank.plan.schedule.chunks;
-  const bool up = (call.direction == Direction::kForward) == (call.op.kind == OperatorKind::kSend);
-  const std::int64_t own = call.chunk * stages + position;
-  const std::int64_t other = own + (up ? 1 : -1);
-  const std::int64_t sender = call.op.kind == OperatorKind::kSend ? own : other;
-  return {other % stages, static_cast<int>(call.micro_batch * chunks + sender)};
-}
-
 void send(Call& call) {
   const at::Tensor buffer = call.read(0).contiguous();
   check_payload(call.op, buffer.numel());
-  const Neighbour to = neighbour(call);
+  const Neighbour to = neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
 }
 
@@ -66,7 +49,7 @@ void receive(Call& call) {
   const Setting& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
   check_payload(call.op, buffer.numel());
-  const Neighbour from = neighbour(call);
+  const Neighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
   call.write(0, std::move(buffer));
 }

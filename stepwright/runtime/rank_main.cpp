@@ -1,72 +1,26 @@
-// stepwright-rank: one rank of a training run. `stepwright train` starts it, or a launcher does.
-#include <ATen/Parallel.h>
-#include <c10/util/Exception.h>
+#include "stepwright/runtime/rank_main.h"
+
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
-#include <torch/csrc/distributed/c10d/HashStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/executable.h"
+#include "stepwright/runtime/held_run.h"
 #include "stepwright/runtime/held_tensors.h"
 #include "stepwright/runtime/launch.h"
+#include "stepwright/runtime/rank_world.h"
 #include "stepwright/runtime/train_flags.h"
 #include "stepwright/runtime/trainer.h"
-#include "stepwright/runtime/watch.h"
 
 namespace stepwright {
 namespace {
-
-std::int64_t number(const char* text, std::string_view variable) {
-  char* end = nullptr;
-  const std::int64_t value = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || value < 1 || value > 65535) {
-    fail_input(
-        fmt::format("{}: '{}' in the environment is no number from 1 to 65535", variable, text));
-  }
-  return value;
-}
-
-c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double timeout_s) {
-  const char* address = std::getenv("MASTER_ADDR");
-  const char* port = std::getenv("MASTER_PORT");
-  if (address == nullptr || port == nullptr) {
-    fail_input("MASTER_ADDR and MASTER_PORT must be set in the environment of every rank");
-  }
-  const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
-  const bool agent = served != nullptr && std::string_view(served) == "True";
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(number(port, "MASTER_PORT"));
-  options.isServer = place.rank == 0 && !agent;
-  options.numWorkers = static_cast<std::size_t>(place.size);
-  options.waitWorkers = false;
-  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
-  return c10::make_intrusive<c10d::TCPStore>(address, options);
-}
-
-/// Each rank of this machine takes its part of the cores, unless OMP_NUM_THREADS says otherwise.
-void share_cores(std::int64_t ranks) {
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
-  const char* local = std::getenv("LOCAL_WORLD_SIZE");
-  const std::int64_t sharers =
-      std::max<std::int64_t>(1, local != nullptr ? number(local, "LOCAL_WORLD_SIZE") : ranks);
-  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
-}
 
 /// Steps as they end, and at the end how long they took beside what was predicted.
 class Progress {
@@ -86,22 +40,28 @@ class Progress {
 };
 
 void Progress::add(const StepReport& report) {
+  const std::string learned = report.learned
+                                  ? fmt::format("  loss {:.4f}  norm {:.3f}", report.learned->loss,
+                                                report.learned->gradient_norm)
+                                  : "  held";
   const std::string predicted =
       predicted_s_ > 0 ? fmt::format(" (predicted {:.3f} s)", predicted_s_) : "";
-  fmt::print(stderr,
-             "step {:>6}  loss {:.4f}  norm {:.3f}  {:.0f} tokens/s  {:.3f} s{}  {:.0f} MB\n",
-             report.step, report.loss, report.gradient_norm, report.tokens_per_s, report.time_s,
-             predicted, report.memory_bytes / 1e6);
+  const std::string memory =
+      report.memory_bytes > 0 ? fmt::format("  {:.0f} MB", report.memory_bytes / 1e6) : "";
+  fmt::print(stderr, "step {:>6}{}  {:.0f} tokens/s  {:.3f} s{}{}\n", report.step, learned,
+             report.tokens_per_s, report.time_s, predicted, memory);
   times_s_.push_back(report.time_s);
   if (metrics_.empty()) return;
   if (!file_.is_open()) file_.open(metrics_);
-  nlohmann::ordered_json line{{"step", report.step},
-                              {"loss", report.loss},
-                              {"gradient_norm", report.gradient_norm},
-                              {"learning_rate", report.learning_rate},
-                              {"time_s", report.time_s},
-                              {"tokens_per_s", report.tokens_per_s},
-                              {"memory_bytes", report.memory_bytes}};
+  nlohmann::ordered_json line{{"step", report.step}};
+  if (report.learned) {
+    line["loss"] = report.learned->loss;
+    line["gradient_norm"] = report.learned->gradient_norm;
+    line["learning_rate"] = report.learned->learning_rate;
+  }
+  line["time_s"] = report.time_s;
+  line["tokens_per_s"] = report.tokens_per_s;
+  if (report.memory_bytes > 0) line["memory_bytes"] = report.memory_bytes;
   if (predicted_s_ > 0) line["predicted_s"] = predicted_s_;
   file_ << line << '\n' << std::flush;
 }
@@ -116,56 +76,32 @@ void Progress::finish() {
              *middle, *middle / predicted_s_, predicted_s_);
 }
 
-std::string own_name() {
-  const char* rank = std::getenv("RANK");
-  return fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
-}
+/// What `stepwright train` hands over beside the options of a person.
+struct Handed {
+  double predicted_s = 0;  ///< Seconds that a step is predicted to take; 0: nobody said.
+  std::string times;       ///< File of the times to hold.
+};
 
-/// Ends with whoever started this process on this machine: a rank alone only holds files and cores.
-void end_with_parent() {
-  const char* parent = std::getenv("STEPWRIGHT_PARENT");
-  if (parent == nullptr || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
-  if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // it ended before
-}
-
-[[noreturn]] void end_process(const std::string& message, int code) {
-  fmt::print(stderr, "{}: error: {}\n", own_name(), message);
-  std::fflush(nullptr);
-  ::_exit(code);
-}
-
-void run(const TrainOptions& options, double predicted_s) {
+void run(const TrainOptions& options, const Handed& handed) {
   check(options);
+  if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
   const PlannedJob planned = load_plan(options.plan);
-  check_executable(planned);
+  if (!options.hold) check_executable(planned);
   const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
   if (place.size != planned.plan.parallel.ranks()) {
     fail_input(fmt::format("{}: the plan has {} ranks, but {} were started", options.plan,
                            planned.plan.parallel.ranks(), place.size));
   }
-  share_cores(place.size);
   count_allocations();
-  Groups::World world{
-      .rank = place.rank,
-      .size = place.size,
-      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000))};
-  if (place.size > 1) {
-    world.store = open_store(place, options.timeout_s);
+  const JoinedWorld joined(place, options.timeout_s);
+  Progress progress(options.metrics, handed.predicted_s);
+  const auto report = [&](const StepReport& step) { progress.add(step); };
+  if (options.hold) {
+    hold(planned, options, handed.times, joined.world(), report);
   } else {
-    world.store = c10::make_intrusive<c10d::HashStore>();
+    train(planned, options, joined.world(), report);
   }
-  std::unique_ptr<Watch> watch;
-  if (place.size > 1) {
-    watch = std::make_unique<Watch>(world.store, place.rank, place.size, end_process);
-    world.watch = watch.get();
-  }
-  Progress progress(options.metrics, predicted_s);
-  train(planned, options, world, [&](const StepReport& report) { progress.add(report); });
   progress.finish();
-}
-
-int exit_code(ErrorKind kind) {
-  return kind == ErrorKind::kInput ? 2 : kind == ErrorKind::kUnsupported ? 3 : 1;
 }
 
 }  // namespace
@@ -174,25 +110,11 @@ int run_rank(int argc, char** argv) {
   CLI::App app("One rank of a training run; `stepwright train` starts it.", "stepwright-rank");
   TrainOptions options;
   add_train_flags(app, options);
-  double predicted_s = 0;
-  app.add_option("--predicted", predicted_s, "Seconds that a step is predicted to take");
+  Handed handed;
+  app.add_option("--predicted", handed.predicted_s, "Seconds that a step is predicted to take");
+  app.add_option("--times", handed.times, "Times of operators to hold")->type_name("FILE");
   CLI11_PARSE(app, argc, argv);
-  const std::string who = own_name();
-  end_with_parent();
-  try {
-    run(options, predicted_s);
-    return 0;
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what());
-    return exit_code(error.kind());
-  } catch (const c10::Error& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what());
-  }
-  return 1;
+  return as_rank([&] { run(options, handed); });
 }
 
 }  // namespace stepwright
-
-int main(int argc, char** argv) { return stepwright::run_rank(argc, argv); }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/weights.h"
@@ -38,12 +40,33 @@ void add_learning_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--clip", o.clip, "Largest norm of the gradients; 0: any")->type_name("NORM");
 }
 
+void add_held_flags(CLI::App& app, TrainOptions& o) {
+  app.add_flag("--hold", o.hold,
+               "Emulate: wait the priced time of each computation, send all messages");
+  app.add_option("--scale", o.scale,
+                 "With --hold: divides the times of computations and the bytes of messages")
+      ->type_name("S");
+}
+
+/// A held run has no values: nothing to read, learn or keep.
+void check_held(const TrainOptions& o) {
+  const std::pair<std::string_view, bool> given[] = {{"--data", !o.data.empty()},
+                                                     {"--weights", !o.weights.empty()},
+                                                     {"--gradients", !o.gradients.empty()},
+                                                     {"--checkpoint", !o.checkpoint.empty()},
+                                                     {"--resume", o.resume},
+                                                     {"--skip-nan", o.skip_nan}};
+  for (const auto& [option, is_given] : given) {
+    if (is_given)
+      fail_input(fmt::format("{}: does not go with --hold, which computes nothing", option));
+  }
+}
+
 }  // namespace
 
 void add_train_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("PLAN", o.plan, "Plan file, as `stepwright tune -o` writes it")->required();
   app.add_option("--data", o.data, "Text (a token a byte), raw tokens, or Megatron's .bin")
-      ->required()
       ->type_name("FILE");
   app.add_option("--data-format", o.data_format, "text, uint16, uint32 or megatron")
       ->type_name("FORMAT");
@@ -67,6 +90,7 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--weights-from", o.weights_from,
                  "Begin with the weights of a Hugging Face model (config.json, safetensors)")
       ->type_name("DIR");
+  add_held_flags(app, o);
   add_checkpoint_flags(app, o);
   add_learning_flags(app, o);
 }
@@ -75,6 +99,10 @@ void check(const TrainOptions& o) {
   const auto need = [](bool holds, std::string_view option, std::string_view rule) {
     if (!holds) fail_input(fmt::format("{}: {}", option, rule));
   };
+  if (o.hold) check_held(o);
+  need(o.hold || !o.data.empty(), "--data", "a file to train on is required (or --hold)");
+  need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
+  need(o.hold || o.scale == 1, "--scale", "goes with --hold");
   need(o.steps >= 0, "--steps", "at least 0");
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
@@ -105,13 +133,14 @@ void check_for_plan(const TrainOptions& o, const PlannedJob& planned) {
 }
 
 std::vector<std::string> train_arguments(const TrainOptions& o) {
-  std::vector<std::string> words{o.plan, "--data", o.data};
+  std::vector<std::string> words{o.plan};
   const auto number = [&](const char* flag, auto value) {
     words.insert(words.end(), {flag, fmt::format("{}", value)});
   };
   const auto text = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
+  text("--data", o.data);
   text("--data-format", o.data_format);
   number("--steps", o.steps);
   number("--seed", o.seed);
@@ -126,6 +155,8 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--checkpoint", o.checkpoint);
   number("--checkpoint-every", o.checkpoint_every);
   number("--keep-checkpoints", o.keep_checkpoints);
+  if (o.hold) words.emplace_back("--hold");
+  if (o.hold) number("--scale", o.scale);
   if (o.resume) words.emplace_back("--resume");
   if (o.skip_nan) words.emplace_back("--skip-nan");
   number("--lr", o.learning_rate);

@@ -33,6 +33,8 @@ struct TrainOptions {
   double timeout_s = 60;      ///< How long a rank waits for others.
   bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
   std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.
+  bool hold = false;          ///< Hold the priced time of each computation instead of computing.
+  double scale = 1;           ///< Of a held run: divides its times and its messages' bytes.
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
   std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
   std::int64_t keep_checkpoints = 0;  ///< The last ones; 0: all.

@@ -10,6 +10,7 @@
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prices.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -131,6 +132,22 @@ Prediction predict(const PlannedJob& planned, bool record) {
   add_rates(p, job);
   add_notes(p, cost);
   return p;
+}
+
+std::vector<std::vector<double>> computation_times(const Prediction& prediction) {
+  const auto& [job, plan] = prediction.planned;
+  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  const Prices prices =
+      price_operators(prediction.program, CostModel(job), layouts, plan.data_algorithm);
+  std::vector<std::vector<double>> times;
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    std::vector<double>& of_template = times.emplace_back();
+    for (std::size_t k = 0; k < prices[i].size(); ++k) {
+      const bool computes = !is_communication(prediction.program.templates[i].operators[k].kind);
+      of_template.push_back(computes ? prices[i][k].seconds : 0);
+    }
+  }
+  return times;
 }
 
 Json breakdown_json(const Breakdown& b) {

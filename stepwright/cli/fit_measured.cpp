@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/fit_samples.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/fit/measured_fit.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "start_us 12.3, flops_per_s 4e+10" of a law.
+std::string constants_text(const Json& law) {
+  std::string text;
+  for (const auto& [key, value] : law.items()) {
+    if (!value.is_number() || key == "rows" || key == "held_out_error") continue;
+    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", key, value.get<double>());
+  }
+  return text;
+}
+
+std::string line_of(const std::string& what, const Json& law) {
+  return fmt::format("{:<36}{:>5} rows  {:>6}  {}\n", what, law["rows"].get<std::size_t>(),
+                     format_percent(law["held_out_error"].get<double>()), constants_text(law));
+}
+
+std::string fit_text(const Json& profile) {
+  std::string text = "law, rows, median error on rows left out, constants\n";
+  if (profile.contains("messages")) {
+    for (const auto& [name, law] : profile["messages"]["operations"].items()) {
+      text += line_of(name, law);
+    }
+  }
+  const Json computations = profile.value("computations", Json::array());
+  for (const Json& law : computations) {
+    text += line_of(fmt::format("{} {} {}", law["operator"].get<std::string>(),
+                                law["phase"].get<std::string>(), law["dtype"].get<std::string>()),
+                    law);
+  }
+  const Json overlap = profile.value("overlap", Json::object());
+  for (const auto& [key, factor] : overlap.items()) {
+    text += fmt::format("{}: computation takes {} times as long\n", key, factor.get<double>());
+  }
+  return text;
+}
+
+}  // namespace
+
+void fit_measured_tables(const FitRequest& request, const Console& console) {
+  MeasuredSamples samples;
+  for (const SampleFile& file : request.samples) {
+    const auto* table = std::get_if<CsvTable>(&file);
+    if (table == nullptr || !holds_measured_samples(*table)) {
+      fail_input("own samples (stepwright sample) are fitted without others");
+    }
+    read_measured_samples(*table, samples);
+  }
+  const std::string stem = std::filesystem::path(request.output).stem().string();
+  const Json profile = measured_json(
+      fit_measured(samples), request.name.empty() ? stem : request.name, source_names(request));
+  if (request.json) {
+    print_json(console.out, profile);
+  } else {
+    console.out << fit_text(profile);
+  }
+  write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
+  console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,
+                   request.output);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,11 @@
+// stepwright-rank: what needs PyTorch. `stepwright train` and `sample` start it, or a launcher
+// does.
+#include <string_view>
+
+#include "stepwright/runtime/rank_main.h"
+#include "stepwright/sample/sample_main.h"
+
+int main(int argc, char** argv) {
+  const bool samples = argc > 1 && std::string_view(argv[1]) == "sample";
+  return samples ? stepwright::run_sampler(argc - 1, argv + 1) : stepwright::run_rank(argc, argv);
+}

@@ -1,0 +1,122 @@
+#include "stepwright/sample/operator_sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/runtime/executor.h"
+#include "stepwright/runtime/tensor_performer.h"
+#include "stepwright/sample/timed_performer.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+/// A model and a micro-batch to train it with.
+struct Sampled {
+  std::int64_t hidden;
+  std::int64_t vocabulary;
+  std::int64_t sequences;
+  std::int64_t length;
+  const char* family;
+};
+
+constexpr const char* kLlama = "norm: rmsnorm, gated: true, position: rope, tied: false";
+constexpr const char* kGpt =
+    "norm: layernorm, gated: false, position: learned, positions: 2048, bias: true, tied: true";
+
+/// Sizes and shapes: every dimension moves by itself.
+constexpr Sampled kSampled[] = {
+    {64, 256, 2, 64, kLlama},    {128, 256, 2, 64, kLlama},   {128, 1024, 4, 128, kGpt},
+    {256, 256, 1, 64, kLlama},   {256, 256, 4, 128, kLlama},  {256, 4096, 2, 128, kLlama},
+    {256, 1024, 2, 256, kGpt},   {512, 256, 1, 128, kLlama},  {512, 1024, 2, 128, kLlama},
+    {512, 1024, 2, 512, kLlama}, {512, 8192, 1, 128, kLlama}, {768, 1024, 1, 256, kGpt},
+    {1024, 256, 1, 64, kLlama},  {1024, 1024, 2, 128, kLlama}};
+
+/// Steps of each model; the first one is not counted.
+constexpr int kSteps = 6;
+
+std::string plan_of(const Sampled& s, DType precision) {
+  return fmt::format(
+      "stepwright: plan/1\njob:\n"
+      "  model: {{layers: 2, hidden: {}, heads: {}, ffn: {}, vocab: {}, {}}}\n"
+      "  cluster: {{name: here, device: {{name: cpu, memory: 64e9, memory_bandwidth: 20e9, "
+      "peak: {{fp64: 1e11, fp32: 1e11, bf16: 1e11}}}}, devices_per_node: 1, devices: 1, "
+      "levels: []}}\n"
+      "  batch: {{sequences: {}, length: {}}}\n  precision: {}\nmicro_batch: {}\n",
+      s.hidden, s.hidden / 64, s.hidden * 5 / 2, s.vocabulary, s.family, 2 * s.sequences, s.length,
+      name_of(kDTypeNames, precision), s.sequences);
+}
+
+MicroBatch random_batch(const Job& job, const Plan& plan) {
+  const std::int64_t tokens = plan.micro_batch * job.length;
+  const at::Tensor drawn = at::randint(job.model.vocabulary, {tokens + 1}, at::kLong);
+  return {.tokens = drawn.narrow(0, 0, tokens),
+          .targets = drawn.narrow(0, 1, tokens),
+          .positions = at::arange(job.length).repeat({plan.micro_batch})};
+}
+
+/// Trains a model for some steps on this process alone and times its operators.
+void run(const PlannedJob& planned, OperatorSeconds& seconds) {
+  const auto& [job, plan] = planned;
+  const StepProgram program = build_program(job, plan);
+  const Grid grid(plan);
+  const Stage& stage = program.stages.front();
+  const Setting setting = make_setting(job, plan);
+  ParameterStore store({setting, plan, job.optimizer, grid, 0}, program, stage, 1);
+  Groups groups({}, grid, program, stage);
+  const TrainOptions options;
+  RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups};
+  TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
+  TimedPerformer timed(tensors, seconds);
+  Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued);
+  for (rank.step = 0; rank.step < kSteps; ++rank.step) {
+    rank.sums = no_sums(setting);
+    store.zero_gradients();
+    executor.run_step();
+    if (rank.step == 0) seconds.clear();  // it allocates
+  }
+}
+
+std::string shape_text(const Shape& s) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.rows, s.columns, s.inner, s.batch,
+                     s.heads, s.kv_heads, s.queries, s.keys, s.head_dim, s.value_dim, s.pairs);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+}  // namespace
+
+void sample_operators(const Groups::World& world, DType precision, std::ostream& out) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
+  const auto control = world.size > 1 ? gloo_backend(world, "sample/control", all) : nullptr;
+  for (const Sampled& sampled : kSampled) {
+    if (control) control->barrier()->wait();
+    const PlannedJob planned =
+        read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
+    OperatorSeconds seconds;
+    run(planned, seconds);
+    if (world.rank != 0) continue;
+    for (const auto& [key, times] : seconds) {
+      const Operator op = key.example();
+      out << fmt::format("{},{},{},{},{:.0f},{:.0f},{:.6g}\n", name_of(kOperatorNames, op.kind),
+                         name_of(kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),
+                         shape_text(op.shape), flops(op), memory_bytes(op), median(times));
+    }
+  }
+}
+
+}  // namespace stepwright

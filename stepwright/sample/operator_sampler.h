@@ -1,0 +1,15 @@
+#pragma once
+
+#include <ostream>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/runtime/groups.h"
+
+namespace stepwright {
+
+/// Times the computations of training steps of small models, run by the executor on this process
+/// alone while the other ranks of the world do the same; rank 0 writes a row for each operator,
+/// phase and shape (`kComputationSampleHeader`), the median of its runs.
+void sample_operators(const Groups::World& world, DType precision, std::ostream& out);
+
+}  // namespace stepwright

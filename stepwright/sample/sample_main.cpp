@@ -1,0 +1,80 @@
+#include "stepwright/sample/sample_main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "stepwright/core/error.h"
+#include "stepwright/cost/measured_profile.h"
+#include "stepwright/runtime/rank_world.h"
+#include "stepwright/sample/message_sampler.h"
+#include "stepwright/sample/operator_sampler.h"
+#include "stepwright/sample/overlap_sampler.h"
+#include "stepwright/sample/sample_options.h"
+
+namespace stepwright {
+namespace {
+
+/// Nodes as the launcher counted them; one node without a launcher that does.
+WorldShape shape_of(const Groups::World& world) {
+  const char* nodes = std::getenv("GROUP_WORLD_SIZE");
+  const std::int64_t count = nodes == nullptr ? 1 : std::strtoll(nodes, nullptr, 10);
+  if (count < 1 || world.size % count != 0) {
+    fail_input(fmt::format("GROUP_WORLD_SIZE: {} nodes do not share {} ranks evenly",
+                           nodes == nullptr ? "" : nodes, world.size));
+  }
+  return {.nodes = count, .ranks_of_node = world.size / count};
+}
+
+DType type_of(std::string_view word) {
+  for (const auto& type : kDTypeNames) {
+    if (type.name == word) return type.value;
+  }
+  return DType::kFp32;
+}
+
+/// Writes the rows and says the header that goes with them.
+std::string_view measure(const Groups::World& world, const SampleOptions& options,
+                         std::ostream& rows) {
+  if (options.kind == "operators") {
+    sample_operators(world, type_of(options.dtype), rows);
+    return kComputationSampleHeader;
+  }
+  if (world.size < 2) fail_input("--ranks: messages need at least 2");
+  if (options.kind == "overlap") {
+    sample_overlap(world, shape_of(world), rows);
+    return kOverlapSampleHeader;
+  }
+  sample_messages(world, shape_of(world), options.scale, rows);
+  return kMessageSampleHeader;
+}
+
+void run(const SampleOptions& options) {
+  check(options);
+  const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
+  const JoinedWorld joined(place, options.timeout_s);
+  const Groups::World& world = joined.world();
+  std::ostringstream rows;
+  const std::string_view header = measure(world, options, rows);
+  if (world.watch != nullptr) world.watch->stop();
+  if (world.rank != 0) return;
+  std::ofstream out(options.output);
+  out << header << '\n' << rows.str();
+  if (!out.flush()) throw Error(ErrorKind::kRuntime, options.output + ": cannot be written");
+}
+
+}  // namespace
+
+int run_sampler(int argc, char** argv) {
+  CLI::App app("One of the processes that measure; `stepwright sample` starts it.",
+               "stepwright-rank sample");
+  SampleOptions options;
+  add_sample_flags(app, options);
+  CLI11_PARSE(app, argc, argv);
+  return as_rank([&] { run(options); });
+}
+
+}  // namespace stepwright

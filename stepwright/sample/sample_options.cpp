@@ -1,0 +1,50 @@
+#include "stepwright/sample/sample_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+
+void add_sample_flags(CLI::App& app, SampleOptions& o) {
+  app.add_option("WHAT", o.kind, "operators, collectives or overlap")->required();
+  app.add_option("-o,--output", o.output, "Table of samples to write, for `stepwright fit`")
+      ->required()
+      ->type_name("SAMPLES");
+  app.add_option("--ranks", o.ranks, "Processes that measure at the same time on this machine")
+      ->type_name("N");
+  app.add_option("--scale", o.scale, "That of the held runs for which collectives are sampled")
+      ->type_name("S");
+  app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
+  app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
+}
+
+void check(const SampleOptions& o) {
+  const auto need = [](bool holds, std::string_view option, std::string_view rule) {
+    if (!holds) fail_input(fmt::format("{}: {}", option, rule));
+  };
+  const bool known =
+      std::ranges::any_of(kSampleKindNames, [&](const auto& kind) { return kind.name == o.kind; });
+  need(known, "WHAT", fmt::format("'{}' is none of operators, collectives, overlap", o.kind));
+  need(!o.output.empty(), "--output", "a file to write is required");
+  need(o.ranks >= 0, "--ranks", "at least 1");
+  need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
+  need(o.scale == 1 || o.kind == "collectives", "--scale", "goes with collectives");
+  const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
+  need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
+  need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
+}
+
+std::vector<std::string> sample_arguments(const SampleOptions& o) {
+  return {"sample",    o.kind,
+          "--output",  o.output,
+          "--scale",   fmt::format("{}", o.scale),
+          "--dtype",   o.dtype,
+          "--timeout", fmt::format("{}", o.timeout_s)};
+}
+
+}  // namespace stepwright

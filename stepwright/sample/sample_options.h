@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/core/named.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
+class App;
+}
+
+namespace stepwright {
+
+/// What `stepwright sample` measures.
+enum class SampleKind : std::uint8_t { kOperators, kMessages, kOverlap };
+inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators, "operators"},
+                                                         {SampleKind::kMessages, "collectives"},
+                                                         {SampleKind::kOverlap, "overlap"}};
+
+/// What a person chooses of it.
+struct SampleOptions {
+  std::string kind;        ///< A word of `kSampleKindNames`.
+  std::string output;      ///< Table to write.
+  std::int64_t ranks = 0;  ///< Processes to start; 0: one for each core, or as the launcher did.
+  double scale = 1;        ///< Of collectives: that of the held runs that they are for.
+  std::string dtype = "fp32";  ///< Of operators.
+  double timeout_s = 60;
+};
+
+/// Adds the options to a command; `stepwright` and `stepwright-rank` take the same.
+void add_sample_flags(CLI::App& app, SampleOptions& options);
+
+/// Fails with `kInput`, naming the option.
+void check(const SampleOptions& options);
+
+/// The arguments that give a rank these options.
+std::vector<std::string> sample_arguments(const SampleOptions& options);
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+#include "stepwright/sample/timed_performer.h"
+
+#include <chrono>
+#include <utility>
+
+namespace stepwright {
+
+Work TimedPerformer::issue(PlacedOperator placed) {
+  const Operator& op = placed.op;
+  Work work = inner_.issue(std::move(placed));
+  if (is_communication(op.kind)) return work;
+  return [this, &op, work = std::move(work)](Moment ready) {
+    const auto begin = std::chrono::steady_clock::now();
+    work(ready);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    seconds_[{op.kind, op.phase, op.dtype, op.gated, op.shape}].push_back(taken.count() /
+                                                                          op.repeats);
+  };
+}
+
+}  // namespace stepwright

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "stepwright/runtime/performer.h"
+
+namespace stepwright {
+
+/// What an operator's time depends on.
+struct OperatorKey {
+  OperatorKind kind{};
+  Phase phase{};
+  DType dtype{};
+  bool gated = false;
+  Shape shape{};
+  auto operator<=>(const OperatorKey&) const = default;
+
+  /// An operator of this key.
+  [[nodiscard]] Operator example() const {
+    return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
+  }
+};
+
+/// Seconds of each run of each computation.
+using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
+
+/// Times the computations that another performer does on the thread that issues them.
+class TimedPerformer : public Performer {
+ public:
+  TimedPerformer(Performer& inner, OperatorSeconds& seconds) : inner_(inner), seconds_(seconds) {}
+
+  Work issue(PlacedOperator placed) override;
+  void end_step() override { inner_.end_step(); }
+
+ private:
+  Performer& inner_;
+  OperatorSeconds& seconds_;
+};
+
+}  // namespace stepwright

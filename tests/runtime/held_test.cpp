@@ -1,0 +1,160 @@
+// Runs whose computations are held: what they send, how long they last, what they refuse.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/runtime/training.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kModel = "{layers: 4, hidden: 256, heads: 4, ffn: 512, vocab: 1000}";
+
+class Held : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / fmt::format("stepwright-held-{}", ::getpid());
+    std::filesystem::create_directories(folder_);
+    write("conditions.yaml",
+          "stepwright: training/1\nsource: none\ndevices: []\nframeworks: [{framework: \"\"}]\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream in(folder_ / name, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  /// A device that is so slow that computations fill the step, in a job without any host.
+  [[nodiscard]] std::string plan(const char* choices, int ranks) const {
+    return fmt::format(
+        "stepwright: plan/1\njob:\n  model: {}\n"
+        "  cluster: {{name: here, device: {{name: slow, memory: 16e9, memory_bandwidth: 1e9, "
+        "peak: {{bf16: 1e10, fp32: 1e10}}}}, devices_per_node: {}, devices: {}, "
+        "levels: [{{name: bus, size: {}, bandwidth: 1e9}}]}}\n"
+        "  batch: {{sequences: 8, length: 128}}\n  conditions: {}\n{}",
+        kModel, ranks, ranks, ranks, (folder_ / "conditions.yaml").string(), choices);
+  }
+
+  /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".
+  [[nodiscard]] int run(const std::string& words) const {
+    const std::string command =
+        fmt::format("cd {} && timeout -k 5 100 {} {} >out 2>&1", folder_.string(),
+                    std::filesystem::absolute(std::getenv("STEPWRIGHT_COMMAND")).string(), words);
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  [[nodiscard]] std::vector<double> step_times() const {
+    std::vector<double> times;
+    std::istringstream lines(read("metrics"));
+    for (std::string line; std::getline(lines, line);) {
+      times.push_back(nlohmann::json::parse(line)["time_s"]);
+    }
+    return times;
+  }
+
+  [[nodiscard]] double predicted_compute_s() const {
+    EXPECT_EQ(run("predict plan.yaml --json"), 0) << read("out");
+    const auto answer = nlohmann::json::parse(read("out"));
+    return double{answer["breakdown"]["compute_s"]} + double{answer["breakdown"]["optimizer_s"]};
+  }
+
+  std::filesystem::path folder_;
+};
+
+struct HeldPlan {
+  const char* name;
+  int ranks;
+  const char* choices;
+};
+
+class HeldPlans : public Held, public ::testing::WithParamInterface<HeldPlan> {};
+
+TEST_P(HeldPlans, SendWhatIsPredicted) {
+  write("plan.yaml", plan(GetParam().choices, GetParam().ranks));
+  ASSERT_EQ(run("train plan.yaml --hold --scale 20 --steps 2 --ledger ledger.json"), 0)
+      << read("out");
+  EXPECT_EQ(nlohmann::json::parse(read("ledger.json"))["scale"], 20);
+  EXPECT_EQ(run("compare plan.yaml --log ledger.json"), 0);
+  EXPECT_THAT(read("out"), HasSubstr(" 0 differences"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, HeldPlans,
+    ::testing::Values(
+        HeldPlan{"Strategy", 4,
+                 "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: IIG, group: 2}\n"},
+        HeldPlan{"TensorAndPipeline", 4,
+                 "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n"},
+        HeldPlan{"Interleaved", 2,
+                 "parallel: {pipeline: 2}\nmicro_batch: 1\n"
+                 "schedule: {kind: interleaved, chunks: 2}\n"},
+        HeldPlan{"PipelineNotOverlapped", 2,
+                 "parallel: {pipeline: 2}\nmicro_batch: 1\noverlap: {pipeline: false}\n"},
+        HeldPlan{"Context", 4, "parallel: {context: 2, data: 2}\nmicro_batch: 2\n"},
+        HeldPlan{"Ulysses", 2, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Held, OneRankTakesTheTimeOfItsComputations) {
+  write("plan.yaml", plan("micro_batch: 2\n", 1));
+  const double computed_s = predicted_compute_s();
+  for (const int scale : {1, 4}) {
+    ASSERT_EQ(
+        run(fmt::format("train plan.yaml --hold --scale {} --steps 3 --metrics metrics", scale)), 0)
+        << read("out");
+    for (const double time_s : step_times()) {
+      EXPECT_GE(time_s, 0.999 * computed_s / scale);
+      EXPECT_LE(time_s, 1.2 * computed_s / scale);  // the machine has other work
+    }
+  }
+}
+
+TEST_F(Held, ModelsWithoutKernelsArePlayed) {
+  std::string text = plan("parallel: {data: 2}\nmicro_batch: 1\n", 2);
+  text.replace(text.find("vocab: 1000"), 11, "vocab: 1000, position: alibi");
+  write("plan.yaml", text);
+  EXPECT_EQ(run("train plan.yaml --hold --scale 50"), 0) << read("out");
+}
+
+TEST_F(Held, WhatDoesNotGoWithItIsRefused) {
+  write("plan.yaml", plan("micro_batch: 2\n", 1));
+  const auto refused = [&](const std::string& options, const char* why) {
+    EXPECT_EQ(run("train plan.yaml " + options), 2) << options;
+    EXPECT_THAT(read("out"), HasSubstr(why)) << options;
+  };
+  refused("--hold --scale 0.5", "--scale: at least 1");
+  refused("--hold --scale nan", "--scale");
+  refused("--scale 2 --data x", "--scale: goes with --hold");
+  refused("--hold --checkpoint c", "--checkpoint: does not go with --hold");
+  refused("--hold --data x", "--data: does not go with --hold");
+  refused("--hold --weights w", "--weights: does not go with --hold");
+  refused("", "--data: a file to train on is required");
+}
+
+TEST_F(Held, AProfileThatIsNotThereIsNamed) {
+  std::string text = plan("micro_batch: 2\n", 1);
+  text.insert(text.find("  batch:"), "  measured: ./none.json\n");
+  write("plan.yaml", text);
+  EXPECT_EQ(run("train plan.yaml --hold"), 2);
+  EXPECT_THAT(read("out"), HasSubstr("none.json"));
+}
+
+}  // namespace
+}  // namespace stepwright::testing
