@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long bench check format fuzz profiles accuracy search
+.PHONY: plan test test-long bench check format fuzz profiles accuracy search emulation
 
 plan:
 	tools/setup.sh plan
@@ -62,3 +62,10 @@ accuracy:
 	cmake --build --preset release
 	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md data/training_runs.csv
 	python3 -B tools/accuracy.py
+
+# docs/emulation/plans.md: plans in an emulated cluster, predicted and measured. Root, a quiet machine.
+emulation:
+	tools/setup.sh test
+	cmake --preset release
+	cmake --build --preset release
+	python3 -B tools/emulation.py build/release/stepwright -o docs/emulation/plans.md

@@ -1,0 +1,222 @@
+"""Plans of one job in an emulated cluster, predicted and measured (docs/emulation.md).
+
+sudo python3 -B tools/emulation.py build/release/stepwright [-o docs/emulation/plans.md]
+     [--only REGEX] [--steps N] [--scale S] [--measured FILE]
+
+Samples the messages of the lab, fits a profile, predicts every plan with it, plays every plan with
+held computations, and writes a table, the errors and the order. Needs root and a quiet machine.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import combinations
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples" / "emulation"
+LAB = FOLDER / "lab.yaml"
+CONDITIONS = FOLDER / "conditions.yaml"
+# Pairs of strategies predicted closer than this are not ordered.
+APART = 0.03
+
+JOB = """  model: {{layers: 8, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000}}
+  cluster: {{profile: {cluster}, nodes: 4}}
+  batch: {{sequences: 32, length: 2048}}
+  conditions: {conditions}
+  measured: {measured}
+"""
+
+STRATEGIES = [
+    "NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI", "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG",
+]  # fmt: skip
+
+
+def strategy(states: str) -> str:
+    """The plan's line for a strategy; groups are the ranks of a node."""
+    group = ", group: node" if "I" in states else ""
+    return f"sharding: {{states: {states}{group}}}\n"
+
+
+def plans() -> dict[str, str]:
+    """Name and choices of every plan."""
+    found = {
+        f"data 16, {states}": "parallel: {data: 16}\nmicro_batch: 2\n" + strategy(states)
+        for states in STRATEGIES
+    }
+    sequence = "sequence_parallel: true\n"
+
+    def add(name: str, parallel: str, micro: int, states: str, more: str = "") -> None:
+        text = f"parallel: {{{parallel}}}\nmicro_batch: {micro}\n{strategy(states)}{more}"
+        found[f"{name}, {states}"] = text
+
+    for states in ("NNG", "GGG"):
+        add("tensor 4 data 4", "tensor: 4, data: 4", 4, states, sequence)
+    for states in ("NNN", "NNG", "NGG"):
+        add("tensor 2 data 8", "tensor: 2, data: 8", 4, states, sequence)
+    add("tensor 4 data 4 plain", "tensor: 4, data: 4", 4, "NNG")
+    for states in ("NNN", "NNG"):
+        add("pipeline 4 data 4", "pipeline: 4, data: 4", 1, states)
+    add("pipeline 2 data 8", "pipeline: 2, data: 8", 1, "NNG")
+    add("pipeline 2 data 8 gpipe", "pipeline: 2, data: 8", 1, "NNN", "schedule: gpipe\n")
+    add(
+        "pipeline 2 interleaved data 8", "pipeline: 2, data: 8", 1, "NNG",
+        "schedule: {kind: interleaved, chunks: 2}\n",
+    )  # fmt: skip
+    add("tensor 2 pipeline 2 data 4", "tensor: 2, pipeline: 2, data: 4", 2, "NNG", sequence)
+    add("tensor 4 pipeline 4", "tensor: 4, pipeline: 4", 2, "NNN", sequence)
+    add("tensor 4 pipeline 2 data 2", "tensor: 4, pipeline: 2, data: 2", 2, "NNG", sequence)
+    add("context 2 data 8", "context: 2, data: 8", 4, "NNG")
+    add("context 4 data 4", "context: 4, data: 4", 4, "NGG", "context_kind: all-gather\n")
+    return found
+
+
+RULE_OF_THUMB = "tensor 4 data 4, NNG"  # tensor parallelism fills the node, the rest is ZeRO-1
+
+
+def run(call: list[str]) -> str:
+    """Standard output of a command; ends the tool when it fails."""
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(call)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def cpu_idle() -> tuple[float, float]:
+    """Idle and all seconds of the processors since boot."""
+    with open("/proc/stat", encoding="ascii") as file:
+        numbers = [float(word) for word in file.readline().split()[1:]]
+    return numbers[3] + numbers[4], sum(numbers[:8])
+
+
+class Emulation:
+    """One lab, its profile and what ran in it."""
+
+    def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
+        self.command = command
+        self.folder = folder
+        self.scale = options.scale
+        self.steps = options.steps
+        self.cluster = folder / "cluster.json"
+        run([command, "lab", "profile", str(LAB), "-o", str(self.cluster)])
+        self.measured = Path(options.measured) if options.measured else folder / "measured.json"
+        if not options.measured:
+            self.sample()
+
+    def in_lab(self, words: list[str]) -> str:
+        """Runs `stepwright WORDS` as every rank of the lab."""
+        call = [self.command, "lab", "run", "--timeout", "600", str(LAB), "--", self.command]
+        return run([*call, *words])
+
+    def sample(self) -> None:
+        """Makes the lab's profile."""
+        table = self.folder / "messages.csv"
+        begin = time.monotonic()
+        self.in_lab(["sample", "collectives", "--scale", str(self.scale), "-o", str(table)])
+        print(f"sampled in {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        print(run([self.command, "fit", str(table), "-o", str(self.measured)]), file=sys.stderr)
+
+    def write(self, name: str, choices: str) -> Path:
+        """The plan as a file."""
+        job = JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
+        path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
+        path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
+        return path
+
+    def predicted(self, plan: Path) -> float:
+        """Seconds of a step, as predicted."""
+        return json.loads(run([self.command, "predict", str(plan), "--json"]))["step_time_s"]
+
+    def played(self, plan: Path) -> float:
+        """Seconds of a step, as measured times the scale: the median but for the first."""
+        metrics = plan.with_suffix(".jsonl")
+        words = ["train", str(plan), "--hold", "--scale", str(self.scale), "--steps"]
+        self.in_lab([*words, str(self.steps), "--metrics", str(metrics)])
+        lines = metrics.read_text(encoding="utf-8").splitlines()
+        times = [json.loads(line)["time_s"] for line in lines]
+        return self.scale * statistics.median(times[1:] or times)
+
+
+def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
+    """Agreement of the orders over pairs that are predicted apart, and how many there are."""
+    agreed = pairs = 0
+    for (one, measured_one), (two, measured_two) in combinations(rows.values(), 2):
+        if abs(one - two) <= APART * min(one, two):
+            continue
+        pairs += 1
+        agreed += 1 if (one < two) == (measured_one < measured_two) else -1
+    return (agreed / pairs if pairs else 1.0), pairs
+
+
+def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> str:
+    """The tables in Markdown."""
+    errors = {name: predicted / measured - 1 for name, (predicted, measured) in rows.items()}
+    size = sorted(abs(error) for error in errors.values())
+    lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
+    for name, (predicted, measured) in rows.items():
+        lines.append(f"| {name} | {predicted:.1f} | {measured:.1f} | {100 * errors[name]:+.1f} |")
+    paro = {name: row for name, row in rows.items() if name.startswith("data 16")}
+    tau, pairs = kendall(paro)
+    all_tau, all_pairs = kendall(rows)
+    chosen = min(rows, key=lambda name: rows[name][0])
+    best = min(rows, key=lambda name: rows[name][1])
+    lines += [
+        "",
+        f"{len(rows)} plans at scale {scale:g}: median error {100 * statistics.median(size):.1f} %, "
+        f"worst {100 * size[-1]:.1f} %. The processors were idle for {100 * idle:.0f} % of the time.",
+        "",
+        f"Order of the strategies: Kendall tau {tau:.2f} over {pairs} pairs predicted more than "
+        f"{100 * APART:.0f} % apart; of all plans {all_tau:.2f} over {all_pairs}.",
+        "",
+        f"Predicted fastest: {chosen}, measured {rows[chosen][1]:.1f} s. Measured fastest: {best}, "
+        f"{rows[best][1]:.1f} s ({100 * (rows[chosen][1] / rows[best][1] - 1):.1f} % less).",
+    ]
+    if RULE_OF_THUMB in rows:
+        ratio = rows[RULE_OF_THUMB][1] / rows[chosen][1]
+        lines.append(f"The rule of thumb ({RULE_OF_THUMB}) takes {ratio:.2f} times as long.")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Samples, fits, predicts, plays and reports."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command")
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=100)
+    parser.add_argument("--measured")
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    command = str(Path(options.command).resolve())
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(options.keep or made)
+        folder.mkdir(exist_ok=True)
+        emulation = Emulation(command, folder, options)
+        rows = {}
+        idle, spent = cpu_idle()
+        for name, choices in plans().items():
+            if not re.search(options.only, name):
+                continue
+            plan = emulation.write(name, choices)
+            begin = time.monotonic()
+            rows[name] = (emulation.predicted(plan), emulation.played(plan))
+            predicted, measured = rows[name]
+            print(
+                f"{name}: predicted {predicted:.1f} s, measured {measured:.1f} s "
+                f"({100 * (predicted / measured - 1):+.1f} %), {time.monotonic() - begin:.0f} s",
+                file=sys.stderr,
+            )
+        later_idle, later_spent = cpu_idle()
+        text = report(rows, (later_idle - idle) / (later_spent - spent), options.scale)
+    if options.output:
+        Path(options.output).write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
