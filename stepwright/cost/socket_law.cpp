@@ -1,6 +1,7 @@
 #include "stepwright/cost/socket_law.h"
 
 #include <algorithm>
+#include <array>
 
 namespace stepwright {
 namespace {
@@ -22,35 +23,49 @@ SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_
 SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group) {
   const double ranks = count(group.size());
   const double groups = count(group.groups);
+  const double members = count(group.members);
   const bool leaves = group.nodes > 1;
-  SocketLoads loads;
-  double& hops = leaves ? loads.network_hops : loads.inside_hops;
   if (collective == Collective::kAllToAll) {
-    const double sent = groups * count(group.members) * payload_bytes / ranks;
-    loads.inside_bytes = sent * count(group.members - 1);
-    loads.network_bytes = sent * (ranks - count(group.members));
-    hops = ranks - 1;
-    return loads;
+    return {.steps = 1,
+            .hops = ranks - 1,
+            .block_bytes = payload_bytes / ranks,
+            .inside_messages = groups * members * (members - 1),
+            .network_messages = groups * members * (ranks - members)};
   }
-  double passed = payload_bytes;
-  hops = 1;
-  if (collective != Collective::kPointToPoint) {
-    passed *= rounds(collective) * (ranks - 1) / ranks;
-    hops = rounds(collective) * (ranks - 1);
-  }
-  const std::int64_t edges = leaves || group.members == 1 ? group.members - 1 : group.members;
-  loads.inside_bytes = groups * count(edges) * passed;
-  loads.network_bytes = leaves ? groups * passed : 0;
-  return loads;
+  const bool transfer = collective == Collective::kPointToPoint;
+  const double steps = transfer ? 1 : rounds(collective) * (ranks - 1);
+  const double edges = leaves || group.members == 1 ? members - 1 : members;
+  return {.steps = steps,
+          .hops = steps,
+          .block_bytes = transfer ? payload_bytes : payload_bytes / ranks,
+          .inside_messages = groups * edges,
+          .network_messages = leaves ? groups : 0};
+}
+
+namespace {
+
+/// Seconds of a step by what may set its pace.
+std::array<double, 3> step_seconds(const SocketLaw& law, const SocketLoads& loads) {
+  const bool leaves = loads.network_messages > 0;
+  const double hop_s = leaves ? law.network_hop_s : law.hop_s;
+  const double s_per_byte = leaves ? law.network_s_per_byte : law.inside_s_per_byte;
+  return {hop_s * loads.hops / loads.steps + loads.block_bytes * s_per_byte,
+          loads.inside_messages * loads.block_bytes * law.inside_s_per_byte,
+          loads.network_messages * loads.block_bytes * law.network_s_per_byte};
+}
+
+}  // namespace
+
+SocketPace SocketLaw::pace(const SocketLoads& loads) const {
+  const std::array<double, 3> by = step_seconds(*this, loads);
+  return static_cast<SocketPace>(std::ranges::max_element(by) - by.begin());
 }
 
 OperatorTime SocketLaw::time(const SocketLoads& loads) const {
-  const double inside_s = loads.inside_bytes * inside_s_per_byte;
-  const double network_s = loads.network_bytes * network_s_per_byte;
-  return {
-      start_s + loads.inside_hops * hop_s + loads.network_hops * network_hop_s +
-          std::max(inside_s, network_s),
-      network_s >= inside_s && loads.network_bytes > 0 ? LinkClass::kNetwork : LinkClass::kInside};
+  if (loads.steps == 0) return {};
+  const std::array<double, 3> by = step_seconds(*this, loads);
+  return {start_s + loads.steps * std::ranges::max(by),
+          loads.network_messages > 0 && by[2] >= by[1] ? LinkClass::kNetwork : LinkClass::kInside};
 }
 
 }  // namespace stepwright

@@ -6,19 +6,23 @@
 
 namespace stepwright {
 
-/// What one message of c10d's Gloo keeps busy on the busiest node when all sister groups send at
-/// the same time. Ranks of a node meet over its loopback, one bus for all of them and both ways.
+/// What one message of c10d's Gloo is made of when all sister groups send at the same time. Ranks
+/// of a node meet over its loopback, one bus for all of them and both ways.
 ///
-///     all-gather       a ring: each rank passes on g - 1 blocks
+///     all-gather       a ring: g - 1 steps, in each of which every rank passes on a block
 ///     all-reduce       a ring, twice round
 ///     reduce-scatter   c10d does an all-reduce and keeps a block
-///     all-to-all       every rank sends its share to every other at once
-///     send, shift      a message to the next rank
+///     all-to-all       one step, in which every rank sends its share to every other
+///     send, shift      one step, a message to the next rank
 struct SocketLoads {
-  double inside_bytes = 0;   ///< Over the node's loopback, all ranks together.
-  double network_bytes = 0;  ///< Out of a node, and as much into it.
-  double inside_hops = 0;    ///< Messages one after the other, when none leaves the node.
-  double network_hops = 0;   ///< The same when some do.
+  double steps = 0;             ///< One after the other.
+  double hops = 0;              ///< Messages that a rank sends, all steps together.
+  double block_bytes = 0;       ///< Of one message.
+  double inside_messages = 0;   ///< Over the node's loopback in a step.
+  double network_messages = 0;  ///< Out of a node in a step, and as many into it.
+
+  [[nodiscard]] double inside_bytes() const { return steps * inside_messages * block_bytes; }
+  [[nodiscard]] double network_bytes() const { return steps * network_messages * block_bytes; }
 };
 
 /// How a group lies on its nodes.
@@ -35,16 +39,23 @@ SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_
 
 SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group);
 
-/// What such a message costs:
+/// What sets the pace of a message.
+enum class SocketPace : std::uint8_t { kHops, kInside, kNetwork };
+
+/// What such a message costs. A link that many messages of a step share is busy while some of them
+/// are on their way through the machine, so that the longer counts:
 ///
-///     seconds = start + hops * seconds of one + max(bytes inside / rate, bytes outside / rate)
+///     seconds = start + steps * max(messages inside * block / rate, messages outside * block /
+///     rate,
+///                                   hop * hops / steps + block / rate of the slower link)
 struct SocketLaw {
   double start_s = 0;
-  double hop_s = 0;
-  double network_hop_s = 0;
+  double hop_s = 0;          ///< Of a group inside a node.
+  double network_hop_s = 0;  ///< Of one across nodes.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
 
+  [[nodiscard]] SocketPace pace(const SocketLoads& loads) const;
   [[nodiscard]] OperatorTime time(const SocketLoads& loads) const;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -29,12 +30,23 @@ std::vector<std::int64_t> all_ranks(std::int64_t size) {
   return ranks;
 }
 
+/// Gloo's sockets are those of the interface that GLOO_SOCKET_IFNAME names, as in Python; else of
+/// the one that the host's name leads to.
+std::shared_ptr<gloo::transport::Device> gloo_device() {
+  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+  if (interface == nullptr || *interface == '\0') {
+    return c10d::ProcessGroupGloo::createDefaultDevice();
+  }
+  const std::string names = interface;
+  return c10d::ProcessGroupGloo::createDeviceForInterface(names.substr(0, names.find(',')));
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members) {
   const auto options = c10d::ProcessGroupGloo::Options::create(world.timeout);
-  options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+  options->devices.push_back(gloo_device());
   options->threads = 1;
   const auto place = std::ranges::find(members, world.rank) - members.begin();
   return c10::make_intrusive<c10d::ProcessGroupGloo>(

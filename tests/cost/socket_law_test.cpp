@@ -7,53 +7,63 @@ namespace {
 
 TEST(SocketLoads, OfARingInOneNodeAreAllOfItsEdges) {
   const SocketLoads loads = socket_loads(Collective::kAllGather, 4000, {1, 4, 1});
-  EXPECT_DOUBLE_EQ(loads.inside_bytes, 4 * 3000);
-  EXPECT_DOUBLE_EQ(loads.network_bytes, 0);
-  EXPECT_DOUBLE_EQ(loads.inside_hops, 3);
+  EXPECT_DOUBLE_EQ(loads.inside_bytes(), 4 * 3000);
+  EXPECT_DOUBLE_EQ(loads.network_bytes(), 0);
+  EXPECT_DOUBLE_EQ(loads.hops, 3);
 }
 
 TEST(SocketLoads, OfSisterGroupsAddUp) {
   const SocketLoads loads = socket_loads(Collective::kAllReduce, 4000, {4, 1, 4});
-  EXPECT_DOUBLE_EQ(loads.network_bytes, 4 * 2 * 3000);
-  EXPECT_DOUBLE_EQ(loads.inside_bytes, 0);
-  EXPECT_DOUBLE_EQ(loads.network_hops, 6);
+  EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 2 * 3000);
+  EXPECT_DOUBLE_EQ(loads.inside_bytes(), 0);
+  EXPECT_DOUBLE_EQ(loads.hops, 6);
 }
 
 TEST(SocketLoads, AReduceScatterGoesRoundTwice) {
   const SocketGroup group{4, 4, 1};
   const SocketLoads scatter = socket_loads(Collective::kReduceScatter, 16000, group);
   const SocketLoads reduce = socket_loads(Collective::kAllReduce, 16000, group);
-  EXPECT_DOUBLE_EQ(scatter.network_bytes, reduce.network_bytes);
-  EXPECT_DOUBLE_EQ(scatter.network_bytes, 2 * 15000);
-  EXPECT_DOUBLE_EQ(scatter.inside_bytes, 3 * 2 * 15000);
+  EXPECT_DOUBLE_EQ(scatter.network_bytes(), reduce.network_bytes());
+  EXPECT_DOUBLE_EQ(scatter.network_bytes(), 2 * 15000);
+  EXPECT_DOUBLE_EQ(scatter.inside_bytes(), 3 * 2 * 15000);
 }
 
 TEST(SocketLoads, OfAnExchangeCountEveryPair) {
   // Two nodes of two ranks: a rank sends a quarter to its neighbour and two to the other node.
   const SocketLoads loads = socket_loads(Collective::kAllToAll, 4000, {2, 2, 1});
-  EXPECT_DOUBLE_EQ(loads.inside_bytes, 2 * 1000);
-  EXPECT_DOUBLE_EQ(loads.network_bytes, 2 * 2 * 1000);
+  EXPECT_DOUBLE_EQ(loads.inside_bytes(), 2 * 1000);
+  EXPECT_DOUBLE_EQ(loads.network_bytes(), 2 * 2 * 1000);
 }
 
 TEST(SocketLoads, OfTransfersAreWhatLeavesANode) {
   const SocketLoads loads = socket_loads(Collective::kPointToPoint, 1000, {4, 1, 4});
-  EXPECT_DOUBLE_EQ(loads.network_bytes, 4 * 1000);
-  EXPECT_DOUBLE_EQ(loads.network_hops, 1);
+  EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 1000);
+  EXPECT_DOUBLE_EQ(loads.hops, 1);
 }
 
+constexpr SocketLaw kLaw{.start_s = 1e-3,
+                         .hop_s = 1e-4,
+                         .network_hop_s = 2e-4,
+                         .inside_s_per_byte = 1e-6,
+                         .network_s_per_byte = 4e-6};
+
 TEST(SocketLaw, TheSlowerOfBothLinksCounts) {
-  const SocketLaw law{.start_s = 1e-3,
-                      .hop_s = 1e-4,
-                      .network_hop_s = 2e-4,
-                      .inside_s_per_byte = 1e-6,
-                      .network_s_per_byte = 4e-6};
-  const OperatorTime inside =
-      law.time({.inside_bytes = 9000, .network_bytes = 2000, .network_hops = 10});
-  EXPECT_DOUBLE_EQ(inside.seconds, 1e-3 + 2e-3 + 9e-3);
-  EXPECT_EQ(inside.link, LinkClass::kInside);
-  const OperatorTime network = law.time({.inside_bytes = 7000, .network_bytes = 2000});
-  EXPECT_DOUBLE_EQ(network.seconds, 1e-3 + 8e-3);
-  EXPECT_EQ(network.link, LinkClass::kNetwork);
+  const SocketLoads inside{
+      .steps = 3, .hops = 3, .block_bytes = 1000, .inside_messages = 12, .network_messages = 2};
+  EXPECT_DOUBLE_EQ(kLaw.time(inside).seconds, 1e-3 + 3 * 12e-3);
+  EXPECT_EQ(kLaw.time(inside).link, LinkClass::kInside);
+  const SocketLoads network{
+      .steps = 3, .hops = 3, .block_bytes = 1000, .inside_messages = 7, .network_messages = 2};
+  EXPECT_DOUBLE_EQ(kLaw.time(network).seconds, 1e-3 + 3 * 8e-3);
+  EXPECT_EQ(kLaw.time(network).link, LinkClass::kNetwork);
+}
+
+TEST(SocketLaw, AMessageAloneWaitsForEachHop) {
+  const SocketLoads ring{.steps = 6, .hops = 6, .block_bytes = 100, .network_messages = 1};
+  EXPECT_DOUBLE_EQ(kLaw.time(ring).seconds, 1e-3 + 6 * (2e-4 + 4e-4));
+  EXPECT_EQ(kLaw.pace(ring), SocketPace::kHops);
+  const SocketLoads exchange{.steps = 1, .hops = 7, .block_bytes = 1, .inside_messages = 56};
+  EXPECT_DOUBLE_EQ(kLaw.time(exchange).seconds, 1e-3 + 7 * 1e-4 + 1e-6);
 }
 
 TEST(SocketGroups, FollowTheLayout) {
