@@ -20,6 +20,14 @@ HeldPerformer::HeldPerformer(const HeldProgram& held, Groups& groups)
 
 Work HeldPerformer::issue(PlacedOperator placed) {
   if (!is_communication(placed.op.kind)) return held_computation(placed);
+  if (placed.op.stream != Stream::kCompute) return message(std::move(placed));
+  return [this, send = message(std::move(placed))](Moment ready) {
+    send(ready);
+    done_ = Clock::now();
+  };
+}
+
+Work HeldPerformer::message(PlacedOperator placed) {
   if (held_.program.group_sizes[static_cast<std::size_t>(placed.op.group)] < 2) {
     return [](Moment /*ready*/) {};
   }

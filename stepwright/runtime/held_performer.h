@@ -30,6 +30,7 @@ class HeldPerformer : public Performer {
 
  private:
   void hold(Moment earliest, double seconds);
+  [[nodiscard]] Work message(PlacedOperator placed);
   [[nodiscard]] Work held_computation(const PlacedOperator& placed);
   [[nodiscard]] Work held_receive(const PlacedOperator& placed);
   [[nodiscard]] double scaled_bytes(const Operator& op) const;
@@ -37,8 +38,8 @@ class HeldPerformer : public Performer {
 
   HeldProgram held_;
   Groups& groups_;
-  /// When the compute stream has done what it held so far. It does not move when a sleep is too
-  /// long, so that the next one is shorter.
+  /// When the compute stream has done what it held and sent so far. It does not move when a sleep
+  /// is too long, so that the next one is shorter.
   Moment done_ = Moment::min();
 };
 

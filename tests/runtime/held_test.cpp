@@ -126,6 +126,15 @@ TEST_F(Held, OneRankTakesTheTimeOfItsComputations) {
   }
 }
 
+TEST_F(Held, ComputationsWaitForMessagesOfTheirStream) {
+  write("plan.yaml", plan("parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\n"
+                          "overlap: {tensor_gradients: false}\n",
+                          2));
+  const double computed_s = predicted_compute_s();
+  ASSERT_EQ(run("train plan.yaml --hold --steps 3 --metrics metrics"), 0) << read("out");
+  for (const double time_s : step_times()) EXPECT_GE(time_s, 0.999 * computed_s);
+}
+
 TEST_F(Held, ModelsWithoutKernelsArePlayed) {
   std::string text = plan("parallel: {data: 2}\nmicro_batch: 1\n", 2);
   text.replace(text.find("vocab: 1000"), 11, "vocab: 1000, position: alibi");
