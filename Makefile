@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long bench check format fuzz profiles accuracy search emulation
+.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation
 
 plan:
 	tools/setup.sh plan
@@ -22,6 +22,14 @@ test-long: test
 		build/dev/tests/runtime/runtime_random_test
 	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/dev/stepwright \
 		build/dev/tests/runtime/runtime_faults_test --gtest_filter=*Killed*
+
+# Compiles the CUDA sources where PyTorch has no CUDA; needs the toolkit's headers.
+cuda-objects:
+	tools/setup.sh test
+	tools/setup.sh cuda
+	cmake --preset dev -D STEPWRIGHT_CUDA_OBJECTS=ON
+	cmake --build --preset dev --target stepwright_cuda_objects
+	cmake --preset dev -D STEPWRIGHT_CUDA_OBJECTS=OFF
 
 bench:
 	tools/setup.sh bench

@@ -4,6 +4,7 @@
 set(STEPWRIGHT_RUNTIME AUTO CACHE STRING "Build the executor: AUTO, ON or OFF")
 set_property(CACHE STEPWRIGHT_RUNTIME PROPERTY STRINGS AUTO ON OFF)
 set(STEPWRIGHT_TORCH OFF)
+option(STEPWRIGHT_CUDA_OBJECTS "A target that compiles the CUDA sources beside a PyTorch without CUDA" OFF)
 
 function(stepwright_find_torch)
   set(python "${PROJECT_SOURCE_DIR}/.venv/bin/python")
@@ -30,9 +31,21 @@ function(stepwright_find_torch)
   target_link_libraries(stepwright_torch INTERFACE ${TORCH_LIBRARIES})
   target_compile_definitions(stepwright_torch INTERFACE USE_C10D_GLOO
     FMT_HEADER_ONLY=1)  # torch brings newer headers of fmt than the system's library
+  if(TARGET torch_cuda)
+    target_compile_definitions(stepwright_torch INTERFACE USE_C10D_NCCL)
+  endif()
   set(STEPWRIGHT_TORCH ON PARENT_SCOPE)
 endfunction()
 
 if(NOT STEPWRIGHT_RUNTIME STREQUAL OFF)
   stepwright_find_torch()
+endif()
+
+# Headers of the CUDA toolkit, and of NVIDIA's libraries as PyPI has them.
+if(STEPWRIGHT_TORCH AND STEPWRIGHT_CUDA_OBJECTS)
+  find_path(STEPWRIGHT_CUDA_RUNTIME cuda_runtime_api.h
+    HINTS /usr/local/cuda/include $ENV{CUDA_HOME}/include REQUIRED)
+  file(GLOB STEPWRIGHT_CUDA_INCLUDES
+    "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/*/include")
+  list(APPEND STEPWRIGHT_CUDA_INCLUDES "${STEPWRIGHT_CUDA_RUNTIME}")
 endif()

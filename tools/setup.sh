@@ -14,8 +14,9 @@ case $goal in
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
   search) packages+=(python3) ;;
+  cuda) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy|cuda" >&2; exit 2 ;;
 esac
 
 missing=()
@@ -47,12 +48,13 @@ fi
 case $goal in
   check) pins=tools/requirements.txt ;;
   test) pins=tools/requirements-runtime.txt ;;
+  cuda) pins=tools/requirements-cuda.txt ;;  # headers; PyTorch's own list of them is for its build
   *) exit 0 ;;
 esac
 installed=.venv/installed-$goal.txt
 if ! cmp -s $pins "$installed"; then
   echo "setup: installing $(tr '\n' ' ' <$pins)into .venv"
-  if ! { python3 -m venv .venv && .venv/bin/pip install --quiet -r $pins; }; then
+  if ! { python3 -m venv .venv && .venv/bin/pip install --quiet $([ "$goal" = cuda ] && echo --no-deps) -r $pins; }; then
     echo "setup: 'make $goal' needs python3 with venv and, from PyPI: $(tr '\n' ' ' <$pins)" >&2
     exit 1
   fi

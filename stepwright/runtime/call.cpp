@@ -46,7 +46,7 @@ at::Tensor Call::gradient(std::string_view name) const {
     for (const StoredParameter& each : rank.store.unit(item.units.front()).parameters) {
       if (each.reduce_offset >= 0) elements += each.padded;
     }
-    leaving = at::zeros({elements}, at::TensorOptions(scalar_type(rank.setting.gradient)));
+    leaving = at::zeros({elements}, rank.options_of(rank.setting.gradient));
   }
   return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
 }

@@ -44,7 +44,7 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const std::string& name = parameter.slice.name;
   copy.indexed.push_back({name, whole_shape(parameter.slice), {{0, pieces}}});
   for (const std::string& state : states) {
-    const at::Tensor held = state_of(parameter, state).contiguous();
+    const at::Tensor held = state_of(parameter, state).cpu().contiguous();
     const auto width = static_cast<std::int64_t>(held.element_size());
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
@@ -64,7 +64,7 @@ at::Tensor assemble(const IndexedTensor& tensor, std::string_view state, ShardRe
   const auto width = static_cast<std::int64_t>(like.element_size());
   std::vector<std::byte> packed(static_cast<std::size_t>(elements_of(pieces) * width));
   reader.read(tensor, state, pieces, packed);
-  at::Tensor values = at::zeros_like(like);
+  at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
   auto* to = static_cast<std::byte*>(values.data_ptr());
   const std::byte* from = packed.data();
   for (const LocalRun& run : runs) {

@@ -11,7 +11,7 @@ namespace stepwright {
 namespace {
 
 at::Tensor context_buffer(const Call& call, at::IntArrayRef extents) {
-  return at::empty(extents, at::TensorOptions(scalar_type(call.op.dtype)));
+  return at::empty(extents, call.rank.options_of(call.op.dtype));
 }
 
 /// The keys and values at the end of rows that may hold queries before them.
@@ -52,7 +52,7 @@ void scatter_gradient_of_keys(Call& call) {
 at::Tensor order_of_rows(const Setting& s) {
   std::vector<at::Tensor> all;
   for (std::int64_t r = 0; r < s.context; ++r) {
-    all.push_back(at::tensor(context_positions(s.length, s.context, r)));
+    all.push_back(at::tensor(context_positions(s.length, s.context, r), call.rank.index_options()));
   }
   return at::cat(all);
 }

@@ -35,8 +35,8 @@ std::vector<std::vector<TensorId>> last_uses(const Template& piece) {
 }  // namespace
 
 Executor::Executor(const StepProgram& program, const Stage& stage, Performer& performer,
-                   Lanes::Compute compute)
-    : program_(program), stage_(stage), performer_(performer), lanes_(compute) {
+                   Lanes::Compute compute, RankDevice& device)
+    : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
   for (const Template& piece : program.templates) {
     const bool computes = std::ranges::any_of(
         piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });

@@ -17,7 +17,7 @@ class Executor {
   /// `compute`: on a thread of its own the compute stream lets the walk run ahead, as a device
   /// does; where it is issued a tensor is freed as early as the program says.
   Executor(const StepProgram& program, const Stage& stage, Performer& performer,
-           Lanes::Compute compute);
+           Lanes::Compute compute, RankDevice& device);
 
   void run_step();
 

@@ -17,7 +17,8 @@ ExpertRows::ExpertRows(const RankState& rank, const at::Tensor& counts)
   const Coordinates& at = rank.place;
   const std::vector<std::int64_t> members = grid.members(
       GroupKind::kExpertModel, grid.rank_at(at.tensor, at.context, at.data, at.pipeline));
-  const auto* from = counts.data_ptr<std::int64_t>();
+  const at::Tensor here = counts.cpu();
+  const auto* from = here.data_ptr<std::int64_t>();
   for (std::size_t m = 0; m < members.size(); ++m) {
     const Coordinates there = grid.coordinates(members[m]);
     const std::int64_t row = there.expert_tensor * ranks_ + there.expert;

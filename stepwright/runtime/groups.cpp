@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/watch.h"
@@ -30,28 +28,21 @@ std::vector<std::int64_t> all_ranks(std::int64_t size) {
   return ranks;
 }
 
-/// Gloo's sockets are those of the interface that GLOO_SOCKET_IFNAME names, as in Python; else of
-/// the one that the host's name leads to.
-std::shared_ptr<gloo::transport::Device> gloo_device() {
-  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-  if (interface == nullptr || *interface == '\0') {
-    return c10d::ProcessGroupGloo::createDefaultDevice();
-  }
-  const std::string names = interface;
-  return c10d::ProcessGroupGloo::createDeviceForInterface(names.substr(0, names.find(',')));
+c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::World& world,
+                                             const std::string& name,
+                                             const std::vector<std::int64_t>& members) {
+  const auto place = std::ranges::find(members, world.rank) - members.begin();
+  return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
+                         .rank = static_cast<int>(place),
+                         .size = static_cast<int>(members.size()),
+                         .timeout = world.timeout});
 }
 
 }  // namespace
 
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members) {
-  const auto options = c10d::ProcessGroupGloo::Options::create(world.timeout);
-  options->devices.push_back(gloo_device());
-  options->threads = 1;
-  const auto place = std::ranges::find(members, world.rank) - members.begin();
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(
-      c10::make_intrusive<c10d::PrefixStore>(name, world.store), static_cast<int>(place),
-      static_cast<int>(members.size()), options);
+  return backend_of(*cpu_device(), world, name, members);
 }
 
 Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
@@ -136,8 +127,13 @@ void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor&
   const int tag = next_tag_++;
   std::vector<at::Tensor> out{sent};
   std::vector<at::Tensor> in{received};
+  // Where a group runs its messages in order, the two are one, or all would send first.
+  const bool joined = backend_->supportsCoalescing();
+  if (joined) backend_->startCoalescing();
   const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);
-  wait(describe(op), backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag));
+  const auto coming = backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag);
+  if (joined) return wait(describe(op), backend_->endCoalescing());
+  wait(describe(op), coming);
   wait(describe(op), sending);
 }
 
@@ -146,8 +142,8 @@ void Communicator::finish() {
   sending_.clear();
 }
 
-Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
-               const Stage& stage) {
+Groups::Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage,
+               RankDevice& device) {
   if (world.size == 1) return;
   std::set<Key> keys;
   for (const Sequence& sequence : stage.sequences) {
@@ -161,7 +157,7 @@ Groups::Groups(const World& world, const Grid& grid, const StepProgram& program,
     const std::string name =
         fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
     communicators_[{kind, channel}] = std::make_unique<Communicator>(
-        gloo_backend(world, name, members),
+        backend_of(device, world, name, members),
         ExecutedCommunicator{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
         world.watch, world.payload);

@@ -12,6 +12,7 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/runtime/executed_ledger.h"
+#include "stepwright/runtime/rank_device.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
@@ -92,7 +93,9 @@ class Groups {
     Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws.
     Communicator::Payload payload = Communicator::Payload::kSent;
   };
-  Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage);
+  /// `device`: what the messages of the step are on.
+  Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage,
+         RankDevice& device);
 
   [[nodiscard]] Communicator& of(const Operator& op);
   /// All ranks, for what is no part of the step; not recorded. Null for one rank.
@@ -107,7 +110,7 @@ class Groups {
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
-/// A process group of some ranks of the world, which all of them make under the same name.
+/// A process group on CPUs of some ranks of the world, which all of them make under the same name.
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members);
 

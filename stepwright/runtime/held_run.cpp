@@ -41,11 +41,12 @@ void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std
   const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   Groups::World scaled = world;
   scaled.payload = Communicator::Payload::kOfOperator;
-  Groups groups(scaled, grid, program, stage);
+  const std::unique_ptr<RankDevice> device = cpu_device();
+  Groups groups(scaled, grid, program, stage, *device);
   const HeldProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
   HeldPerformer performer(held, groups);
-  Executor executor(program, stage, performer, Lanes::Compute::kThread);
+  Executor executor(program, stage, performer, Lanes::Compute::kThread, *device);
   tell_failure(world.watch, [&] {
     meet(groups);
     hold_steps(executor, held, options, world.watch, [&](std::int64_t step, double time_s) {

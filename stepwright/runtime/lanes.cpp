@@ -16,13 +16,18 @@ struct Lanes::Lane {
   std::deque<std::function<void()>> queue;
   std::int64_t submitted = 0;
   std::int64_t done = 0;
-  std::vector<Moment> ended;   ///< Of the last pieces of work that are done.
+  struct End {
+    Moment when;
+    DeviceMark mark;
+  };
+  std::vector<End> ended;      ///< Of the last pieces of work that are done.
   std::int64_t forgotten = 0;  ///< How many pieces ended before those.
   std::exception_ptr failure;
   bool ends = false;
   std::thread thread;
 
-  void work() {
+  void work(RankDevice& device) {
+    device.enter_queue();
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return ends || !queue.empty(); });
@@ -37,16 +42,17 @@ struct Lanes::Lane {
         thrown = std::current_exception();
       }
       next = nullptr;
+      DeviceMark mark = device.mark();
       lock.lock();
       if (thrown) failure = thrown;
-      ended.push_back(std::chrono::steady_clock::now());
+      ended.push_back({std::chrono::steady_clock::now(), std::move(mark)});
       ++done;
       changed.notify_all();
     }
   }
 };
 
-Lanes::Lanes(Compute compute) {
+Lanes::Lanes(Compute compute, RankDevice& device) : device_(device) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const bool thread = static_cast<Stream>(i) != Stream::kCompute || compute == Compute::kThread;
     if (thread) lanes_[i] = std::make_unique<Lane>();
@@ -72,7 +78,7 @@ bool Lanes::queues(Stream stream) const {
 Ticket Lanes::submit(Stream stream, std::function<void()> work) {
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
-  if (!lane.thread.joinable()) lane.thread = std::thread([&lane] { lane.work(); });
+  if (!lane.thread.joinable()) lane.thread = std::thread([&lane, this] { lane.work(device_); });
   lane.queue.push_back(std::move(work));
   lane.changed.notify_all();
   return {stream, ++lane.submitted};
@@ -92,7 +98,9 @@ Moment Lanes::wait(Ticket ticket) {
   lane.changed.wait(lock, [&] { return lane.done >= ticket.number; });
   if (lane.failure) std::rethrow_exception(lane.failure);
   if (ticket.number <= lane.forgotten) return Moment::min();
-  return lane.ended[static_cast<std::size_t>(ticket.number - lane.forgotten - 1)];
+  const Lane::End& end = lane.ended[static_cast<std::size_t>(ticket.number - lane.forgotten - 1)];
+  device_.wait(end.mark);
+  return end.when;
 }
 
 void Lanes::wait_all() {

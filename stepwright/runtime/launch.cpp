@@ -131,6 +131,13 @@ std::optional<LaunchedRank> launched_rank() {
   return std::nullopt;
 }
 
+std::int64_t local_rank() {
+  for (const char* variable : {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+    if (const auto number = number_in(variable)) return *number;
+  }
+  return 0;
+}
+
 std::filesystem::path rank_program() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

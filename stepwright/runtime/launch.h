@@ -20,6 +20,10 @@ struct LaunchedRank {
 /// _SIZE; nothing when no launcher started this process.
 std::optional<LaunchedRank> launched_rank();
 
+/// The number of this process among those of its machine, as its launcher says (LOCAL_RANK,
+/// SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK); 0 without one.
+std::int64_t local_rank();
+
 /// The program that trains, beside this one. Fails with `kUnsupported`, saying how to build it,
 /// when it is not there.
 std::filesystem::path rank_program();

@@ -23,7 +23,7 @@ void write_logits(const std::map<std::int32_t, at::Tensor>& logits,
   std::vector<at::Tensor> tokens;
   std::vector<at::Tensor> targets;
   for (const auto& [micro_batch, values] : logits) {
-    rows.push_back(values.to(at::kDouble));
+    rows.push_back(values.to(at::kCPU, at::kDouble));
     tokens.push_back(batches[static_cast<std::size_t>(micro_batch)].tokens);
     targets.push_back(batches[static_cast<std::size_t>(micro_batch)].targets);
   }

@@ -10,7 +10,7 @@ namespace stepwright {
 namespace {
 
 at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
-  return at::empty({rows, columns}, at::TensorOptions(scalar_type(call.op.dtype)));
+  return at::empty({rows, columns}, call.rank.options_of(call.op.dtype));
 }
 
 void all_reduce(Call& call) {

@@ -12,10 +12,6 @@ std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t ran
   return std::ranges::find(members, rank) - members.begin();
 }
 
-at::Tensor zeros(std::int64_t elements, DType type) {
-  return at::zeros({elements}, at::TensorOptions(scalar_type(type)));
-}
-
 void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
   const InitialValues values(seed, parameter.slice.name, layers);
   const std::int64_t block = parameter.padded / parameter.layout->blocks();
@@ -96,6 +92,7 @@ ParameterStore::ParameterStore(const Place& place, const StepProgram& program, c
                                std::uint64_t seed)
     : setting_(place.setting),
       optimizer_(place.optimizer),
+      device_(place.device),
       coordinates_(place.grid.coordinates(place.rank)) {
   const Grid& grid = place.grid;
   const auto lay = [&](GroupKind world, GroupKind inner) {
@@ -152,6 +149,9 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   const StateLayout& layout = *parameter.layout;
   const std::int64_t block = parameter.padded / layout.blocks();
   const auto held = [&](Spread spread) { return layout.held(spread).count * block; };
+  const auto zeros = [&](std::int64_t elements, DType type) {
+    return at::zeros({elements}, at::TensorOptions(scalar_type(type)).device(device_));
+  };
   parameter.value = zeros(held(layout.sharding.parameters), setting_.storage);
   fill(parameter, seed, setting_.model->layers);
   parameter.gradient = zeros(held(layout.sharding.gradients), setting_.gradient);

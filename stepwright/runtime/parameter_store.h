@@ -57,6 +57,7 @@ class ParameterStore {
     Optimizer optimizer;
     const Grid& grid;
     std::int64_t rank = 0;
+    at::Device device = at::kCPU;
   };
   ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
                  std::uint64_t seed);
@@ -76,6 +77,7 @@ class ParameterStore {
 
   Setting setting_;
   Optimizer optimizer_;
+  at::Device device_;
   Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;

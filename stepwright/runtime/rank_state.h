@@ -6,6 +6,7 @@
 #include <map>
 
 #include "stepwright/runtime/parameter_store.h"
+#include "stepwright/runtime/rank_device.h"
 #include "stepwright/runtime/train_options.h"
 
 namespace stepwright {
@@ -36,10 +37,20 @@ struct RankState {
   Coordinates place;
   ParameterStore& store;
   Groups& groups;
+  RankDevice& device;
   StepSums sums{};
   std::int64_t step = 0;  ///< From 0.
   /// Where the head's logits of each micro-batch are kept; null: nowhere.
   std::map<std::int32_t, at::Tensor>* logits = nullptr;
+
+  /// Of a new tensor of a type on the rank's device.
+  [[nodiscard]] at::TensorOptions options_of(DType type) const {
+    return at::TensorOptions(scalar_type(type)).device(device.place());
+  }
+  /// Of new numbers of rows, positions, ...
+  [[nodiscard]] at::TensorOptions index_options() const {
+    return at::TensorOptions(at::kLong).device(device.place());
+  }
 };
 
 }  // namespace stepwright

@@ -186,7 +186,7 @@ void gather_parameters(Call& call) {
     for (const StoredParameter& parameter : unit.parameters) {
       if (parameter.gather_offset >= 0) elements += parameter.padded;
     }
-    whole = at::empty({elements}, at::TensorOptions(scalar_type(call.op.dtype)));
+    whole = at::empty({elements}, call.rank.options_of(call.op.dtype));
   }
   std::vector<at::Tensor> own;
   for (const StoredParameter* parameter : unit.used(expert)) own.push_back(parameter->value);

@@ -30,6 +30,17 @@ void check_results(const Call& call, std::span<const TensorId> ids) {
   }
 }
 
+/// Keeps a device's memory from being given away while this thread's queue still reads it.
+void note_use(const Call& call) {
+  RankDevice& device = call.rank.device;
+  if (!device.runs_behind()) return;
+  for (const auto& cells : {call.reads, call.gathered_reads, call.writes, call.gathered_writes}) {
+    for (const CellPtr& cell : cells) {
+      if (cell->value.defined()) device.use(cell->value);
+    }
+  }
+}
+
 /// What an operator made is held from here on, under what the program says that it is for.
 void count_results(const Call& call, HeldTensors& held) {
   std::size_t plain = 0;
@@ -43,6 +54,7 @@ void count_results(const Call& call, HeldTensors& held) {
 }
 
 void perform(Call& call, HeldTensors& held) {
+  note_use(call);
   if (is_communication(call.op.kind)) {
     run_message(call);
   } else {
@@ -67,7 +79,13 @@ Work TensorPerformer::issue(PlacedOperator placed) {
   if (placed.micro_batch >= 0) {
     auto found = batches_.find(placed.micro_batch);
     if (found == batches_.end()) {
-      found = batches_.emplace(placed.micro_batch, batch_of_(placed.micro_batch)).first;
+      const MicroBatch made = batch_of_(placed.micro_batch);
+      const at::Device device = rank_.device.place();
+      found = batches_
+                  .emplace(placed.micro_batch,
+                           MicroBatch{made.tokens.to(device), made.targets.to(device),
+                                      made.positions.to(device)})
+                  .first;
     }
     batch = &found->second;
   }
@@ -75,9 +93,9 @@ Work TensorPerformer::issue(PlacedOperator placed) {
   return [this, call](Moment /*ready*/) { perform(*call, held_); };
 }
 
-StepSums no_sums(const Setting& setting) {
+StepSums no_sums(const RankState& rank) {
   const auto zeros = [&](std::int64_t n) {
-    return at::zeros({n}, at::TensorOptions(scalar_type(setting.exact)));
+    return at::zeros({n}, rank.options_of(rank.setting.exact));
   };
   return {.loss = zeros(2), .dense_square = zeros(1), .expert_square = zeros(1)};
 }

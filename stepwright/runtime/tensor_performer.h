@@ -31,6 +31,6 @@ class TensorPerformer : public Performer {
 };
 
 /// The sums of a step before its first operator.
-StepSums no_sums(const Setting& setting);
+StepSums no_sums(const RankState& rank);
 
 }  // namespace stepwright

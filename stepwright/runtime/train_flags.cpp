@@ -72,6 +72,8 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
       ->type_name("FORMAT");
   app.add_option("--steps", o.steps, "Steps to train")->type_name("N");
   app.add_option("--ranks", o.ranks, "Processes to start on this machine")->type_name("N");
+  app.add_option("--device", o.device, "cpu, cuda, or auto: CUDA where build and machine have it")
+      ->type_name("DEVICE");
   app.add_option("--seed", o.seed, "Of initial weights and of the order of samples")
       ->type_name("S");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
@@ -104,6 +106,8 @@ void check(const TrainOptions& o) {
   need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.hold || o.scale == 1, "--scale", "goes with --hold");
   need(o.steps >= 0, "--steps", "at least 0");
+  need(o.device == "auto" || o.device == "cpu" || o.device == "cuda", "--device",
+       fmt::format("'{}' is none of auto, cpu, cuda", o.device));
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
   need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
@@ -143,6 +147,7 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--data", o.data);
   text("--data-format", o.data_format);
   number("--steps", o.steps);
+  text("--device", o.device);
   number("--seed", o.seed);
   number("--timeout", o.timeout_s);
   text("--ledger", o.ledger);

@@ -19,7 +19,8 @@ struct TrainOptions {
   std::string data;
   std::string data_format;  ///< A word of `kTokenFormatNames`; empty: by the file's name.
   std::int64_t steps = 1;
-  std::int64_t ranks = 0;  ///< Local ranks to start; 0: those of the plan.
+  std::int64_t ranks = 0;       ///< Local ranks to start; 0: those of the plan.
+  std::string device = "auto";  ///< "cpu", "cuda", or "auto": CUDA where there is one.
   std::uint64_t seed = 0;
   double learning_rate = 3e-4;
   double least_learning_rate = 0;

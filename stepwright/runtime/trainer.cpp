@@ -13,6 +13,7 @@
 #include "stepwright/runtime/checkpointer.h"
 #include "stepwright/runtime/executor.h"
 #include "stepwright/runtime/initial_weights.h"
+#include "stepwright/runtime/launch.h"
 #include "stepwright/runtime/logits_file.h"
 #include "stepwright/runtime/memory_counter.h"
 #include "stepwright/runtime/rank_frame.h"
@@ -23,6 +24,12 @@
 
 namespace stepwright {
 namespace {
+
+/// The device that the options ask for, of the ranks on this machine this one's.
+std::unique_ptr<RankDevice> open_device(const std::string& asked) {
+  if (asked == "cpu" || (asked == "auto" && !has_cuda_device())) return cpu_device();
+  return cuda_device(local_rank());
+}
 
 StepReport report_of(const RankState& rank, double time_s, double memory_bytes) {
   const double loss = rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>();
@@ -105,7 +112,7 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
     if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
     if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
     const auto begin = std::chrono::steady_clock::now();
-    rank.sums = no_sums(rank.setting);
+    rank.sums = no_sums(rank);
     rank.store.zero_gradients();
     const std::int64_t before = begin_memory_count();
     loop.executor.run_step();
@@ -140,13 +147,14 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   const Coordinates place = grid.coordinates(world.rank);
   const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   const Setting setting = make_setting(job, plan);
-  ParameterStore store({setting, plan, job.optimizer, grid, world.rank}, program, stage,
-                       options.seed);
+  const std::unique_ptr<RankDevice> device = open_device(options.device);
+  ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->place()}, program,
+                       stage, options.seed);
   if (!options.weights_from.empty()) {
     load_weights(store, HuggingFaceWeights(options.weights_from, job.model));
   }
-  Groups groups(world, grid, program, stage);
-  RankState rank{job, plan, options, setting, place, store, groups};
+  Groups groups(world, grid, program, stage, *device);
+  RankState rank{job, plan, options, setting, place, store, groups, *device};
   std::unique_ptr<Checkpointer> checkpointer;
   if (!options.checkpoint.empty()) {
     checkpointer = std::make_unique<Checkpointer>(rank, world,
@@ -159,7 +167,9 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
   TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
-  Executor executor(program, stage, performer, Lanes::Compute::kWhereIssued);
+  Executor executor(program, stage, performer,
+                    device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
+                    *device);
   tell_failure(world.watch, [&] {
     CountedMemory memory =
         run_steps(rank, world, {executor, performer, batches, checkpointer.get(), report});

@@ -44,7 +44,7 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   if (parameter.slice.duplicate || !layout.first_holder(spread)) return;
   const at::Tensor held =
       which == WholeState::kWeights ? parameter.master : parameter.optimizer_gradient();
-  const at::Tensor exact = held.to(at::kDouble).contiguous();
+  const at::Tensor exact = held.to(at::kCPU, at::kDouble).contiguous();
   const std::int64_t first = layout.held(spread).first * (parameter.padded / layout.blocks());
   auto* out = whole.data_ptr<double>();
   const auto* in = exact.data_ptr<double>();

@@ -71,15 +71,16 @@ void run(const PlannedJob& planned, OperatorSeconds& seconds) {
   const Grid grid(plan);
   const Stage& stage = program.stages.front();
   const Setting setting = make_setting(job, plan);
-  ParameterStore store({setting, plan, job.optimizer, grid, 0}, program, stage, 1);
-  Groups groups({}, grid, program, stage);
+  const std::unique_ptr<RankDevice> device = cpu_device();
+  ParameterStore store({setting, plan, job.optimizer, grid, 0, device->place()}, program, stage, 1);
+  Groups groups({}, grid, program, stage, *device);
   const TrainOptions options;
-  RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups};
+  RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
   TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
   TimedPerformer timed(tensors, seconds);
-  Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued);
+  Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
-    rank.sums = no_sums(setting);
+    rank.sums = no_sums(rank);
     store.zero_gradients();
     executor.run_step();
     if (rank.step == 0) seconds.clear();  // it allocates

@@ -15,7 +15,8 @@ std::int64_t query_width(const Shape& s) { return s.heads * s.head_dim; }
 /// Positions of the rows of one sequence on a context rank.
 at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
   const Setting& s = call.rank.setting;
-  return at::tensor(context_positions(s.length, s.context, context_rank));
+  return at::tensor(context_positions(s.length, s.context, context_rank),
+                    call.rank.index_options());
 }
 
 /// Keys and values of an attention, and where they stand.
@@ -52,8 +53,8 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
   const Setting& s = call.rank.setting;
   const bool whole = s.context == 1 || s.context_kind == ContextKind::kUlysses;
   return {.rows = own_rows(call, qkv),
-          .positions =
-              whole ? at::arange(s.length, at::kLong) : positions_of(call, call.rank.place.context),
+          .positions = whole ? at::arange(s.length, call.rank.index_options())
+                             : positions_of(call, call.rank.place.context),
           .whole = whole};
 }
 

@@ -38,9 +38,10 @@ at::Tensor masked_scores(const AttentionInputs& in) {
   return scores.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
 }
 
-/// Whether the fused kernel of the CPU covers it.
+/// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
-  return in.mask.whole && in.mask.window == 0 && in.values.size(-1) == in.queries.size(-1);
+  return in.queries.is_cpu() && in.mask.whole && in.mask.window == 0 &&
+         in.values.size(-1) == in.queries.size(-1);
 }
 
 AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResult& result,

@@ -20,10 +20,10 @@ Order order_of(const Call& call) {
     const at::Tensor copies = own ? copies_by_expert(where) : copies_for(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
-  const at::Tensor sorted = ExpertRows(call.rank, where).order();
+  const at::Tensor sorted = ExpertRows(call.rank, where).order().to(where.device());
   if (call.op.name == "experts.sort") return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
-  back.index_copy_(0, sorted, at::arange(sorted.size(0), at::kLong));
+  back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));
   return {back, {}};
 }
 

@@ -14,7 +14,7 @@ void turn(Call& call, double sign) {
   const std::int64_t dim = s.model->head_dim;
   const std::vector<double> frequencies = rotary_frequencies(*s.model);
   const auto half = static_cast<std::int64_t>(frequencies.size());
-  const auto exact = at::TensorOptions(scalar_type(s.exact));
+  const auto exact = call.rank.options_of(s.exact);
   const at::Tensor angles =
       at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
   const at::Tensor cosine = at::cos(angles).unsqueeze(1);

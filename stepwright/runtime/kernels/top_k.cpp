@@ -11,7 +11,7 @@ namespace {
 /// Consecutive experts for consecutive tokens, whatever rank they are on.
 at::Tensor dealt_out(const Call& call, std::int64_t rows, const Experts& experts) {
   const at::Tensor first = call.places(rows).unsqueeze(1) * experts.top_k;
-  return (first + at::arange(experts.top_k, at::kLong)).remainder(experts.count);
+  return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
 }
 
 }  // namespace
