@@ -28,10 +28,10 @@ void check_ranks(const TrainOptions& options, std::int64_t started, std::string_
       fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how, started));
 }
 
-/// The times of a plan's computations in a file that lives as long as this process and those that
+/// The times of a plan's operators in a file that lives as long as this process and those that
 /// inherit it.
 std::string file_of_times(const Prediction& prediction) {
-  const std::string text = operator_times_json(prediction.program, computation_times(prediction));
+  const std::string text = operator_times_json(prediction.program, operator_times(prediction));
   const int file = ::memfd_create("times", 0);
   for (std::size_t at = 0; file >= 0 && at < text.size();) {
     const ssize_t written = ::write(file, text.data() + at, text.size() - at);
@@ -88,7 +88,7 @@ class Train : public Command {
     const Prediction prediction = predict(planned);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
-    if (options_.hold) words.insert(words.end(), {"--times", file_of_times(prediction)});
+    words.insert(words.end(), {"--times", file_of_times(prediction)});
     return words;
   }
 

@@ -49,10 +49,11 @@ void scatter_gradient_of_keys(Call& call) {
 }
 
 /// Where the rows of each context rank stand in a whole sequence, rank by rank.
-at::Tensor order_of_rows(const Setting& s) {
+at::Tensor order_of_rows(const RankState& rank) {
+  const Setting& s = rank.setting;
   std::vector<at::Tensor> all;
   for (std::int64_t r = 0; r < s.context; ++r) {
-    all.push_back(at::tensor(context_positions(s.length, s.context, r), call.rank.index_options()));
+    all.push_back(at::tensor(context_positions(s.length, s.context, r), rank.index_options()));
   }
   return at::cat(all);
 }
@@ -83,7 +84,7 @@ at::Tensor to_heads(Call& call, const at::Tensor& rows) {
                                  .transpose(0, 1)
                                  .reshape({s.batch, s.length, -1});
   at::Tensor ordered = at::empty_like(by_rank);
-  ordered.index_copy_(1, order_of_rows(s), by_rank);
+  ordered.index_copy_(1, order_of_rows(call.rank), by_rank);
   return ordered.view({s.batch * s.length, -1});
 }
 
@@ -91,7 +92,7 @@ at::Tensor to_heads(Call& call, const at::Tensor& rows) {
 at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
   const Setting& s = call.rank.setting;
   const at::Tensor by_rank =
-      rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(s));
+      rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(call.rank));
   const at::Tensor sent =
       by_rank.view({s.batch, s.context, s.local_length(), -1}).transpose(0, 1).contiguous();
   at::Tensor received = at::empty_like(sent);

@@ -33,7 +33,7 @@ void write_ledger(const Groups& groups, const Groups::World& world, const TrainO
 std::string common_options(TrainOptions options) {
   for (std::string* own :
        {&options.plan, &options.data, &options.ledger, &options.metrics, &options.weights,
-        &options.gradients, &options.logits, &options.memory}) {
+        &options.gradients, &options.logits, &options.memory, &options.summary}) {
     own->clear();
   }
   if (!options.weights_from.empty()) options.weights_from = "given";

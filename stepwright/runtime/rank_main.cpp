@@ -79,8 +79,16 @@ void Progress::finish() {
 /// What `stepwright train` hands over beside the options of a person.
 struct Handed {
   double predicted_s = 0;  ///< Seconds that a step is predicted to take; 0: nobody said.
-  std::string times;       ///< File of the times to hold.
+  std::string times;       ///< File of its operators' predicted times.
 };
+
+void tell_summary(const StepSummary& summary, const std::string& path) {
+  fmt::print(stderr, "{}", summary_text(summary));
+  if (path.empty()) return;
+  std::ofstream out(path);
+  out << summary_json(summary).dump(1) << '\n';
+  if (!out.flush()) throw Error(ErrorKind::kRuntime, path + ": cannot be written");
+}
 
 void run(const TrainOptions& options, const Handed& handed) {
   check(options);
@@ -99,7 +107,8 @@ void run(const TrainOptions& options, const Handed& handed) {
   if (options.hold) {
     hold(planned, options, handed.times, joined.world(), report);
   } else {
-    train(planned, options, joined.world(), report);
+    train(planned, options, handed.times, joined.world(),
+          {report, [&](const StepSummary& all) { tell_summary(all, options.summary); }});
   }
   progress.finish();
 }
@@ -112,7 +121,7 @@ int run_rank(int argc, char** argv) {
   add_train_flags(app, options);
   Handed handed;
   app.add_option("--predicted", handed.predicted_s, "Seconds that a step is predicted to take");
-  app.add_option("--times", handed.times, "Times of operators to hold")->type_name("FILE");
+  app.add_option("--times", handed.times, "Predicted times of operators")->type_name("FILE");
   CLI11_PARSE(app, argc, argv);
   return as_rank([&] { run(options, handed); });
 }

@@ -83,6 +83,9 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
       ->type_name("FILE");
   app.add_option("--gradients", o.gradients, "Write the last step's gradients the same way")
       ->type_name("FILE");
+  app.add_option("--summary", o.summary,
+                 "Write where the time of a step went beside what was predicted")
+      ->type_name("FILE");
   app.add_option("--memory", o.memory,
                  "Write what each rank held in the last step beside what was predicted")
       ->type_name("FILE");
@@ -154,6 +157,7 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   text("--metrics", o.metrics);
   text("--weights", o.weights);
   text("--gradients", o.gradients);
+  text("--summary", o.summary);
   text("--memory", o.memory);
   text("--logits", o.logits);
   text("--weights-from", o.weights_from);

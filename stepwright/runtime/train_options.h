@@ -44,6 +44,7 @@ struct TrainOptions {
   std::string metrics;
   std::string weights;    ///< After the last step, whole parameters in one safetensors file.
   std::string gradients;  ///< Of the last step, the same way.
+  std::string summary;    ///< Where the time of a step went, beside the prediction.
   std::string memory;     ///< What each rank held in the last step beside the prediction.
   std::string logits;     ///< Of the last step with its tokens; plans of one rank only.
 };

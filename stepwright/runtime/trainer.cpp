@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/batches.h"
 #include "stepwright/runtime/checkpointer.h"
+#include "stepwright/runtime/clocked_performer.h"
 #include "stepwright/runtime/executor.h"
 #include "stepwright/runtime/initial_weights.h"
 #include "stepwright/runtime/launch.h"
@@ -134,8 +136,8 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
   return memory;
 }
 
-void train_rank(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
-                const std::function<void(const StepReport&)>& report) {
+void train_rank(const PlannedJob& planned, const TrainOptions& options, const std::string& file,
+                const Groups::World& world, const TrainReports& told) {
   const auto& [job, plan] = planned;
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);
@@ -167,12 +169,16 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
   TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
-  Executor executor(program, stage, performer,
+  const bool timed = !file.empty() && !device->runs_behind();
+  const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
+  ClockedPerformer clocked(performer, times);
+  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : performer,
                     device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
                     *device);
   tell_failure(world.watch, [&] {
     CountedMemory memory =
-        run_steps(rank, world, {executor, performer, batches, checkpointer.get(), report});
+        run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});
+    if (timed && reports(plan, place)) told.end(clocked.summary());
     if (!options.memory.empty()) {
       memory.predicted =
           memory_report(job, program).stages[static_cast<std::size_t>(place.pipeline)].kinds;
@@ -184,9 +190,9 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const Gr
 
 }  // namespace
 
-void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
-           const std::function<void(const StepReport&)>& report) {
-  tell_failure(world.watch, [&] { train_rank(planned, options, world, report); });
+void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+           const Groups::World& world, const TrainReports& reports) {
+  tell_failure(world.watch, [&] { train_rank(planned, options, times, world, reports); });
 }
 
 }  // namespace stepwright

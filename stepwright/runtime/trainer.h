@@ -1,14 +1,25 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "stepwright/runtime/groups.h"
 #include "stepwright/runtime/rank_frame.h"
+#include "stepwright/runtime/step_summary.h"
 #include "stepwright/runtime/train_options.h"
 
 namespace stepwright {
 
-/// Trains a plan as one rank of a world. `report` is called after each step on the rank that knows
-/// the loss (the first of the last pipeline position). Fails with `kRuntime` when a rank is lost.
-void train(const PlannedJob& planned, const TrainOptions& options, const Groups::World& world,
-           const Reporter& report);
+/// Who hears of a run, on the rank that knows the loss (the first of the last pipeline position).
+struct TrainReports {
+  Reporter step;                                ///< After each step.
+  std::function<void(const StepSummary&)> end;  ///< After the last, where operators were timed.
+};
+
+/// Trains a plan as one rank of a world. `times`: the file of its operators' predicted times;
+/// empty: they are not timed, nor on a device that runs behind. Fails with `kRuntime` when a rank
+/// is lost.
+void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+           const Groups::World& world, const TrainReports& reports);
 
 }  // namespace stepwright

@@ -134,7 +134,7 @@ Prediction predict(const PlannedJob& planned, bool record) {
   return p;
 }
 
-std::vector<std::vector<double>> computation_times(const Prediction& prediction) {
+std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   const Prices prices =
@@ -142,10 +142,7 @@ std::vector<std::vector<double>> computation_times(const Prediction& prediction)
   std::vector<std::vector<double>> times;
   for (std::size_t i = 0; i < prices.size(); ++i) {
     std::vector<double>& of_template = times.emplace_back();
-    for (std::size_t k = 0; k < prices[i].size(); ++k) {
-      const bool computes = !is_communication(prediction.program.templates[i].operators[k].kind);
-      of_template.push_back(computes ? prices[i][k].seconds : 0);
-    }
+    for (const OperatorTime& time : prices[i]) of_template.push_back(time.seconds);
   }
   return times;
 }

@@ -35,9 +35,8 @@ struct Prediction {
 /// when the plan is not legal. `record` keeps the events of the timeline.
 Prediction predict(const PlannedJob& planned, bool record = false);
 
-/// Priced seconds of each computation of each template, its repeats and what the host adds
-/// included; 0 for messages.
-std::vector<std::vector<double>> computation_times(const Prediction& prediction);
+/// Seconds of each operator of each template, alone: of a message without what runs beside it.
+std::vector<std::vector<double>> operator_times(const Prediction& prediction);
 
 /// What `stepwright predict --json` prints (docs/formats.md, "Prediction").
 nlohmann::ordered_json prediction_json(const Prediction& prediction);
