@@ -46,10 +46,10 @@ class Held : public ::testing::Test {
     return fmt::format(
         "stepwright: plan/1\njob:\n  model: {}\n"
         "  cluster: {{name: here, device: {{name: slow, memory: 16e9, memory_bandwidth: 1e9, "
-        "peak: {{bf16: 1e10, fp32: 1e10}}}}, devices_per_node: {}, devices: {}, "
-        "levels: [{{name: bus, size: {}, bandwidth: 1e9}}]}}\n"
+        "peak: {{bf16: 1e10, fp32: 1e10}}}}, devices_per_node: 8, devices: {}, "
+        "levels: [{{name: bus, size: 8, bandwidth: 1e9}}]}}\n"
         "  batch: {{sequences: 8, length: 128}}\n  conditions: {}\n{}",
-        kModel, ranks, ranks, ranks, (folder_ / "conditions.yaml").string(), choices);
+        kModel, ranks, (folder_ / "conditions.yaml").string(), choices);
   }
 
   /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Held, OneRankTakesTheTimeOfItsComputations) {
   write("plan.yaml", plan("micro_batch: 2\n", 1));
   const double computed_s = predicted_compute_s();
-  for (const int scale : {1, 4}) {
+  for (const int scale : {10, 40}) {
     ASSERT_EQ(
         run(fmt::format("train plan.yaml --hold --scale {} --steps 3 --metrics metrics", scale)), 0)
         << read("out");
@@ -131,8 +131,8 @@ TEST_F(Held, ComputationsWaitForMessagesOfTheirStream) {
                           "overlap: {tensor_gradients: false}\n",
                           2));
   const double computed_s = predicted_compute_s();
-  ASSERT_EQ(run("train plan.yaml --hold --steps 3 --metrics metrics"), 0) << read("out");
-  for (const double time_s : step_times()) EXPECT_GE(time_s, 0.999 * computed_s);
+  ASSERT_EQ(run("train plan.yaml --hold --scale 10 --steps 3 --metrics metrics"), 0) << read("out");
+  for (const double time_s : step_times()) EXPECT_GE(time_s, 0.999 * computed_s / 10);
 }
 
 TEST_F(Held, ModelsWithoutKernelsArePlayed) {
