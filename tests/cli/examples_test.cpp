@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 std::vector<std::string> examples(const std::string& ending, const std::string& format = "") {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("examples")) {
+    if (!entry.is_regular_file()) continue;
     const std::string name = entry.path().filename().string();
     const bool of_format =
         content_of(entry.path()).find("stepwright: " + format) != std::string::npos;
