@@ -79,13 +79,11 @@ Work TensorPerformer::issue(PlacedOperator placed) {
   if (placed.micro_batch >= 0) {
     auto found = batches_.find(placed.micro_batch);
     if (found == batches_.end()) {
-      const MicroBatch made = batch_of_(placed.micro_batch);
-      const at::Device device = rank_.device.place();
-      found = batches_
-                  .emplace(placed.micro_batch,
-                           MicroBatch{made.tokens.to(device), made.targets.to(device),
-                                      made.positions.to(device)})
-                  .first;
+      MicroBatch made = batch_of_(placed.micro_batch);
+      for (at::Tensor* one : {&made.tokens, &made.targets, &made.positions, &made.places}) {
+        if (one->defined()) *one = one->to(rank_.device.place());
+      }
+      found = batches_.emplace(placed.micro_batch, std::move(made)).first;
     }
     batch = &found->second;
   }
