@@ -1,10 +1,11 @@
 """Plans of one job in an emulated cluster, predicted and measured (docs/emulation.md).
 
 sudo python3 -B tools/emulation.py build/release/stepwright [-o docs/emulation/plans.md]
-     [--only REGEX] [--steps N] [--scale S] [--measured FILE]
+     [--only REGEX] [--steps N] [--scale S] [--measured FILE] [--real]
 
 Samples the messages of the lab, fits a profile, predicts every plan with it, plays every plan with
 held computations, and writes a table, the errors and the order. Needs root and a quiet machine.
+With --real, a small model is trained by four processes of this machine instead, without root.
 """
 
 import argparse
@@ -32,7 +33,8 @@ JOB = """  model: {{layers: 8, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000}
 """
 
 STRATEGIES = [
-    "NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI", "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG",
+    "NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI",
+    "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG",
 ]  # fmt: skip
 
 
@@ -86,11 +88,88 @@ def run(call: list[str]) -> str:
     return done.stdout
 
 
+def median_step(metrics: Path) -> float:
+    """Seconds of a step of a run, the first one left out."""
+    lines = metrics.read_text(encoding="utf-8").splitlines()
+    times = [json.loads(line)["time_s"] for line in lines]
+    return statistics.median(times[1:] or times)
+
+
 def cpu_idle() -> tuple[float, float]:
     """Idle and all seconds of the processors since boot."""
     with open("/proc/stat", encoding="ascii") as file:
         numbers = [float(word) for word in file.readline().split()[1:]]
     return numbers[3] + numbers[4], sum(numbers[:8])
+
+
+class Real:
+    """Four processes that compute, their profile and what they ran."""
+
+    KINDS = ("operators", "collectives", "overlap")
+    JOB = """  model: {{layers: 4, hidden: 512, heads: 8, ffn: 1408, vocab: 4096}}
+  cluster: {{name: here, device: {{name: cpu, memory: 16e9, memory_bandwidth: 40e9, peak:
+    {{fp32: 1e12, bf16: 1e12}}}}, devices_per_node: 4, devices: 4,
+    levels: [{{name: loopback, size: 4, bandwidth: 1e9}}]}}
+  batch: {{sequences: 16, length: 128}}
+  precision: fp32
+  conditions: {conditions}
+  measured: {measured}
+"""
+
+    def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
+        self.command = command
+        self.folder = folder
+        self.steps = max(options.steps, 8)
+        self.measured = Path(options.measured) if options.measured else folder / "measured.json"
+        self.data = folder / "tokens.txt"
+        self.data.write_bytes(bytes(97 + (i * i + i // 7) % 26 for i in range(200_000)))
+        if not options.measured:
+            self.sample()
+
+    def sample(self) -> None:
+        """Makes the machine's profile."""
+        tables = [str(self.folder / f"{kind}.csv") for kind in self.KINDS]
+        for kind, table in zip(self.KINDS, tables, strict=True):
+            begin = time.monotonic()
+            run([self.command, "sample", kind, "--ranks", "4", "-o", table])
+            print(f"sampled {kind} in {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        fitted = run([self.command, "fit", *tables, "-o", str(self.measured)])
+        print(fitted, file=sys.stderr)
+
+    def plans(self) -> dict[str, str]:
+        """Name and choices of every plan."""
+        sequence = "sequence_parallel: true\n"
+        found = {
+            f"data 4, {states}": f"parallel: {{data: 4}}\nmicro_batch: 2\n{strategy(states)}"
+            for states in ("NNN", "NNG", "NGG", "GGG")
+        }
+        found["data 4 group 2, IIG"] = (
+            "parallel: {data: 4}\nmicro_batch: 2\nsharding: {states: IIG, group: 2}\n"
+        )
+        found["tensor 2 data 2"] = f"parallel: {{tensor: 2, data: 2}}\nmicro_batch: 2\n{sequence}"
+        found["tensor 4"] = f"parallel: {{tensor: 4}}\nmicro_batch: 4\n{sequence}"
+        found["pipeline 2 data 2"] = "parallel: {pipeline: 2, data: 2}\nmicro_batch: 2\n"
+        found["pipeline 4"] = "parallel: {pipeline: 4}\nmicro_batch: 2\n"
+        found["context 2 data 2"] = "parallel: {context: 2, data: 2}\nmicro_batch: 2\n"
+        return found
+
+    def write(self, name: str, choices: str) -> Path:
+        """The plan as a file."""
+        job = self.JOB.format(conditions=CONDITIONS, measured=self.measured)
+        path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
+        path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
+        return path
+
+    def predicted(self, plan: Path) -> float:
+        """Seconds of a step, as predicted."""
+        return json.loads(run([self.command, "predict", str(plan), "--json"]))["step_time_s"]
+
+    def played(self, plan: Path) -> float:
+        """Seconds of a step: the median but for the first."""
+        metrics = plan.with_suffix(".jsonl")
+        words = ["train", str(plan), "--data", str(self.data), "--steps", str(self.steps)]
+        run([self.command, *words, "--metrics", str(metrics)])
+        return median_step(metrics)
 
 
 class Emulation:
@@ -106,6 +185,10 @@ class Emulation:
         self.measured = Path(options.measured) if options.measured else folder / "measured.json"
         if not options.measured:
             self.sample()
+
+    def plans(self) -> dict[str, str]:
+        """Name and choices of every plan."""
+        return plans()
 
     def in_lab(self, words: list[str]) -> str:
         """Runs `stepwright WORDS` as every rank of the lab."""
@@ -136,9 +219,7 @@ class Emulation:
         metrics = plan.with_suffix(".jsonl")
         words = ["train", str(plan), "--hold", "--scale", str(self.scale), "--steps"]
         self.in_lab([*words, str(self.steps), "--metrics", str(metrics)])
-        lines = metrics.read_text(encoding="utf-8").splitlines()
-        times = [json.loads(line)["time_s"] for line in lines]
-        return self.scale * statistics.median(times[1:] or times)
+        return self.scale * median_step(metrics)
 
 
 def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
@@ -153,12 +234,13 @@ def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
 
 
 def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> str:
-    """The tables in Markdown."""
+    """The tables in Markdown; no scale: computed."""
+    scaled = f" at scale {scale:g}" if scale else ", computed"
     errors = {name: predicted / measured - 1 for name, (predicted, measured) in rows.items()}
     size = sorted(abs(error) for error in errors.values())
     lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
     for name, (predicted, measured) in rows.items():
-        lines.append(f"| {name} | {predicted:.1f} | {measured:.1f} | {100 * errors[name]:+.1f} |")
+        lines.append(f"| {name} | {predicted:.4g} | {measured:.4g} | {100 * errors[name]:+.1f} |")
     paro = {name: row for name, row in rows.items() if name.startswith("data 16")}
     tau, pairs = kendall(paro)
     all_tau, all_pairs = kendall(rows)
@@ -166,14 +248,14 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     best = min(rows, key=lambda name: rows[name][1])
     lines += [
         "",
-        f"{len(rows)} plans at scale {scale:g}: median error {100 * statistics.median(size):.1f} %, "
-        f"worst {100 * size[-1]:.1f} %. The processors were idle for {100 * idle:.0f} % of the time.",
+        f"{len(rows)} plans{scaled}: median error {100 * statistics.median(size):.1f} %, "
+        f"worst {100 * size[-1]:.1f} %. Processors idle: {100 * idle:.0f} % of the time.",
         "",
         f"Order of the strategies: Kendall tau {tau:.2f} over {pairs} pairs predicted more than "
         f"{100 * APART:.0f} % apart; of all plans {all_tau:.2f} over {all_pairs}.",
         "",
-        f"Predicted fastest: {chosen}, measured {rows[chosen][1]:.1f} s. Measured fastest: {best}, "
-        f"{rows[best][1]:.1f} s ({100 * (rows[chosen][1] / rows[best][1] - 1):.1f} % less).",
+        f"Predicted fastest: {chosen}, measured {rows[chosen][1]:.4g} s. Measured fastest: {best}, "
+        f"{rows[best][1]:.4g} s ({100 * (rows[chosen][1] / rows[best][1] - 1):.1f} % less).",
     ]
     if RULE_OF_THUMB in rows:
         ratio = rows[RULE_OF_THUMB][1] / rows[chosen][1]
@@ -191,15 +273,16 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=100)
     parser.add_argument("--measured")
     parser.add_argument("--keep")
+    parser.add_argument("--real", action="store_true")
     options = parser.parse_args()
     command = str(Path(options.command).resolve())
     with tempfile.TemporaryDirectory() as made:
         folder = Path(options.keep or made)
         folder.mkdir(exist_ok=True)
-        emulation = Emulation(command, folder, options)
+        emulation = (Real if options.real else Emulation)(command, folder, options)
         rows = {}
         idle, spent = cpu_idle()
-        for name, choices in plans().items():
+        for name, choices in emulation.plans().items():
             if not re.search(options.only, name):
                 continue
             plan = emulation.write(name, choices)
@@ -207,12 +290,14 @@ def main() -> None:
             rows[name] = (emulation.predicted(plan), emulation.played(plan))
             predicted, measured = rows[name]
             print(
-                f"{name}: predicted {predicted:.1f} s, measured {measured:.1f} s "
+                f"{name}: predicted {predicted:.4g} s, measured {measured:.4g} s "
                 f"({100 * (predicted / measured - 1):+.1f} %), {time.monotonic() - begin:.0f} s",
                 file=sys.stderr,
             )
         later_idle, later_spent = cpu_idle()
-        text = report(rows, (later_idle - idle) / (later_spent - spent), options.scale)
+        text = report(
+            rows, (later_idle - idle) / (later_spent - spent), 0 if options.real else options.scale
+        )
     if options.output:
         Path(options.output).write_text(text, encoding="utf-8")
     print(text)

@@ -17,13 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A message longer than this is the last of its series.
-constexpr double kLongS = 0.25;
+constexpr double kLongS = 0.2;
 /// What a series of equal messages may take, and how many there are.
-constexpr double kSeriesS = 0.4;
-constexpr int kFewest = 4;
-constexpr int kMost = 30;
+constexpr double kSeriesS = 0.25;
+constexpr int kFewest = 3;
+constexpr int kMost = 20;
 constexpr std::int64_t kFirstBytes = 4096;
-constexpr std::int64_t kLastBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
 /// Between two messages.
 constexpr double kPauseS = 2e-3;
 
@@ -75,7 +75,7 @@ class MessageSampler {
     const Operator op = operator_of(operation);
     for (std::int64_t bytes = kFirstBytes; bytes <= kLastBytes; bytes *= 4) {
       HeldMessage message(op, static_cast<double>(bytes), group.size());
-      const double once = timed(message, group, 2);
+      const double once = timed(message, group, 1);
       const int times = std::clamp(static_cast<int>(kSeriesS / once), kFewest, kMost);
       const double seconds = timed(message, group, times);
       if (world_.rank == 0) {
