@@ -152,8 +152,7 @@ Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
     };
     compare_lists(key, find(planned), find(made), executed.steps, result);
   }
-  compare_sums(ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made},
-               result);
+  compare_sums(ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made}, result);
   result.communicators = std::ssize(keys);
   for (const auto& [key, list] : planned) result.calls += std::ssize(list) * executed.steps;
   return result;
