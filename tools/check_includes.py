@@ -15,6 +15,7 @@ BELOW = {
     "huggingface": "plan checkpoint",
     "step": "plan",
     "collective": "cluster",
+    "transport": "collective",
     "cost": "step collective",
     "fit": "cost",
     "traffic": "step collective",

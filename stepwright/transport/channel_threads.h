@@ -1,0 +1,38 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stepwright {
+
+/// Threads that are kept between runs; a run uses the caller's thread and as many more as it has
+/// channels.
+class ChannelThreads {
+ public:
+  ChannelThreads() = default;
+  ChannelThreads(const ChannelThreads&) = delete;
+  ChannelThreads& operator=(const ChannelThreads&) = delete;
+  ~ChannelThreads();
+
+  /// Runs `act(0)` to `act(count - 1)` side by side and returns when all are over. `act` throws
+  /// nothing. One run at a time.
+  void run(std::size_t count, const std::function<void(std::size_t)>& act);
+
+ private:
+  void serve(std::size_t index);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void(std::size_t)>* act_ = nullptr;
+  std::size_t count_ = 0;
+  std::size_t running_ = 0;
+  std::uint64_t round_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace stepwright

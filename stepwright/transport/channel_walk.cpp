@@ -1,0 +1,126 @@
+#include "stepwright/transport/channel_walk.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stepwright {
+namespace {
+
+bool overlap(PieceRun a, PieceRun b, std::int32_t a_pieces, std::int32_t b_pieces) {
+  return a.buffer == b.buffer && std::int64_t{a.piece} < std::int64_t{b.piece} + b_pieces &&
+         std::int64_t{b.piece} < std::int64_t{a.piece} + a_pieces;
+}
+
+/// Whether `later` may not start before `earlier`, of the same channel, is over. What is to be
+/// added arrives elsewhere and is added in order.
+bool must_follow(const ScheduleStep& later, const ScheduleStep& earlier) {
+  const auto meets = [&](PieceRun mine, PieceRun theirs) {
+    return overlap(mine, theirs, later.pieces, earlier.pieces);
+  };
+  switch (later.kind) {
+    case StepKind::kSend: return writes(earlier) && meets(later.source, earlier.target);
+    case StepKind::kReceive:
+      return (reads(earlier) && meets(later.target, earlier.source)) ||
+             (writes(earlier) && meets(later.target, earlier.target));
+    default: return false;
+  }
+}
+
+}  // namespace
+
+ChannelWalk::ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging)
+    : run_(run), index_(channel), channel_(run.schedule.channels[channel]), staging_(staging) {}
+
+void ChannelWalk::walk() {
+  for (std::size_t s = 0; s < channel_.steps.size(); ++s) {
+    const ScheduleStep& step = channel_.steps[s];
+    start_after_waits(s);
+    if ((sends(step) || receives(step)) && run_.memory.piece_bytes > 0) {
+      send_or_receive(s);
+      continue;
+    }
+    drain();
+    if (!sends(step) && !receives(step)) apply_own(step);
+    run_.state.step_over(index_);
+  }
+  drain();
+}
+
+void ChannelWalk::start_after_waits(std::size_t step) {
+  const std::size_t first = wait_;
+  while (wait_ < channel_.waits.size() &&
+         static_cast<std::size_t>(channel_.waits[wait_].step) <= step) {
+    ++wait_;
+  }
+  const std::span<const StepWait> waits(channel_.waits.data() + first, wait_ - first);
+  if (run_.state.all_over(waits)) return;
+  drain();
+  run_.state.await(waits);
+}
+
+void ChannelWalk::send_or_receive(std::size_t s) {
+  const ScheduleStep& step = channel_.steps[s];
+  if (clashes(step)) drain();
+  const auto total = static_cast<std::size_t>(step.pieces * run_.memory.piece_bytes);
+  const auto most = static_cast<std::size_t>(run_.message_bytes);
+  for (std::size_t offset = 0; offset < total; offset += most) {
+    if (flight_.size() == run_.in_flight) finish_first();
+    const std::size_t bytes = std::min(most, total - offset);
+    Part part{s, offset, bytes, offset + bytes == total, nullptr, nullptr};
+    if (step.kind == StepKind::kReceiveReduce) {
+      part.staged = staging_.data() + parts_++ % run_.in_flight * most;
+    }
+    part.transfer = start(step, part);
+    flight_.push_back(std::move(part));
+  }
+}
+
+std::unique_ptr<Transfer> ChannelWalk::start(const ScheduleStep& step, const Part& part) {
+  const RankMemory& memory = run_.memory;
+  if (sends(step)) {
+    return run_.transport.send(
+        channel_.lane, step.peer,
+        memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
+  }
+  std::span<std::byte> target(part.staged, part.bytes);
+  if (part.staged == nullptr) {
+    target = memory.write(step.target, step.pieces).subspan(part.offset, part.bytes);
+  }
+  return run_.transport.receive(channel_.lane, step.peer, target);
+}
+
+bool ChannelWalk::clashes(const ScheduleStep& step) const {
+  return std::ranges::any_of(
+      flight_, [&](const Part& part) { return must_follow(step, channel_.steps[part.step]); });
+}
+
+void ChannelWalk::apply_own(const ScheduleStep& step) {
+  const std::span<std::byte> target = run_.memory.write(step.target, step.pieces);
+  const std::span<const std::byte> source = run_.memory.read(step.source, step.pieces);
+  if (target.empty() || target.data() == source.data()) return;  // The caller gathers in place.
+  if (step.kind == StepKind::kCopy) {
+    std::memcpy(target.data(), source.data(), target.size());
+  } else {
+    combine(run_.reduction, target, source, target);
+  }
+}
+
+void ChannelWalk::finish_first() {
+  const Part part = std::move(flight_.front());
+  flight_.pop_front();
+  part.transfer->wait();
+  const ScheduleStep& step = channel_.steps[part.step];
+  if (part.staged != nullptr) {
+    combine(run_.reduction,
+            run_.memory.write(step.target, step.pieces).subspan(part.offset, part.bytes),
+            {part.staged, part.bytes},
+            run_.memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
+  }
+  if (part.last) run_.state.step_over(index_);
+}
+
+void ChannelWalk::drain() {
+  while (!flight_.empty()) finish_first();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stepwright/collective/schedule.h"
+#include "stepwright/transport/rank_memory.h"
+#include "stepwright/transport/reduction.h"
+#include "stepwright/transport/run_state.h"
+#include "stepwright/transport/transport.h"
+
+namespace stepwright {
+
+/// What all channels of a run share.
+struct RunContext {
+  const RankSchedule& schedule;
+  const RankMemory& memory;
+  Reduction reduction;
+  Transport& transport;
+  RunState& state;
+  std::int64_t message_bytes;
+  std::size_t in_flight;
+};
+
+/// Takes one channel through its steps. Messages are cut into parts; parts of later steps start
+/// before earlier ones are over where neither the channel's waits nor its memory forbid it, and end
+/// in order. What is to be added arrives in `staging` (`in_flight` slots of a part).
+class ChannelWalk {
+ public:
+  ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
+
+  /// Throws what the transport throws, and `Error{kRuntime}` when another channel has failed.
+  void walk();
+
+ private:
+  struct Part {
+    std::size_t step;
+    std::size_t offset;
+    std::size_t bytes;
+    bool last;
+    std::byte* staged;
+    std::unique_ptr<Transfer> transfer;
+  };
+
+  void start_after_waits(std::size_t step);
+  void send_or_receive(std::size_t step);
+  void apply_own(const ScheduleStep& step);
+  std::unique_ptr<Transfer> start(const ScheduleStep& step, const Part& part);
+  [[nodiscard]] bool clashes(const ScheduleStep& step) const;
+  void finish_first();
+  void drain();
+
+  const RunContext& run_;
+  std::size_t index_;
+  const ScheduleChannel& channel_;
+  std::span<std::byte> staging_;
+  std::size_t wait_ = 0;   ///< The first wait of a later step.
+  std::size_t parts_ = 0;  ///< Parts started.
+  std::deque<Part> flight_;
+};
+
+}  // namespace stepwright

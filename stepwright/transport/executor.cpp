@@ -1,0 +1,65 @@
+#include "stepwright/transport/executor.h"
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/transport/channel_walk.h"
+#include "stepwright/transport/run_state.h"
+
+namespace stepwright {
+namespace {
+
+/// Bytes of one slot that a channel needs for what it adds; 0 if it adds nothing.
+std::int64_t slot_bytes(const ScheduleChannel& channel, std::int64_t piece_bytes,
+                        std::int64_t most) {
+  std::int64_t longest = 0;
+  for (const ScheduleStep& step : channel.steps) {
+    if (step.kind == StepKind::kReceiveReduce)
+      longest = std::max(longest, step.pieces * piece_bytes);
+  }
+  return std::min(longest, most);
+}
+
+}  // namespace
+
+Executor::Executor(ExecutionLimits limits) : limits_(limits) {
+  if (limits.message_bytes < 16 || limits.message_bytes % 16 != 0) {
+    fail_input("message_bytes: not a positive multiple of 16");
+  }
+  if (limits.in_flight < 1) fail_input("in_flight: below 1");
+}
+
+void Executor::run(const RankSchedule& schedule, const RankMemory& memory,
+                   const Reduction& reduction, Transport& transport) {
+  const std::size_t channels = schedule.channels.size();
+  if (staging_.size() < channels) staging_.resize(channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    // Slots of full distance if messages are cut, so that their size needs no other memory.
+    const std::int64_t slot =
+        slot_bytes(schedule.channels[c], memory.piece_bytes, limits_.message_bytes);
+    const std::size_t need =
+        slot == 0 ? 0
+                  : static_cast<std::size_t>(limits_.message_bytes) * (limits_.in_flight - 1) +
+                        static_cast<std::size_t>(slot);
+    if (staging_[c].size() < need) staging_[c].resize(need);
+  }
+  RunState state(channels);
+  const RunContext context{
+      schedule, memory, reduction, transport, state, limits_.message_bytes, limits_.in_flight};
+  threads_.run(channels, [&](std::size_t c) {
+    try {
+      ChannelWalk(context, c, staging_[c]).walk();
+    } catch (...) {
+      if (state.fail(std::current_exception())) transport.abort();
+    }
+  });
+  state.rethrow();
+}
+
+std::int64_t Executor::staging_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& staging : staging_) bytes += std::ssize(staging);
+  return bytes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace stepwright {
+
+/// The upper half of a float, rounded to nearest even: bfloat16 as bits.
+struct Bfloat16 {
+  std::uint16_t bits;
+
+  static Bfloat16 from(float value) {
+    const auto wide = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
+    const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
+    return {static_cast<std::uint16_t>(is_nan ? 0x7fc0U : rounded)};
+  }
+  [[nodiscard]] float value() const {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+  }
+};
+
+/// IEEE half precision as bits, rounded to nearest even. Both ways are free of branches, so that
+/// loops over them use vectors (method: Maratyszcza's FP16).
+struct Float16 {
+  std::uint16_t bits;
+
+  static Float16 from(float value) {
+    const auto wide = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = (wide >> 16U) & 0x8000U;
+    const float magnitude = std::bit_cast<float>(wide & 0x7fffffffU);
+    // Too large becomes infinite in the first product; the second returns to the scale of a half.
+    float base = magnitude * std::bit_cast<float>(0x77800000U) * std::bit_cast<float>(0x08800000U);
+    // Adding a power of two well above the value leaves as many bits as a half has.
+    std::uint32_t exponent = (wide << 1U) & 0xff000000U;
+    exponent = exponent < 0x71000000U ? 0x71000000U : exponent;
+    base += std::bit_cast<float>((exponent >> 1U) + 0x07800000U);
+    const auto sum = std::bit_cast<std::uint32_t>(base);
+    const std::uint32_t finite = ((sum >> 13U) & 0x7c00U) + (sum & 0x0fffU);
+    const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
+    return {static_cast<std::uint16_t>(sign | (is_nan ? 0x7e00U : finite))};
+  }
+  [[nodiscard]] float value() const {
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
+    const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13U;
+    // 2^112 moves the exponent, of subnormal numbers too; infinite and NaN keep the largest one.
+    const float scaled = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000U);
+    const std::uint32_t special = magnitude >= 0x0f800000U ? 0x7f800000U : 0U;
+    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled) | special);
+  }
+};
+
+}  // namespace stepwright

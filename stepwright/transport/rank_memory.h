@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "stepwright/collective/schedule.h"
+
+namespace stepwright {
+
+/// The buffers of one rank as bytes, in pieces of equal size. Input and output do not overlap.
+struct RankMemory {
+  std::span<const std::byte> input;
+  std::span<std::byte> output;
+  std::span<std::byte> scratch;
+  std::int64_t piece_bytes = 0;
+
+  /// A run of `pieces` to be read.
+  [[nodiscard]] std::span<const std::byte> read(PieceRun run, std::int32_t pieces) const {
+    switch (run.buffer) {
+      case RankBuffer::kOutput: return cut<const std::byte>(output, run, pieces);
+      case RankBuffer::kScratch: return cut<const std::byte>(scratch, run, pieces);
+      default: return cut(input, run, pieces);
+    }
+  }
+  /// A run of `pieces` to be written, of the output or of scratch.
+  [[nodiscard]] std::span<std::byte> write(PieceRun run, std::int32_t pieces) const {
+    return cut(run.buffer == RankBuffer::kOutput ? output : scratch, run, pieces);
+  }
+
+ private:
+  template <typename Byte>
+  [[nodiscard]] std::span<Byte> cut(std::span<Byte> bytes, PieceRun run,
+                                    std::int32_t pieces) const {
+    return bytes.subspan(static_cast<std::size_t>(run.piece * piece_bytes),
+                         static_cast<std::size_t>(pieces * piece_bytes));
+  }
+};
+
+}  // namespace stepwright

@@ -1,0 +1,147 @@
+#include "stepwright/transport/reduction.h"
+
+#include <cassert>
+#include <type_traits>
+
+#include "stepwright/transport/half.h"
+
+namespace stepwright {
+namespace {
+
+/// What an element is calculated in.
+template <typename T>
+auto widened(T element) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return element;
+  } else {
+    return element.value();
+  }
+}
+
+template <typename T, typename Wide>
+T narrowed(Wide value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return T::from(static_cast<float>(value));
+  }
+}
+
+struct Sum {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(
+          static_cast<Unsigned>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+
+template <typename T, typename Op>
+void combine_apart(T* __restrict target, const T* __restrict incoming, const T* __restrict own,
+                   std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    target[i] = narrowed<T>(Op()(widened(incoming[i]), widened(own[i])));
+  }
+}
+
+template <typename T, typename Op>
+void combine_into(T* __restrict target, const T* __restrict incoming, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    target[i] = narrowed<T>(Op()(widened(incoming[i]), widened(target[i])));
+  }
+}
+
+/// Calls `act` with a null pointer to the type that stands for `type`.
+template <typename Act>
+void with_type(ElementType type, Act act) {
+  switch (type) {
+    case ElementType::kFloat64: return act(static_cast<double*>(nullptr));
+    case ElementType::kFloat32: return act(static_cast<float*>(nullptr));
+    case ElementType::kFloat16: return act(static_cast<Float16*>(nullptr));
+    case ElementType::kBfloat16: return act(static_cast<Bfloat16*>(nullptr));
+    case ElementType::kInt64: return act(static_cast<std::int64_t*>(nullptr));
+    case ElementType::kInt32: return act(static_cast<std::int32_t*>(nullptr));
+    case ElementType::kInt16: return act(static_cast<std::int16_t*>(nullptr));
+    case ElementType::kInt8: return act(static_cast<std::int8_t*>(nullptr));
+    case ElementType::kUint8: return act(static_cast<std::uint8_t*>(nullptr));
+  }
+}
+
+template <typename T, typename Op>
+void combine_as(std::span<std::byte> target, std::span<const std::byte> incoming,
+                std::span<const std::byte> own) {
+  auto* to = reinterpret_cast<T*>(target.data());
+  const auto* from = reinterpret_cast<const T*>(incoming.data());
+  const std::size_t count = target.size() / sizeof(T);
+  if (target.data() == own.data()) {
+    combine_into<T, Op>(to, from, count);
+  } else {
+    combine_apart<T, Op>(to, from, reinterpret_cast<const T*>(own.data()), count);
+  }
+}
+
+template <typename Act>
+void change(ElementType type, std::span<std::byte> elements, Act act) {
+  assert(is_floating(type));
+  with_type(type, [&](auto* tag) {
+    using T = std::remove_pointer_t<decltype(tag)>;
+    auto* values = reinterpret_cast<T*>(elements.data());
+    for (std::size_t i = 0; i < elements.size() / sizeof(T); ++i) {
+      using Wide = decltype(widened(values[i]));
+      values[i] = narrowed<T>(act(static_cast<Wide>(widened(values[i]))));
+    }
+  });
+}
+
+}  // namespace
+
+std::int64_t element_bytes(ElementType type) {
+  std::int64_t bytes = 0;
+  with_type(type, [&](auto* tag) { bytes = sizeof(*tag); });
+  return bytes;
+}
+
+bool is_floating(ElementType type) { return type <= ElementType::kBfloat16; }
+
+void combine(const Reduction& reduction, std::span<std::byte> target,
+             std::span<const std::byte> incoming, std::span<const std::byte> own) {
+  assert(target.size() == incoming.size() && target.size() == own.size());
+  with_type(reduction.type, [&](auto* tag) {
+    using T = std::remove_pointer_t<decltype(tag)>;
+    switch (reduction.kind) {
+      case ReduceKind::kSum: return combine_as<T, Sum>(target, incoming, own);
+      case ReduceKind::kMin: return combine_as<T, Min>(target, incoming, own);
+      case ReduceKind::kMax: return combine_as<T, Max>(target, incoming, own);
+    }
+  });
+}
+
+void multiply(ElementType type, std::span<std::byte> elements, double factor) {
+  change(type, elements,
+         [factor](auto value) { return value * static_cast<decltype(value)>(factor); });
+}
+
+void divide(ElementType type, std::span<std::byte> elements, double divisor) {
+  change(type, elements,
+         [divisor](auto value) { return value / static_cast<decltype(value)>(divisor); });
+}
+
+}  // namespace stepwright

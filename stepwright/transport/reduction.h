@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace stepwright {
+
+/// Types of elements that can be summed.
+enum class ElementType : std::uint8_t {
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBfloat16,
+  kInt64,
+  kInt32,
+  kInt16,
+  kInt8,
+  kUint8,
+};
+
+/// How two elements become one. Integers wrap round, as everywhere in the field.
+enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
+
+/// What a reduction does with elements. Types of 16 bits are widened for each operation and rounded
+/// to nearest even after it.
+struct Reduction {
+  ElementType type = ElementType::kFloat32;
+  ReduceKind kind = ReduceKind::kSum;
+};
+
+/// Bytes of an element.
+std::int64_t element_bytes(ElementType type);
+
+bool is_floating(ElementType type);
+
+/// `target[i]` = `incoming[i]` with `own[i]`. All of equal length, a multiple of the element;
+/// `target` may be `own` but overlaps neither in part.
+void combine(const Reduction& reduction, std::span<std::byte> target,
+             std::span<const std::byte> incoming, std::span<const std::byte> own);
+
+/// `elements[i]` *= `factor`, for floating types; the product is rounded once.
+void multiply(ElementType type, std::span<std::byte> elements, double factor);
+
+/// `elements[i]` /= `divisor`, for floating types; the quotient is rounded once.
+void divide(ElementType type, std::span<std::byte> elements, double divisor);
+
+}  // namespace stepwright

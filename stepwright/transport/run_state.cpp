@@ -1,0 +1,52 @@
+#include "stepwright/transport/run_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+
+void RunState::step_over(std::size_t channel) {
+  {
+    const std::scoped_lock lock(mutex_);
+    ++done_[channel];
+  }
+  changed_.notify_all();
+}
+
+bool RunState::over(std::span<const StepWait> waits) const {
+  return std::ranges::all_of(waits, [&](const StepWait& wait) {
+    return done_[static_cast<std::size_t>(wait.on.channel)] > wait.on.step;
+  });
+}
+
+bool RunState::all_over(std::span<const StepWait> waits) {
+  if (waits.empty()) return true;
+  const std::scoped_lock lock(mutex_);
+  return over(waits);
+}
+
+void RunState::await(std::span<const StepWait> waits) {
+  if (waits.empty()) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failure_ != nullptr || over(waits); });
+  if (failure_) throw Error(ErrorKind::kRuntime, "another channel has failed");
+}
+
+bool RunState::fail(std::exception_ptr failure) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) return false;
+    failure_ = std::move(failure);
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void RunState::rethrow() const {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace stepwright
