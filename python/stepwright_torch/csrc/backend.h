@@ -1,0 +1,139 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <utility>
+#include <vector>
+
+#include "python/stepwright_torch/csrc/engine.h"
+#include "python/stepwright_torch/csrc/passed_work.h"
+#include "python/stepwright_torch/csrc/runner.h"
+#include "python/stepwright_torch/csrc/tally.h"
+
+namespace stepwright {
+
+/// What a group is made of.
+struct GroupSetup {
+  c10::intrusive_ptr<c10d::Store> store;
+  int rank = 0;
+  int size = 1;
+  std::chrono::milliseconds timeout{};
+  std::vector<std::int64_t> global_ranks;
+  std::vector<std::int32_t>
+      tiers;                   ///< {members, nodes}; empty: not rectangular, nothing scheduled.
+  std::int64_t min_bytes = 0;  ///< Full buffers below go to the wrapped backend.
+  EngineOptions engine;
+  c10::intrusive_ptr<c10d::Backend> wrapped;       ///< For tensors in host memory, and without.
+  c10::intrusive_ptr<c10d::Backend> wrapped_cuda;  ///< For those of CUDA devices; may be null.
+  std::vector<c10::intrusive_ptr<c10d::Backend>> lanes;
+};
+
+/// A sub-group of a group: its store, ranks in the group, timeout.
+using SplitGroup = std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Store>,
+                                                                   std::vector<int>, double)>;
+
+/// The process group "stepwright": all-reduce, all-gather, reduce-scatter and all-to-all of tensors
+/// in host memory run as schedules; everything else goes to the wrapped backend and is counted.
+class StepwrightBackend : public c10d::Backend {
+ public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  StepwrightBackend(GroupSetup setup, SplitGroup split);
+  ~StepwrightBackend() override;
+
+  const std::string getBackendName() const override { return "stepwright"; }
+  c10::intrusive_ptr<Options> getBackendOptions() override;
+  bool supportsSplitting() const override { return true; }
+  bool supportsCoalescing() const override { return true; }
+  void setTimeout(std::chrono::milliseconds timeout) override;
+  void startCoalescing() override;
+  Work endCoalescing() override;
+  c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<c10d::Store>& store,
+                                    const std::vector<int>& ranks,
+                                    const c10::intrusive_ptr<Options>& opts) override;
+  void abort() override;
+  void shutdown() override;
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override { return calls_; }
+  c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
+
+  Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  Work allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
+  Work _allgather_base(at::Tensor& output, at::Tensor& input,
+                       const c10d::AllgatherOptions& opts) override;
+  Work allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                 const c10d::AllgatherOptions& opts) override;
+  Work allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const c10d::AllgatherOptions& opts) override;
+  Work _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                            const c10d::ReduceScatterOptions& opts) override;
+  Work reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                      const c10d::ReduceScatterOptions& opts) override;
+  Work reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const c10d::ReduceScatterOptions& opts) override;
+  Work alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                     std::vector<int64_t>& input_splits,
+                     const c10d::AllToAllOptions& opts) override;
+
+  Work alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
+  Work allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  Work allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                           const c10d::AllgatherOptions& opts) override;
+  Work broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
+  Work reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
+  Work gather(std::vector<Tensors>& outputs, Tensors& inputs,
+              const c10d::GatherOptions& opts) override;
+  Work scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+               const c10d::ScatterOptions& opts) override;
+  Work send(Tensors& tensors, int to, int tag) override;
+  Work recv(Tensors& tensors, int from, int tag) override;
+  Work recvAnysource(Tensors& tensors, int tag) override;
+  Work barrier(const c10d::BarrierOptions& opts) override;
+  void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
+
+  [[nodiscard]] const GroupSetup& setup() const { return setup_; }
+  [[nodiscard]] std::map<Tally::Key, Tally::Count> counts() const { return tally_.counts(); }
+  [[nodiscard]] std::int64_t peak_scratch_bytes() const;
+
+ private:
+  /// A collective that might be scheduled.
+  struct Request {
+    const char* name;
+    Collective collective;
+    c10d::OpType type;
+    at::Tensor input;
+    at::Tensor output;
+    std::optional<c10d::ReduceOp> op;
+    std::chrono::milliseconds timeout;
+  };
+
+  /// Why a request goes to the wrapped backend; empty: it does not.
+  [[nodiscard]] std::string reason_against(const Request& request) const;
+  Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
+  void record(const Request& request) const;
+  [[nodiscard]] std::string text_of(const Request& request) const;
+  /// Counts and wraps a call of the wrapped backend.
+  Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
+            const std::function<Work(Backend&)>& act);
+  Work kept(Work work);
+  c10d::Backend& wrapped_for(const at::Tensor* tensor);
+
+  GroupSetup setup_;
+  SplitGroup split_;
+  Tally tally_;
+  StatusBoard board_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Runner> runner_;
+  std::uint64_t calls_ = 0;
+  bool coalescing_ = false;
+  std::vector<Work> coalesced_;
+};
+
+}  // namespace stepwright

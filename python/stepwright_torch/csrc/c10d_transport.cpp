@@ -1,0 +1,119 @@
+#include "python/stepwright_torch/csrc/c10d_transport.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+
+namespace {
+
+/// Bytes as the tensor that a process group sends or receives.
+at::Tensor tensor_of(const std::byte* bytes, std::size_t size) {
+  return at::from_blob(const_cast<std::byte*>(bytes), {static_cast<std::int64_t>(size)}, at::kByte);
+}
+
+}  // namespace
+
+/// One message; knows its transport while it lives, so that `abort` reaches it.
+class C10dTransfer : public Transfer {
+ public:
+  C10dTransfer(C10dTransport& transport, c10::intrusive_ptr<c10d::Work> work, std::string what)
+      : transport_(transport), work_(std::move(work)), what_(std::move(what)) {
+    transport_.register_work(work_.get());
+  }
+  ~C10dTransfer() override { transport_.forget(work_.get()); }
+
+  void wait() override {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        transport_.deadline_ - std::chrono::steady_clock::now());
+    bool over = false;
+    try {
+      over = work_->wait(std::max(left, std::chrono::milliseconds(1)));
+    } catch (const std::exception& error) {
+      throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", what_, first_line(error.what())));
+    }
+    if (!over) throw Error(ErrorKind::kRuntime, what_ + ": aborted");
+  }
+
+ private:
+  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+  C10dTransport& transport_;
+  c10::intrusive_ptr<c10d::Work> work_;
+  std::string what_;
+};
+
+C10dTransport::C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes) {
+  for (auto& lane : lanes) lanes_.push_back({std::move(lane), std::make_unique<std::mutex>()});
+}
+
+void C10dTransport::begin(std::chrono::milliseconds timeout) {
+  deadline_ = std::chrono::steady_clock::now() + timeout;
+}
+
+template <typename Start>
+std::unique_ptr<Transfer> C10dTransport::started(const char* what, int lane, std::int32_t peer,
+                                                 Start start) {
+  if (lane >= static_cast<int>(lanes_.size())) {
+    throw Error(ErrorKind::kRuntime, fmt::format("lane {} is closed", lane));
+  }
+  Lane& used = lanes_[static_cast<std::size_t>(lane)];
+  std::string name = fmt::format("{} rank {}", what, peer);
+  c10::intrusive_ptr<c10d::Work> work;
+  try {
+    const std::scoped_lock lock(*used.mutex);
+    work = start(*used.backend);
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", name, error.what()));
+  }
+  return std::make_unique<C10dTransfer>(*this, std::move(work), std::move(name));
+}
+
+std::unique_ptr<Transfer> C10dTransport::send(int lane, std::int32_t peer,
+                                              std::span<const std::byte> bytes) {
+  return started("send to", lane, peer, [&](c10d::Backend& backend) {
+    std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
+    return backend.send(tensors, peer, 0);
+  });
+}
+
+std::unique_ptr<Transfer> C10dTransport::receive(int lane, std::int32_t peer,
+                                                 std::span<std::byte> bytes) {
+  return started("receive from", lane, peer, [&](c10d::Backend& backend) {
+    std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
+    return backend.recv(tensors, peer, 0);
+  });
+}
+
+void C10dTransport::register_work(c10d::Work* work) {
+  const std::scoped_lock lock(mutex_);
+  if (aborted_) throw Error(ErrorKind::kRuntime, "aborted");
+  live_.insert(work);
+}
+
+void C10dTransport::forget(c10d::Work* work) {
+  const std::scoped_lock lock(mutex_);
+  live_.erase(work);
+}
+
+void C10dTransport::abort() noexcept {
+  const std::scoped_lock lock(mutex_);
+  aborted_ = true;
+  for (c10d::Work* work : live_) {
+    try {
+      work->abort();
+    } catch (const std::exception&) {
+      continue;  // It has failed by itself.
+    }
+  }
+}
+
+void C10dTransport::close() { lanes_.clear(); }
+
+}  // namespace stepwright

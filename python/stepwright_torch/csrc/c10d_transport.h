@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <vector>
+
+#include "stepwright/transport/transport.h"
+
+namespace stepwright {
+
+/// Messages of a process group's point-to-point operations: lane k is `lanes[k]`, a backend of its
+/// own, so that lanes do not wait for each other. Used by one run at a time.
+class C10dTransport : public Transport {
+ public:
+  explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
+
+  /// Every wait from now on ends within `timeout`, with an error.
+  void begin(std::chrono::milliseconds timeout);
+
+  std::unique_ptr<Transfer> send(int lane, std::int32_t peer,
+                                 std::span<const std::byte> bytes) override;
+  std::unique_ptr<Transfer> receive(int lane, std::int32_t peer,
+                                    std::span<std::byte> bytes) override;
+  void abort() noexcept override;
+
+  /// Gives the backends up, which closes their connections: the peers' messages fail then. After
+  /// `abort`, outside of runs.
+  void close();
+
+ private:
+  friend class C10dTransfer;
+  struct Lane {
+    c10::intrusive_ptr<c10d::Backend> backend;
+    std::unique_ptr<std::mutex> mutex;
+  };
+
+  template <typename Start>
+  std::unique_ptr<Transfer> started(const char* what, int lane, std::int32_t peer, Start start);
+  void register_work(c10d::Work* work);
+  void forget(c10d::Work* work);
+
+  std::vector<Lane> lanes_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::mutex mutex_;
+  std::set<c10d::Work*> live_;
+  bool aborted_ = false;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,152 @@
+#include "python/stepwright_torch/csrc/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "stepwright/transport/greeting.h"
+
+namespace stepwright {
+namespace {
+
+/// Memory that outlives a call; more is given back.
+constexpr std::int64_t kKeptBytes = 64 << 20;
+
+/// The relay sends whole groups as one message; chunks would make them many.
+Method method_for(Method chosen, Collective collective) {
+  return collective == Collective::kAllToAll ? Method::kRelay : chosen;
+}
+
+std::span<std::byte> span_of(const at::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+bool overlaps(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
+std::int64_t largest_divisor(std::int64_t number, std::int32_t most) {
+  for (std::int32_t divisor = most; divisor > 1; --divisor) {
+    if (number % divisor == 0) return divisor;
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::span<std::byte> Room::take(std::int64_t bytes) {
+  if (bytes > bytes_) {
+    release();
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    bytes_ = bytes;
+  }
+  return {memory_.get(), static_cast<std::size_t>(bytes)};
+}
+
+void Room::release() {
+  memory_.reset();
+  bytes_ = 0;
+}
+
+Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
+               std::vector<c10::intrusive_ptr<c10d::Backend>> lanes)
+    : tiers_(std::move(tiers)),
+      ranks_(ranks_of({.tiers = tiers_})),
+      rank_(rank),
+      options_(options),
+      transport_(std::move(lanes)),
+      executor_({.message_bytes = options.message_bytes}) {}
+
+std::int32_t Engine::chunks_for(std::int64_t block_bytes) const {
+  const std::int64_t wanted = block_bytes / std::max<std::int64_t>(1, options_.chunk_bytes);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, options_.most_chunks));
+}
+
+const Engine::Plan& Engine::plan(Collective collective, std::int32_t chunks) {
+  const auto key = std::pair(collective, chunks);
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  const ScheduleSpec spec{method_for(options_.method, collective), collective, tiers_, chunks};
+  Plan made{schedule_frame(spec), schedule_rank(spec, rank_)};
+  return plans_.emplace(key, std::move(made)).first->second;
+}
+
+void Engine::run(const Call& call) {
+  transport_.begin(call.timeout);
+  if (call.collective == Collective::kAllReduce) {
+    run_all_reduce(call);
+  } else {
+    run_blocks(call);
+  }
+  note_peak();
+  for (Room* room : {&input_, &output_, &scratch_}) {
+    if (room->bytes() > kKeptBytes) room->release();
+  }
+}
+
+void Engine::run_blocks(const Call& call) {
+  const bool gathers = call.collective == Collective::kAllGather;
+  const at::Tensor& full = gathers ? call.output : call.input;
+  const std::int64_t block = full.numel() / ranks_;
+  const std::int64_t bytes = block * full.element_size();
+  const bool relayed = call.collective == Collective::kAllToAll;
+  const auto chunks =
+      static_cast<std::int32_t>(relayed ? 1 : largest_divisor(block, chunks_for(bytes)));
+  const Plan& used = plan(call.collective, chunks);
+  greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
+  std::span<const std::byte> input = span_of(call.input);
+  // A gather may find its input at its place of the output, where it will stand.
+  if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
+    input = prepared(call, input, std::ssize(input));
+  }
+  run_part(call, used, {input, span_of(call.output), block / chunks});
+}
+
+void Engine::run_all_reduce(const Call& call) {
+  const std::int64_t element = call.output.element_size();
+  const std::int64_t total = call.output.numel();
+  const std::int64_t segment =
+      std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
+  const std::int32_t chunks = chunks_for(segment * element / ranks_);
+  const Plan& used = plan(call.collective, chunks);
+  greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
+  const std::span<std::byte> all = span_of(call.output);
+  for (std::int64_t first = 0; first < total; first += segment) {
+    const std::int64_t count = std::min(segment, total - first);
+    const std::int64_t piece = (count + used.frame.pieces - 1) / used.frame.pieces;
+    const std::int64_t padded = piece * used.frame.pieces;
+    const std::span<std::byte> own = all.subspan(static_cast<std::size_t>(first * element),
+                                                 static_cast<std::size_t>(count * element));
+    const std::span<const std::byte> input = prepared(call, own, padded * element);
+    const std::span<std::byte> output = padded == count ? own : output_.take(padded * element);
+    run_part(call, used, {input, output, piece});
+    if (padded != count) std::memcpy(own.data(), output.data(), own.size());
+  }
+}
+
+/// A copy of `input`, with the call's factor, and zeros up to `bytes`.
+std::span<const std::byte> Engine::prepared(const Call& call, std::span<const std::byte> input,
+                                            std::int64_t bytes) {
+  const std::span<std::byte> copy = input_.take(bytes);
+  if (!input.empty()) std::memcpy(copy.data(), input.data(), input.size());
+  std::ranges::fill(copy.subspan(input.size()), std::byte{0});
+  if (call.factor) multiply(call.reduction.type, copy.first(input.size()), *call.factor);
+  return copy;
+}
+
+void Engine::run_part(const Call& call, const Plan& plan, const Part& part) {
+  const std::int64_t piece_bytes = part.piece_elements * call.output.element_size();
+  const RankMemory memory{part.input, part.output,
+                          scratch_.take(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
+  executor_.run(plan.schedule, memory, call.reduction, transport_);
+  if (call.average) divide(call.reduction.type, part.output, ranks_);
+}
+
+void Engine::note_peak() {
+  peak_ = std::max(peak_,
+                   input_.bytes() + output_.bytes() + scratch_.bytes() + executor_.staging_bytes());
+}
+
+}  // namespace stepwright

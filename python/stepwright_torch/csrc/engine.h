@@ -1,0 +1,103 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "python/stepwright_torch/csrc/c10d_transport.h"
+#include "stepwright/collective/generate.h"
+#include "stepwright/transport/executor.h"
+
+namespace stepwright {
+
+/// What a person can choose; the same on all ranks.
+struct EngineOptions {
+  Method method = Method::kHoRing;
+  std::int64_t chunk_bytes = 512 << 10;   ///< A block is cut into chunks of about this size,
+  std::int32_t most_chunks = 32;          ///< but not into more.
+  std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
+  std::int64_t message_bytes = 1 << 20;   ///< Longest message.
+};
+
+/// A collective on flat, contiguous tensors. An all-reduce has its output as input.
+struct Call {
+  Collective collective{};
+  std::string text;  ///< "all_reduce sum of 12 Float (call 3)": the same on all ranks.
+  at::Tensor input;
+  at::Tensor output;
+  Reduction reduction;
+  std::optional<double> factor;  ///< Of every input, before the sum.
+  bool average = false;          ///< Divides the sum by the number of ranks.
+  std::chrono::milliseconds timeout{};
+};
+
+/// Memory that is kept for the next call.
+class Room {
+ public:
+  std::span<std::byte> take(std::int64_t bytes);
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  void release();
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::int64_t bytes_ = 0;
+};
+
+/// Runs one rank's part of collectives, one after the other.
+class Engine {
+ public:
+  Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
+         std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
+
+  /// Throws what the transport throws, and `Error{kInput}` when another rank calls something else.
+  void run(const Call& call);
+
+  void abort() noexcept { transport_.abort(); }
+  /// Closes the connections. Not during a run.
+  void close() { transport_.close(); }
+
+  /// Scratch, copies of inputs and messages: the most that was held at a time.
+  [[nodiscard]] std::int64_t peak_scratch_bytes() const { return peak_; }
+
+ private:
+  struct Plan {
+    CollectiveSchedule frame;
+    RankSchedule schedule;
+  };
+  /// The input and output of one schedule run, and elements of a piece.
+  struct Part {
+    std::span<const std::byte> input;
+    std::span<std::byte> output;
+    std::int64_t piece_elements;
+  };
+
+  [[nodiscard]] std::int32_t chunks_for(std::int64_t block_bytes) const;
+  const Plan& plan(Collective collective, std::int32_t chunks);
+  void run_blocks(const Call& call);
+  void run_all_reduce(const Call& call);
+  void run_part(const Call& call, const Plan& plan, const Part& part);
+  std::span<const std::byte> prepared(const Call& call, std::span<const std::byte> input,
+                                      std::int64_t bytes);
+  void note_peak();
+
+  std::vector<std::int32_t> tiers_;
+  std::int32_t ranks_;
+  std::int32_t rank_;
+  EngineOptions options_;
+  C10dTransport transport_;
+  Executor executor_;
+  std::map<std::pair<Collective, std::int32_t>, Plan> plans_;
+  Room input_;
+  Room output_;
+  Room scratch_;
+  std::int64_t peak_ = 0;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,88 @@
+#include <pybind11/chrono.h>
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/utils/pybind.h>
+#include <torch/version.h>
+
+#include "python/stepwright_torch/csrc/backend.h"
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+namespace {
+
+namespace py = pybind11;
+using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
+
+Method method_of(const std::string& word) {
+  for (const auto& [method, name] : kMethodNames) {
+    if (name == word) return method;
+  }
+  throw py::value_error("method: " + word + " is unknown");
+}
+
+/// The keys of `settings` are those of `Settings` in settings.py; all are there.
+BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::dict& settings,
+                      const std::vector<BackendPointer>& wrapped,
+                      const std::vector<BackendPointer>& lanes, SplitGroup split) {
+  GroupSetup setup;
+  setup.store = store;
+  setup.rank = settings["rank"].cast<int>();
+  setup.size = settings["size"].cast<int>();
+  const auto seconds = std::chrono::duration<double>(settings["timeout_s"].cast<double>());
+  setup.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+  setup.global_ranks = settings["global_ranks"].cast<std::vector<std::int64_t>>();
+  setup.tiers = settings["tiers"].cast<std::vector<std::int32_t>>();
+  setup.min_bytes = settings["min_bytes"].cast<std::int64_t>();
+  setup.engine.method = method_of(settings["method"].cast<std::string>());
+  setup.engine.chunk_bytes = settings["chunk_bytes"].cast<std::int64_t>();
+  setup.engine.most_chunks = settings["most_chunks"].cast<std::int32_t>();
+  setup.engine.segment_bytes = settings["segment_bytes"].cast<std::int64_t>();
+  setup.wrapped = wrapped.at(0);
+  if (wrapped.size() > 1) setup.wrapped_cuda = wrapped[1];
+  setup.lanes = lanes;
+  const py::gil_scoped_release released;
+  return c10::make_intrusive<StepwrightBackend>(std::move(setup), std::move(split));
+}
+
+py::dict report(const BackendPointer& backend) {
+  const auto* own = dynamic_cast<const StepwrightBackend*>(backend.get());
+  if (own == nullptr) throw py::type_error("not a group of the backend 'stepwright'");
+  py::list calls;
+  for (const auto& [key, count] : own->counts()) {
+    py::dict row;
+    row["operation"] = key.first;
+    row["wrapped_because"] = key.second;
+    row["calls"] = count.calls;
+    row["bytes"] = count.bytes;
+    calls.append(row);
+  }
+  py::dict result;
+  result["tiers"] = own->setup().tiers;
+  result["method"] = std::string(name_of(kMethodNames, own->setup().engine.method));
+  result["min_bytes"] = own->setup().min_bytes;
+  result["peak_scratch_bytes"] = own->peak_scratch_bytes();
+  result["calls"] = calls;
+  return result;
+}
+
+std::vector<std::string> methods() {
+  std::vector<std::string> names;
+  for (const auto& [method, name] : kMethodNames) {
+    for (const Collective collective :
+         {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+      if (why_not({method, collective, {2, 2}})) break;
+      if (collective == Collective::kReduceScatter) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+}  // namespace stepwright
+
+PYBIND11_MODULE(_C, module) {
+  module.attr("built_for") = TORCH_VERSION;
+  module.def("create", &stepwright::create);
+  module.def("report", &stepwright::report);
+  module.def("methods", &stepwright::methods);
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+
+#include "stepwright/transport/reduction.h"
+
+namespace stepwright {
+
+/// A reduction as the library knows it, or nothing if it does not.
+struct KnownReduction {
+  Reduction reduction;
+  std::optional<double> factor;
+  bool average = false;
+};
+std::optional<ElementType> element_type(at::ScalarType type);
+std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
+
+/// "sum", "average", ...
+const char* reduction_name(const c10d::ReduceOp& op);
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <utility>
+#include <vector>
+
+namespace stepwright {
+
+/// A collective under way, completed by the thread that runs it. Holds its outputs.
+class ScheduledWork : public c10d::Work {
+ public:
+  ScheduledWork(int rank, c10d::OpType type, const std::string& title,
+                const std::vector<at::Tensor>& inputs, std::vector<at::Tensor> outputs,
+                std::uint64_t number)
+      : Work(rank, type, title.c_str(), inputs),
+        outputs_(std::move(outputs)),
+        number_(number),
+        future_(c10::make_intrusive<c10::ivalue::Future>(
+            c10::ListType::create(c10::TensorType::get()))) {}
+
+  void succeed() {
+    future_->markCompleted(c10::IValue(outputs_));
+    finish();
+  }
+  void fail(const std::exception_ptr& failure) {
+    future_->setError(failure);
+    finish(failure);
+  }
+
+  std::vector<at::Tensor> result() override { return outputs_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  std::uint64_t getSequencenumber() const override { return number_; }
+
+ private:
+  std::vector<at::Tensor> outputs_;
+  std::uint64_t number_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+}  // namespace stepwright

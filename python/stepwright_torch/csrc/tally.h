@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace stepwright {
+
+/// What a group was called for: run as a schedule, or given to the wrapped backend and why.
+class Tally {
+ public:
+  struct Count {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;  ///< Of full buffers.
+  };
+  using Key = std::pair<std::string, std::string>;  ///< Operation; reason, or empty.
+
+  void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    Count& count = counts_[{operation, reason}];
+    ++count.calls;
+    count.bytes += bytes;
+  }
+  [[nodiscard]] std::map<Key, Count> counts() const {
+    const std::scoped_lock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Key, Count> counts_;
+};
+
+}  // namespace stepwright
