@@ -18,6 +18,8 @@ at::Tensor tensor_of(const std::byte* bytes, std::size_t size) {
   return at::from_blob(const_cast<std::byte*>(bytes), {static_cast<std::int64_t>(size)}, at::kByte);
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 }  // namespace
 
 /// One message; knows its transport while it lives, so that `abort` reaches it.
@@ -42,8 +44,6 @@ class C10dTransfer : public Transfer {
   }
 
  private:
-  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
   C10dTransport& transport_;
   c10::intrusive_ptr<c10d::Work> work_;
   std::string what_;
@@ -65,12 +65,16 @@ std::unique_ptr<Transfer> C10dTransport::started(const char* what, int lane, std
   }
   Lane& used = lanes_[static_cast<std::size_t>(lane)];
   std::string name = fmt::format("{} rank {}", what, peer);
+  // To start may itself wait for a peer: connections are made when they are first used.
+  if (std::chrono::steady_clock::now() > deadline_) {
+    throw Error(ErrorKind::kRuntime, name + ": no time is left");
+  }
   c10::intrusive_ptr<c10d::Work> work;
   try {
     const std::scoped_lock lock(*used.mutex);
     work = start(*used.backend);
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", name, error.what()));
+    throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", name, first_line(error.what())));
   }
   return std::make_unique<C10dTransfer>(*this, std::move(work), std::move(name));
 }

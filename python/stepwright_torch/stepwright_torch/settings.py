@@ -27,7 +27,7 @@ class Settings:
         for field in fields(self):
             value = getattr(self, field.name)
             least = 0 if field.name in ("node_size", "min_bytes") else 1
-            if field.type == "int" and value < least:
+            if isinstance(value, int) and value < least:
                 raise ValueError(f"{PREFIX}{field.name.upper()}: {value} is below {least}")
 
     @classmethod

@@ -1,0 +1,162 @@
+"""Ranks that disagree, die or leave, and many collectives in a row."""
+
+import os
+import time
+import unittest
+
+import torch
+import torch.distributed as dist
+from ranks import RANKS, Failed, on_ranks, outcomes
+
+
+def different_operations(rank: int) -> None:
+    if rank == 2:
+        dist.all_gather_into_tensor(torch.empty(4000), torch.ones(1000))
+    else:
+        dist.all_reduce(torch.ones(4000))
+
+
+def different_sizes(rank: int) -> None:
+    dist.all_reduce(torch.ones(4000 if rank != 1 else 4001))
+
+
+def scheduled_and_not(rank: int) -> None:
+    if rank == 3:
+        dist.broadcast(torch.ones(4000), 3)
+        dist.barrier()
+    else:
+        dist.all_reduce(torch.ones(4000))
+
+
+def one_is_missing(rank: int) -> tuple[str, float]:
+    start = time.monotonic()
+    if rank == 1:
+        time.sleep(8)
+        return "", 0
+    try:
+        dist.all_reduce(torch.ones(4000))
+    except dist.DistBackendError as error:
+        return str(error), time.monotonic() - start
+    return "", 0
+
+
+def one_dies(rank: int) -> None:
+    for i in range(10_000):
+        if rank == 3 and i == 50:
+            os._exit(1)
+        dist.all_reduce(torch.ones(20_000))
+
+
+def destroyed_at_work(rank: int) -> str:
+    dist.all_reduce(torch.ones(100))
+    work = dist.all_reduce(torch.ones(1000), async_op=True) if rank != 1 else None
+    dist.distributed_c10d._abort_process_group() if work else dist.destroy_process_group()
+    if work is None:
+        return ""
+    try:
+        work.wait()
+    except dist.DistBackendError as error:
+        return str(error).splitlines()[0]
+    return "no error"
+
+
+def after_a_failure(rank: int) -> list[str]:
+    texts = []
+    for count in (1000 + rank, 2000):
+        try:
+            dist.all_reduce(torch.ones(count))
+        except dist.DistBackendError as error:
+            texts.append(str(error).splitlines()[0])
+    return texts
+
+
+def held() -> tuple[int, int]:
+    """Resident bytes and open descriptors of this process."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        pages = int(file.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir("/proc/self/fd"))
+
+
+def many(_rank: int) -> tuple[int, int]:
+    tensor = torch.ones(2000)
+    out = torch.empty(RANKS * 2000)
+    part = torch.empty(500)
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            dist.all_reduce(tensor, op=dist.ReduceOp.AVG)
+            dist.all_gather_into_tensor(out, tensor)
+            dist.reduce_scatter_tensor(part, tensor, op=dist.ReduceOp.AVG)
+            dist.broadcast(tensor, 0)
+
+    some(250)
+    before = held()
+    some(2500)
+    after = held()
+    assert torch.equal(tensor, torch.ones(2000))
+    return after[0] - before[0], after[1] - before[1]
+
+
+class Faults(unittest.TestCase):
+    def texts(self, act, timeout_s: float) -> list[str]:
+        """What the ranks complain of."""
+        results = outcomes(act, timeout_s=timeout_s)
+        return [str(result) if isinstance(result, Failed) else "" for result in results]
+
+    def test_names_ranks_that_call_something_else(self):
+        texts = self.texts(different_operations, 20)
+        self.assertRegex(
+            texts[0],
+            r"rank 0 calls all_reduce sum of 4000 Float \(call 1\) in 1, "
+            r"but rank 2 calls all_gather of 4000 Float",
+        )
+        self.assertIn("rank 2 calls all_gather of 4000", texts[2])
+        self.assertTrue(all(texts), texts)
+
+    def test_names_ranks_with_another_size(self):
+        texts = self.texts(different_sizes, 20)
+        self.assertIn("but rank 1 calls all_reduce sum of 4001 Float", texts[0])
+        self.assertTrue(all(texts), texts)
+
+    def test_names_ranks_whose_call_went_to_the_wrapped_backend(self):
+        texts = self.texts(scheduled_and_not, 3)
+        self.assertIn("all_reduce sum of 4000 Float (call 1) failed on rank 0", texts[0])
+        self.assertIn("rank 3 was in broadcast of 4000", texts[0] + texts[1] + texts[2])
+        self.assertTrue(all(texts), texts)
+
+    def test_ends_within_the_timeout_when_one_does_not_come(self):
+        results = on_ranks(one_is_missing, timeout_s=3)
+        for rank in (0, 2, 3):
+            text, seconds = results[rank]
+            self.assertIn("all_reduce sum of 4000 Float (call 1) failed", text)
+            self.assertIn("no word from rank 1", text)
+            self.assertLess(seconds, 3 + 2 + 1.5)  # Timeout, word from the others, this machine.
+
+    def test_ends_at_once_when_a_peer_dies(self):
+        start = time.monotonic()
+        results = outcomes(one_dies, timeout_s=120)
+        self.assertLess(time.monotonic() - start, 60)
+        self.assertIsNone(results[3])
+        for result in results[:3]:
+            self.assertIsInstance(result, Failed)
+            self.assertIn("stepwright: all_reduce sum of 20000 Float", str(result))
+
+    def test_is_destroyed_with_work_under_way(self):
+        for rank, text in enumerate(on_ranks(destroyed_at_work, timeout_s=20)):
+            self.assertEqual(text, "" if rank == 1 else text)
+            if rank != 1:
+                self.assertIn("stepwright: all_reduce", text)
+
+    def test_refuses_what_comes_after_a_failure(self):
+        for first, second in on_ranks(after_a_failure, timeout_s=20):
+            self.assertIn("failed", first)
+            self.assertIn("an earlier collective of this group has failed", second)
+
+    def test_holds_no_more_after_ten_thousand_collectives(self):
+        for memory, descriptors in on_ranks(many, timeout_s=120):
+            self.assertEqual(descriptors, 0)
+            self.assertLess(memory, 4 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
