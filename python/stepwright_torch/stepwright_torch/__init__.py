@@ -25,7 +25,7 @@ if _C.built_for != torch.__version__.split("+")[0]:
         "install it again beside this torch (pip install --force-reinstall)"
     )
 
-from stepwright_torch.group import create_group, report  # noqa: E402
+from stepwright_torch.group import create_group, report
 
 __all__ = ["Settings", "report"]
 

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from collections.abc import Callable
 
+import stepwright_torch
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as checkpoint
@@ -17,8 +18,6 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
-
-import stepwright_torch
 
 STEPS = 4
 WIDTH = 24

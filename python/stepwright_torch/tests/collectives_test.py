@@ -2,11 +2,10 @@
 
 import unittest
 
+import stepwright_torch
 import torch
 import torch.distributed as dist
 from ranks import RANKS, on_ranks, scheduled
-
-import stepwright_torch
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -16,7 +15,9 @@ METHODS = ("ho-ring", "two-level", "ring", "direct", "halving-doubling")
 
 def given(rank: int, count: int, dtype: torch.dtype) -> torch.Tensor:
     """What a rank contributes: small whole numbers, exact in every type."""
-    return ((torch.arange(count) * 7 + rank * 3) % 13 - (0 if dtype == torch.uint8 else 5)).to(dtype)
+    return ((torch.arange(count) * 7 + rank * 3) % 13 - (0 if dtype == torch.uint8 else 5)).to(
+        dtype
+    )
 
 
 def all_given(count: int, dtype: torch.dtype) -> torch.Tensor:
@@ -193,9 +194,7 @@ def random_sum(rank: int) -> list[float]:
 
 
 def flat_sum() -> torch.Tensor:
-    parts = [
-        torch.randn(100_003, generator=torch.Generator().manual_seed(r)) for r in range(RANKS)
-    ]
+    parts = [torch.randn(100_003, generator=torch.Generator().manual_seed(r)) for r in range(RANKS)]
     return torch.stack(parts).double().sum(0)
 
 

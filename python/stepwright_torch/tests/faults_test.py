@@ -6,7 +6,7 @@ import unittest
 
 import torch
 import torch.distributed as dist
-from ranks import RANKS, Failed, on_ranks, outcomes
+from ranks import RANKS, RankError, on_ranks, outcomes
 
 
 def different_operations(rank: int) -> None:
@@ -101,7 +101,7 @@ class Faults(unittest.TestCase):
     def texts(self, act, timeout_s: float) -> list[str]:
         """What the ranks complain of."""
         results = outcomes(act, timeout_s=timeout_s)
-        return [str(result) if isinstance(result, Failed) else "" for result in results]
+        return [str(result) if isinstance(result, RankError) else "" for result in results]
 
     def test_names_ranks_that_call_something_else(self):
         texts = self.texts(different_operations, 20)
@@ -138,7 +138,7 @@ class Faults(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 60)
         self.assertIsNone(results[3])
         for result in results[:3]:
-            self.assertIsInstance(result, Failed)
+            self.assertIsInstance(result, RankError)
             self.assertIn("stepwright: all_reduce sum of 20000 Float", str(result))
 
     def test_is_destroyed_with_work_under_way(self):

@@ -18,7 +18,9 @@ class Install(unittest.TestCase):
             subprocess.run(
                 [sys.executable, "-m", "pip", "install", *options, str(HERE.parent)], check=True
             )
-            code = "import stepwright_torch as s; print(s._C.__file__); import collectives_test as t;"
+            code = (
+                "import stepwright_torch as s; print(s._C.__file__); import collectives_test as t;"
+            )
             code += " t.on_ranks(t.large_call)"
             paths = os.pathsep.join([folder, str(HERE)])
             done = subprocess.run(

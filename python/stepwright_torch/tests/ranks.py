@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import socket
 import tempfile
 import time
 import traceback
@@ -11,10 +10,9 @@ from datetime import timedelta
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+import stepwright_torch
 import torch
 import torch.distributed as dist
-
-import stepwright_torch  # noqa: F401
 
 RANKS = 4
 _FORK = multiprocessing.get_context("fork")
@@ -25,12 +23,17 @@ os.environ.setdefault("STEPWRIGHT_TORCH_MIN_BYTES", "0")
 torch.set_num_threads(1)
 
 
-class Failed(Exception):
+class RankError(Exception):
     """What a rank raised, as text."""
 
 
 def _serve(
-    rank: int, act: Callable[[int], Any], backend: str, seconds: float, store: str, result: Connection
+    rank: int,
+    act: Callable[[int], Any],
+    backend: str,
+    seconds: float,
+    store: str,
+    result: Connection,
 ) -> None:
     try:
         dist.init_process_group(
@@ -51,9 +54,12 @@ def _serve(
 
 
 def outcomes(
-    act: Callable[[int], Any], backend: str = "stepwright", timeout_s: float = 60, **variables: object
+    act: Callable[[int], Any],
+    backend: str = "stepwright",
+    timeout_s: float = 60,
+    **variables: object,
 ) -> list[Any]:
-    """What `act(rank)` returns on each rank, a `Failed` where it raised, None where it died.
+    """What `act(rank)` returns on each rank, a `RankError` where it raised, None where it died.
 
     `variables` are set as STEPWRIGHT_TORCH_... for the ranks.
     """
@@ -92,14 +98,14 @@ def _collect(ends: list[Connection], deadline: float) -> list[Any]:
                 good, value = end.recv()
             except EOFError:
                 continue
-            results[rank] = value if good else Failed(value)
+            results[rank] = value if good else RankError(value)
     return results
 
 
 def on_ranks(act: Callable[[int], Any], backend: str = "stepwright", **others: Any) -> list[Any]:
     """As `outcomes`, where no rank may fail."""
     results = outcomes(act, backend, **others)
-    failed = [f"rank {r}: {one}" for r, one in enumerate(results) if isinstance(one, Failed)]
+    failed = [f"rank {r}: {one}" for r, one in enumerate(results) if isinstance(one, RankError)]
     if failed:
         raise AssertionError("\n".join(failed))
     return results
@@ -112,10 +118,3 @@ def scheduled(operation: str, group: dist.ProcessGroup | None = None) -> int:
         for row in stepwright_torch.report(group)["calls"]
         if row["operation"] == operation and not row["wrapped_because"]
     )
-
-
-def free_port() -> int:
-    """A port of loopback that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
