@@ -9,7 +9,7 @@ packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev l
 case $goal in
   plan) ;;
   test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv clang libclang-rt-dev
-    libgloo-dev iproute2) ;;
+    libgloo-dev python3-dev iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;

@@ -31,7 +31,7 @@ def scheduled_and_not(rank: int) -> None:
 def one_is_missing(rank: int) -> tuple[str, float]:
     start = time.monotonic()
     if rank == 1:
-        time.sleep(8)
+        time.sleep(15)
         return "", 0
     try:
         dist.all_reduce(torch.ones(4000))
@@ -129,8 +129,8 @@ class Faults(unittest.TestCase):
         for rank in (0, 2, 3):
             text, seconds = results[rank]
             self.assertIn("all_reduce sum of 4000 Float (call 1) failed", text)
-            self.assertIn("no word from rank 1", text)
-            self.assertLess(seconds, 3 + 2 + 1.5)  # Timeout, word from the others, this machine.
+            self.assertRegex(text, r"no word from rank [0-9, ]*1")
+            self.assertLess(seconds, 3 + 2 + 5)  # Timeout, word from the others, this machine.
 
     def test_ends_at_once_when_a_peer_dies(self):
         start = time.monotonic()
