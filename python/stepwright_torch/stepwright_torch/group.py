@@ -15,10 +15,11 @@ _LANES = 2
 
 
 def _gloo(name: str, store: Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupGloo:
-    """A Gloo group that connects to a peer when it first sends to it."""
+    """A Gloo group, connected when made: a first message to a peer that stays away would wait
+    for several timeouts."""
     options = ProcessGroupGloo._Options()
     options._timeout = timeout
-    options._devices = [ProcessGroupGloo.create_default_device(lazy_init=True)]
+    options._devices = [ProcessGroupGloo.create_default_device(lazy_init=False)]
     options._threads = 1
     options.group_name = name
     return ProcessGroupGloo(PrefixStore(f"stepwright/{name}", store), rank, size, options)
