@@ -1,7 +1,6 @@
 #include "stepwright/cost/socket_law.h"
 
 #include <algorithm>
-#include <array>
 
 namespace stepwright {
 namespace {
@@ -42,30 +41,15 @@ SocketLoads socket_loads(Collective collective, double payload_bytes, const Sock
           .network_messages = leaves ? groups : 0};
 }
 
-namespace {
-
-/// Seconds of a step by what may set its pace.
-std::array<double, 3> step_seconds(const SocketLaw& law, const SocketLoads& loads) {
-  const bool leaves = loads.network_messages > 0;
-  const double hop_s = leaves ? law.network_hop_s : law.hop_s;
-  const double s_per_byte = leaves ? law.network_s_per_byte : law.inside_s_per_byte;
-  return {hop_s * loads.hops / loads.steps + loads.block_bytes * s_per_byte,
-          loads.inside_messages * loads.block_bytes * law.inside_s_per_byte,
-          loads.network_messages * loads.block_bytes * law.network_s_per_byte};
-}
-
-}  // namespace
-
-SocketPace SocketLaw::pace(const SocketLoads& loads) const {
-  const std::array<double, 3> by = step_seconds(*this, loads);
-  return static_cast<SocketPace>(std::ranges::max_element(by) - by.begin());
-}
-
 OperatorTime SocketLaw::time(const SocketLoads& loads) const {
   if (loads.steps == 0) return {};
-  const std::array<double, 3> by = step_seconds(*this, loads);
-  return {start_s + loads.steps * std::ranges::max(by),
-          loads.network_messages > 0 && by[2] >= by[1] ? LinkClass::kNetwork : LinkClass::kInside};
+  const double inside_s = loads.inside_messages * loads.block_bytes * inside_s_per_byte;
+  const double network_s = loads.network_messages * loads.block_bytes * network_s_per_byte;
+  const bool leaves = loads.network_messages > 0;
+  const double hops_s = (leaves ? network_hop_s : hop_s) * loads.hops / loads.steps;
+  const double block_s = loads.block_bytes * (leaves ? network_s_per_byte : inside_s_per_byte);
+  return {start_s + loads.steps * std::max({inside_s, network_s, block_s + hops_s / 2, hops_s}),
+          leaves && network_s >= inside_s ? LinkClass::kNetwork : LinkClass::kInside};
 }
 
 }  // namespace stepwright

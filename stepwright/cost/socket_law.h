@@ -39,15 +39,15 @@ SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_
 
 SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group);
 
-/// What sets the pace of a message.
-enum class SocketPace : std::uint8_t { kHops, kInside, kNetwork };
-
-/// What such a message costs. A link that many messages of a step share is busy while some of them
-/// are on their way through the machine, so that the longer counts:
+/// What such a message costs. A link carries the messages of all sister groups; while some are on
+/// their way through the machine it carries others. A ring has two parts of a block on their way at
+/// once, so that half of a hop hides behind the other part:
 ///
 ///     seconds = start + steps * max(messages inside * block / rate, messages outside * block /
 ///     rate,
-///                                   hop * hops / steps + block / rate of the slower link)
+///                                   block / rate of the slower link + hop / 2, hop)
+///
+/// with the hops of a step one after the other.
 struct SocketLaw {
   double start_s = 0;
   double hop_s = 0;          ///< Of a group inside a node.
@@ -55,7 +55,6 @@ struct SocketLaw {
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
 
-  [[nodiscard]] SocketPace pace(const SocketLoads& loads) const;
   [[nodiscard]] OperatorTime time(const SocketLoads& loads) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kFifths = 5;
-constexpr int kLinkPasses = 20;
+constexpr double kLeastGain = 1e-6;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -36,9 +36,13 @@ SocketLoads loads_of(const MessageSample& sample) {
   return socket_loads(sample.operation, sample.payload_bytes, sample.group);
 }
 
-/// What no message of the samples beats.
+/// How much longer than its start the shortest message may take.
+constexpr double kFewOfIt = 10;
+
+/// What no message of the samples beats; as a start, a part of the shortest one.
 SocketLaw fastest(const std::vector<MessageSample>& samples) {
-  SocketLaw law{.hop_s = INFINITY,
+  SocketLaw law{.start_s = INFINITY,
+                .hop_s = INFINITY,
                 .network_hop_s = INFINITY,
                 .inside_s_per_byte = INFINITY,
                 .network_s_per_byte = INFINITY};
@@ -47,56 +51,55 @@ SocketLaw fastest(const std::vector<MessageSample>& samples) {
   };
   for (const MessageSample& sample : samples) {
     const SocketLoads loads = loads_of(sample);
+    lower(law.start_s, sample.seconds, kFewOfIt);
     lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
     lower(law.inside_s_per_byte, sample.seconds, loads.inside_bytes());
     lower(law.network_s_per_byte, sample.seconds, loads.network_bytes());
   }
-  for (double* each :
-       {&law.hop_s, &law.network_hop_s, &law.inside_s_per_byte, &law.network_s_per_byte}) {
+  for (double* each : {&law.start_s, &law.hop_s, &law.network_hop_s, &law.inside_s_per_byte,
+                       &law.network_s_per_byte}) {
     if (!std::isfinite(*each)) *each = 0;
   }
   return law;
 }
 
-/// A sample as the sum of what sets its pace under a law.
-LinearRow row_of(const MessageSample& sample, const SocketLaw& law) {
-  const SocketLoads loads = loads_of(sample);
-  const bool leaves = loads.network_messages > 0;
-  const double blocks = loads.steps * loads.block_bytes;
-  switch (law.pace(loads)) {
-    case SocketPace::kInside: return {{1, 0, 0, loads.inside_bytes(), 0}, sample.seconds};
-    case SocketPace::kNetwork: return {{1, 0, 0, 0, loads.network_bytes()}, sample.seconds};
-    case SocketPace::kHops: break;
-  }
-  return {{1, leaves ? 0 : loads.hops, leaves ? loads.hops : 0, leaves ? 0 : blocks,
-           leaves ? blocks : 0},
-          sample.seconds};
-}
+/// Errors beyond this count as if they were this large.
+constexpr double kWrong = 0.5;
 
 double error_of(const SocketLaw& law, const std::vector<MessageSample>& samples) {
   double sum = 0;
   for (const MessageSample& sample : samples) {
-    sum += std::fabs(std::log(time_s(law, sample) / sample.seconds));
+    sum += std::min(kWrong, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
   }
   return sum;
 }
 
-/// The best of some passes; in each a sample counts towards what set its pace in the one before.
+/// Moves each constant by a factor, both ways, while that lowers the error; then by a smaller one.
 SocketLaw fit_law(const std::vector<MessageSample>& samples) {
+  constexpr double kFirst = 1.5;
+  constexpr double kLast = 1.001;
+  constexpr double SocketLaw::* kConstants[] = {
+      &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
+      &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
   SocketLaw law = fastest(samples);
-  SocketLaw best = law;
-  for (int pass = 0; pass < kLinkPasses; ++pass) {
-    std::vector<LinearRow> rows;
-    for (const MessageSample& sample : samples) rows.push_back(row_of(sample, law));
-    const std::vector<double> found = fit_positive(rows);
-    law = {.start_s = found[0],
-           .hop_s = found[1],
-           .network_hop_s = found[2],
-           .inside_s_per_byte = found[3],
-           .network_s_per_byte = found[4]};
-    if (error_of(law, samples) < error_of(best, samples)) best = law;
+  double least = error_of(law, samples);
+  for (double factor = kFirst; factor > kLast; factor = std::sqrt(factor)) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const auto constant : kConstants) {
+        for (const double by : {factor, 1 / factor}) {
+          SocketLaw other = law;
+          other.*constant *= by;
+          const double error = error_of(other, samples);
+          if (error >= least - kLeastGain) continue;
+          least = error;
+          law = other;
+          moved = true;
+        }
+      }
+    }
   }
-  return best;
+  return law;
 }
 
 ComputationLaw fit_law(const std::vector<ComputationSample>& samples) {
