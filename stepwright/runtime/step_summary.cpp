@@ -8,10 +8,10 @@ namespace stepwright {
 namespace {
 
 /// Below that a ratio says nothing.
-constexpr double kTooShort_s = 1e-6;
+constexpr double kShortest = 1e-6;
 
 std::string line(std::string_view name, const StepSummary::Times& times) {
-  const std::string ratio = times.predicted_s > kTooShort_s
+  const std::string ratio = times.predicted_s > kShortest
                                 ? fmt::format("{:>8.2f}", times.measured_s / times.predicted_s)
                                 : "";
   return fmt::format("  {:<24}{:>12.6f}{:>12.6f}{}\n", name, times.predicted_s, times.measured_s,

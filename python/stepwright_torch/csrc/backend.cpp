@@ -174,9 +174,9 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
       if (last) last();
     };
   }
-  auto work = c10::make_intrusive<ScheduledWork>(rank_, request.type,
+  auto work = c10::make_intrusive<ScheduledWork>(ScheduledWork::Place{rank_, request.type, calls_},
                                                  fmt::format("stepwright:{}", request.name),
-                                                 Tensors{request.input}, outputs, calls_);
+                                                 Tensors{request.input}, outputs);
   runner_->add({std::move(call), std::move(after), work});
   return kept(work);
 }
@@ -210,6 +210,19 @@ StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
               [&](Backend& wrapped) { return wrapped.allreduce(tensors, opts); });
 }
 
+namespace {
+
+/// One tensor after the other from a flat one.
+void copy_in_order(const at::Tensor& flat, const std::vector<at::Tensor>& to) {
+  std::int64_t first = 0;
+  for (const at::Tensor& tensor : to) {
+    at::Tensor(tensor).copy_(flat.narrow(0, first, tensor.numel()).view(tensor.sizes()));
+    first += tensor.numel();
+  }
+}
+
+}  // namespace
+
 StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
     Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) {
   const bool alike = std::ranges::all_of(tensors, [&](const at::Tensor& tensor) {
@@ -238,13 +251,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
                           opts.timeout};
     reason = reason_against(request);
     if (reason.empty()) {
-      return schedule(request, tensors, [flat, to = tensors] {
-        std::int64_t first = 0;
-        for (const at::Tensor& tensor : to) {
-          at::Tensor(tensor).copy_(flat.narrow(0, first, tensor.numel()).view(tensor.sizes()));
-          first += tensor.numel();
-        }
-      });
+      return schedule(request, tensors, [flat, to = tensors] { copy_in_order(flat, to); });
     }
   }
   return pass("all_reduce_coalesced", reason, tensors.empty() ? nullptr : &tensors[0],
@@ -281,11 +288,7 @@ StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outpu
         opts.timeout};
     reason = small ? "small" : reason_against(request);
     if (reason.empty()) {
-      return schedule(request, list, [flat, to = list] {
-        for (std::size_t r = 0; r < to.size(); ++r) {
-          at::Tensor(to[r]).copy_(flat[static_cast<std::int64_t>(r)].view(to[r].sizes()));
-        }
-      });
+      return schedule(request, list, [flat, to = list] { copy_in_order(flat.view({-1}), to); });
     }
   }
   return pass("all_gather", reason, &input,

@@ -22,19 +22,17 @@ std::exception_ptr Runner::failure(const std::string& text) {
 }
 
 void Runner::add(Job job) {
-  std::string refused;
-  {
-    const std::scoped_lock lock(mutex_);
-    refused = broken_;
-    if (refused.empty()) {
-      queue_.push_back(std::move(job));
-      if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
-    }
+  std::unique_lock lock(mutex_);
+  if (!broken_.empty()) {
+    const std::string text = fmt::format("stepwright: {}: {}", job.call.text, broken_);
+    lock.unlock();
+    job.work->fail(failure(text));
+    return;
   }
+  queue_.push_back(std::move(job));
+  if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+  lock.unlock();
   changed_.notify_all();
-  if (!refused.empty()) {
-    job.work->fail(failure(fmt::format("stepwright: {}: {}", job.call.text, refused)));
-  }
 }
 
 bool Runner::finish(std::chrono::milliseconds timeout) {

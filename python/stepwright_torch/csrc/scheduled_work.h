@@ -14,12 +14,16 @@ namespace stepwright {
 /// A collective under way, completed by the thread that runs it. Holds its outputs.
 class ScheduledWork : public c10d::Work {
  public:
-  ScheduledWork(int rank, c10d::OpType type, const std::string& title,
-                const std::vector<at::Tensor>& inputs, std::vector<at::Tensor> outputs,
-                std::uint64_t number)
-      : Work(rank, type, title.c_str(), inputs),
+  struct Place {
+    int rank = 0;
+    c10d::OpType type{};
+    std::uint64_t number = 0;  ///< Of the group's calls.
+  };
+  ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,
+                std::vector<at::Tensor> outputs)
+      : Work(place.rank, place.type, title.c_str(), inputs),
         outputs_(std::move(outputs)),
-        number_(number),
+        number_(place.number),
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
 

@@ -1,4 +1,5 @@
 // What the module needs of the planner's library, as one source that knows no torch.
+// NOLINTBEGIN(bugprone-suspicious-include)
 #include "stepwright/cluster/layout.cpp"
 #include "stepwright/collective/direct.cpp"
 #include "stepwright/collective/generate.cpp"
@@ -21,3 +22,4 @@
 #include "stepwright/transport/greeting.cpp"
 #include "stepwright/transport/reduction.cpp"
 #include "stepwright/transport/run_state.cpp"
+// NOLINTEND(bugprone-suspicious-include)

@@ -1,4 +1,5 @@
 // All sources that know torch as one, so that its headers are read once.
+// NOLINTBEGIN(bugprone-suspicious-include)
 #include "python/stepwright_torch/csrc/backend.cpp"
 #include "python/stepwright_torch/csrc/backend_passed.cpp"
 #include "python/stepwright_torch/csrc/c10d_transport.cpp"
@@ -8,3 +9,4 @@
 #include "python/stepwright_torch/csrc/requests.cpp"
 #include "python/stepwright_torch/csrc/runner.cpp"
 #include "python/stepwright_torch/csrc/status_board.cpp"
+// NOLINTEND(bugprone-suspicious-include)
