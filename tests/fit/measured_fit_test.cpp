@@ -25,7 +25,8 @@ MeasuredSamples lab_samples(double noise) {
   MeasuredSamples samples;
   for (const auto& [nodes, members] :
        {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
-    for (double bytes = 4096; bytes < 5e6; bytes *= 4) {
+    for (int doublings = 12; doublings <= 22; doublings += 2) {
+      const double bytes = std::ldexp(1.0, doublings);
       MessageSample sample{.operation = Collective::kAllReduce,
                            .group = {nodes, members, 4 / members},
                            .payload_bytes = bytes};
@@ -53,7 +54,8 @@ TEST(MeasuredFits, FindTheLawBehindMessages) {
 
 TEST(MeasuredFits, OfComputationsAreByKindAndPhase) {
   MeasuredSamples samples;
-  for (double flops = 1e6; flops < 1e10; flops *= 3) {
+  for (int step = 0; step < 9; ++step) {
+    const double flops = 1e6 * std::pow(3, step);
     for (const Phase phase : {Phase::kForward, Phase::kDataGradient}) {
       const double rate = phase == Phase::kForward ? 4e10 : 2e10;
       samples.computations.push_back({.kind = OperatorKind::kLinear,
