@@ -74,28 +74,36 @@ double error_of(const SocketLaw& law, const std::vector<MessageSample>& samples)
   return sum;
 }
 
+constexpr double SocketLaw::* kConstants[] = {
+    &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
+    &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
+
+/// Multiplies a constant where that lowers the error; true then.
+bool moved(SocketLaw& law, double SocketLaw::* constant, double by, double& least,
+           const std::vector<MessageSample>& samples) {
+  SocketLaw other = law;
+  other.*constant *= by;
+  const double error = error_of(other, samples);
+  if (error >= least - kLeastGain) return false;
+  least = error;
+  law = other;
+  return true;
+}
+
 /// Moves each constant by a factor, both ways, while that lowers the error; then by a smaller one.
 SocketLaw fit_law(const std::vector<MessageSample>& samples) {
   constexpr double kFirst = 1.5;
-  constexpr double kLast = 1.001;
-  constexpr double SocketLaw::* kConstants[] = {
-      &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
-      &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
+  constexpr int kFactors = 9;  // each the root of the one before; the last is 1.0016
   SocketLaw law = fastest(samples);
   double least = error_of(law, samples);
-  for (double factor = kFirst; factor > kLast; factor = std::sqrt(factor)) {
-    for (bool moved = true; moved;) {
-      moved = false;
+  double factor = kFirst;
+  for (int i = 0; i < kFactors; ++i, factor = std::sqrt(factor)) {
+    bool better = true;
+    while (better) {
+      better = false;
       for (const auto constant : kConstants) {
-        for (const double by : {factor, 1 / factor}) {
-          SocketLaw other = law;
-          other.*constant *= by;
-          const double error = error_of(other, samples);
-          if (error >= least - kLeastGain) continue;
-          least = error;
-          law = other;
-          moved = true;
-        }
+        if (moved(law, constant, factor, least, samples)) better = true;
+        if (moved(law, constant, 1 / factor, least, samples)) better = true;
       }
     }
   }

@@ -65,8 +65,7 @@ void check_same_run(const Groups::World& world, const TrainOptions& options,
 
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {
   if (!options.ledger.empty()) write_ledger(groups, world, options);
-  if (world.watch != nullptr) world.watch->stop();
-  if (groups.control() != nullptr) groups.control()->barrier()->wait();
+  leave(world);
 }
 
 }  // namespace stepwright

@@ -160,25 +160,42 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
   end_(message, code);
 }
 
+namespace {
+
+/// Waits until a rank has put the key; `kRuntime` after the world's timeout.
+void await(const Groups::World& world, const std::string& key, std::int64_t rank,
+           const std::string& what) {
+  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
+  const double until = now_s() + timeout_s;
+  while (!world.store->check({key})) {
+    if (now_s() > until) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("rank {} did not come to '{}' within {} s", rank, what, timeout_s));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
                                   const std::string& own) {
-  c10d::Store& store = *world.store;
-  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
   const auto key_of = [&](std::int64_t r) { return fmt::format("exchange/{}/{}", key, r); };
-  put(store, key_of(world.rank), own);
-  const double until = now_s() + timeout_s;
+  put(*world.store, key_of(world.rank), own);
   std::vector<std::string> texts;
   for (std::int64_t r = 0; r < world.size; ++r) {
-    while (!store.check({key_of(r)})) {
-      if (now_s() > until) {
-        throw Error(ErrorKind::kRuntime,
-                    fmt::format("rank {} did not come to '{}' within {} s", r, key, timeout_s));
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    texts.push_back(take(store, key_of(r)));
+    await(world, key_of(r), r, key);
+    texts.push_back(take(*world.store, key_of(r)));
   }
   return texts;
+}
+
+void leave(const Groups::World& world) {
+  if (world.watch != nullptr) world.watch->stop();
+  const auto key_of = [](std::int64_t r) { return fmt::format("watch/left/{}", r); };
+  put(*world.store, key_of(world.rank), "");
+  if (world.rank != 0) return;
+  for (std::int64_t r = 1; r < world.size; ++r) await(world, key_of(r), r, "the end of the run");
 }
 
 }  // namespace stepwright

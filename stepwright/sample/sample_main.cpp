@@ -59,7 +59,7 @@ void run(const SampleOptions& options) {
   const Groups::World& world = joined.world();
   std::ostringstream rows;
   const std::string_view header = measure(world, options, rows);
-  if (world.watch != nullptr) world.watch->stop();
+  leave(world);
   if (world.rank != 0) return;
   std::ofstream out(options.output);
   out << header << '\n' << rows.str();
