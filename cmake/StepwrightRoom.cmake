@@ -1,5 +1,5 @@
 # The rooms, lowest floor first.
-set(STEPWRIGHT_ROOMS core checkpoint model cluster plan huggingface step collective transport cost traffic logs memory fit simulate
+set(STEPWRIGHT_ROOMS core checkpoint model cluster plan huggingface step collective transport process_group cost traffic logs memory fit simulate
   interleave tune study validate export report runtime sample lab cli)
 
 # Adds the folder of each room below the current one that has a CMakeLists.txt.

@@ -16,6 +16,7 @@ BELOW = {
     "step": "plan",
     "collective": "cluster",
     "transport": "collective",
+    "process_group": "transport",
     "cost": "step collective",
     "fit": "cost",
     "traffic": "step collective",
@@ -28,12 +29,12 @@ BELOW = {
     "validate": "tune fit",
     "export": "tune",
     "report": "tune",
-    "runtime": "step collective memory huggingface",
+    "runtime": "step memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
     "cli": "checkpoint fit study validate export report logs traffic runtime sample lab",
 }
-TORCH_ROOMS = ("runtime", "sample")
+TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")
 HEAVY = re.compile(r"(yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -60,7 +61,7 @@ def problem(room: str, is_header: bool, path: str, quoted: bool) -> str | None:
     elif quoted:
         return f'"{path}" is not a path from the repository root'
     if TORCH.match(path) and room not in TORCH_ROOMS:
-        return f"only {' and '.join(TORCH_ROOMS)} may know <{path}>"
+        return f"only {', '.join(TORCH_ROOMS)} may know <{path}>"
     if HEAVY.match(path) and is_header:
         return f"<{path}> is too heavy for a header"
     return None

@@ -49,6 +49,6 @@ def extension(torch: Path) -> Extension:
     )
 
 
-if not (ROOT / "stepwright/transport/executor.cpp").is_file():
+if not (ROOT / "stepwright/transport/schedule_executor.cpp").is_file():
     sys.exit("stepwright_torch: install it from a checkout: pip install ./python/stepwright_torch")
 setup(ext_modules=[extension(find_torch())])

@@ -32,10 +32,10 @@ std::string line_of(const std::string& what, const Json& law) {
 
 std::string fit_text(const Json& profile) {
   std::string text = "law, rows, median error on rows left out, constants\n";
-  if (profile.contains("messages")) {
-    for (const auto& [name, law] : profile["messages"]["operations"].items()) {
-      text += line_of(name, law);
-    }
+  for (const Json& law : profile.value("messages", Json::array())) {
+    text += line_of(fmt::format("{} by {}", law["operation"].get<std::string>(),
+                                law["library"].get<std::string>()),
+                    law);
   }
   const Json computations = profile.value("computations", Json::array());
   for (const Json& law : computations) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "stepwright/collective/direct.h"
@@ -60,6 +61,12 @@ std::int32_t scratch_of(const ScheduleSpec& spec) {
 }
 
 }  // namespace
+
+std::int32_t chunks_of(double block_bytes, double chunk_bytes) {
+  constexpr double kMost = 32;
+  if (chunk_bytes <= 0) return 1;
+  return static_cast<std::int32_t>(std::clamp(std::floor(block_bytes / chunk_bytes), 1.0, kMost));
+}
 
 std::int32_t ranks_of(const ScheduleSpec& spec) {
   return std::accumulate(spec.tiers.begin(), spec.tiers.end(), 1, std::multiplies<>());

@@ -41,6 +41,10 @@ struct ScheduleSpec {
   bool operator==(const ScheduleSpec&) const = default;
 };
 
+/// Into how many chunks of at least so many bytes a block is cut that is sent as it is known, up to
+/// 32: the process group's rule.
+std::int32_t chunks_of(double block_bytes, double chunk_bytes);
+
 /// Ranks of a spec.
 std::int32_t ranks_of(const ScheduleSpec& spec);
 

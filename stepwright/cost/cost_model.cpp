@@ -154,10 +154,12 @@ void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& 
 OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
                                 Algorithm algorithm) const {
   const Collective collective = collective_of(kind);
-  if (measured_ && measured_->of(collective)) {
-    if (layout.span < 0) return {};
+  if (measured_ && layout.span < 0) return {};
+  if (measured_) {
     const SocketGroup group = socket_group(layout, node_levels_, devices_per_node_);
-    return measured_->of(collective)->time(socket_loads(collective, payload_bytes, group));
+    const auto time = measured_->messages.time(scheduled_method(algorithm, collective, group),
+                                               collective, payload_bytes, group);
+    if (time) return *time;
   }
   OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
   if (collective_.measured_here(collective, time.link)) return time;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/cost/collective_constants.h"
-#include "stepwright/cost/socket_law.h"
+#include "stepwright/cost/measured_messages.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright {
@@ -40,16 +38,13 @@ struct MeasuredOverlap {
 /// job names as `measured`.
 struct MeasuredProfile {
   std::string name;
-  std::array<std::optional<SocketLaw>, kCollectives> messages;  ///< Of c10d's Gloo.
+  MeasuredMessages messages;
   std::vector<ComputationLaw> computations;
   MeasuredOverlap overlap;
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
-  [[nodiscard]] const std::optional<SocketLaw>& of(Collective collective) const {
-    return messages[static_cast<std::size_t>(collective)];
-  }
-  /// "messages of gloo, 23 kinds of computation".
+  /// "messages, 23 kinds of computation".
   [[nodiscard]] std::string contents() const;
 };
 
@@ -60,7 +55,7 @@ constexpr Phase law_phase(Phase phase) {
 
 /// Headers of the tables from which such a file is fitted (docs/formats.md, "Own samples").
 inline constexpr std::string_view kMessageSampleHeader =
-    "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,seconds";
+    "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds";
 inline constexpr std::string_view kComputationSampleHeader =
     "operator,phase,dtype,shape,flops,memory_bytes,seconds";
 inline constexpr std::string_view kOverlapSampleHeader = "link,seconds_alone,seconds_beside";
@@ -68,8 +63,7 @@ inline constexpr std::string_view kOverlapSampleHeader = "link,seconds_alone,sec
 /// Reads such a file. Fails with `kInput`, naming file, field and value.
 MeasuredProfile load_measured(const std::filesystem::path& path);
 
-/// One law as the file has it; what it does not depend on is left out.
-nlohmann::ordered_json socket_law_json(const SocketLaw& law);
+/// A law as the file has it; what it does not depend on is left out.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
 
 }  // namespace stepwright

@@ -32,6 +32,7 @@ struct SocketGroup {
   std::int64_t groups = 1;   ///< That have members in a node.
 
   [[nodiscard]] std::int64_t size() const { return nodes * members; }
+  bool operator==(const SocketGroup&) const = default;
 };
 
 /// A layout as that, on nodes of so many devices.

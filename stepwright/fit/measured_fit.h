@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stepwright/fit/measured_sample.h"
@@ -20,7 +20,8 @@ struct MeasuredLaw {
 
 /// Fitted laws of a cluster's own messages and computations.
 struct MeasuredFit {
-  std::array<std::optional<MeasuredLaw<SocketLaw>>, kCollectives> messages;
+  std::map<Collective, MeasuredLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
+  std::map<std::pair<Method, Collective>, MeasuredLaw<SampledLaw<ScheduleLaw>>> schedules;
   std::vector<MeasuredLaw<ComputationLaw>> computations;
   MeasuredOverlap overlap;
 };

@@ -34,6 +34,7 @@ class Row {
     if (value > 1e9 || static_cast<double>(whole) != value) fail(title, "a whole number");
     return whole;
   }
+  [[nodiscard]] const std::string& text(std::string_view title) const { return cell(title); }
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum word(std::string_view title, const Named<Enum> (&table)[kCount]) const {
     for (const Named<Enum>& each : table) {
@@ -58,8 +59,17 @@ class Row {
 constexpr Named<LinkClass> kLinkNames[] = {{LinkClass::kInside, "inside"},
                                            {LinkClass::kNetwork, "network"}};
 
+/// The schedule of a library's name; none for c10d's Gloo.
+std::optional<Method> method_of(const Row& row) {
+  if (row.text("library") == kGlooLibrary) return std::nullopt;
+  return row.word("library", kMethodNames);
+}
+
 MessageSample message_of(const Row& row, std::size_t line) {
-  return {.operation = row.word("operation", kCollectiveNames),
+  const std::optional<Method> method = method_of(row);
+  return {.method = method,
+          .chunk_bytes = method ? row.positive("chunk_bytes") : 0,
+          .operation = row.word("operation", kCollectiveNames),
           .group = {.nodes = row.count("nodes"),
                     .members = row.count("ranks_of_node"),
                     .groups = row.count("groups_of_node")},

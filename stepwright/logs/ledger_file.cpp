@@ -19,7 +19,7 @@ void read_call(Node node, std::vector<GroupCall>& list) {
 }
 
 void read_communicator(Node node, ExecutedLedger& ledger) {
-  node.allow_only({"rank", "group", "channel", "members", "calls"});
+  node.allow_only({"rank", "group", "channel", "members", "scheduled", "calls"});
   const CommunicatorKey key{.rank = node.get("rank").integer(0, ledger.ranks - 1),
                             .group = node.get("group").choice(kGroupNames),
                             .channel = node.get("channel").text()};

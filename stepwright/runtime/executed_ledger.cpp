@@ -31,6 +31,7 @@ nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator
                     {"group", name_of(kGroupNames, one.group)},
                     {"channel", one.channel},
                     {"members", one.members},
+                    {"scheduled", one.scheduled},
                     {"calls", std::move(calls)}});
   }
   return list;

@@ -26,6 +26,7 @@ struct ExecutedCommunicator {
   std::string channel;  ///< As `channel_of` says.
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
+  std::int64_t scheduled = 0;  ///< How many of the calls ran as schedules.
 };
 
 /// The ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are one

@@ -4,21 +4,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/runtime/scheduled_backend.h"
 #include "stepwright/runtime/watch.h"
 
 namespace stepwright {
 namespace {
 
-/// The group kinds and channels of a template's messages.
-void add_channels(const Template& piece, const Grid& grid,
-                  std::set<std::pair<GroupKind, std::string>>& keys) {
+/// Group kinds and channels, and whether data parallelism sends there.
+using Channels = std::map<std::pair<GroupKind, std::string>, bool>;
+
+void add_channels(const Template& piece, const Grid& grid, Channels& channels) {
   for (const Operator& op : piece.operators) {
     if (!is_communication(op.kind) || grid.size(op.group) < 2) continue;
-    keys.insert({op.group, std::string(channel_of(op))});
+    bool& of_data = channels[{op.group, std::string(channel_of(op))}];
+    of_data = of_data || op.scheme == Scheme::kData;
   }
 }
 
@@ -49,6 +52,12 @@ Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCo
                            Watch* watch, Payload payload)
     : backend_(std::move(backend)), log_(std::move(log)), watch_(watch), payload_(payload) {
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
+}
+
+ExecutedCommunicator Communicator::log() const {
+  ExecutedCommunicator log = log_;
+  log.scheduled = scheduled_calls(*backend_);
+  return log;
 }
 
 void Communicator::record(const Operator& op, const at::Tensor& payload) {
@@ -142,22 +151,34 @@ void Communicator::finish() {
   sending_.clear();
 }
 
-Groups::Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage,
-               RankDevice& device) {
+Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
+               const Stage& stage, RankDevice& device) {
   if (world.size == 1) return;
-  std::set<Key> keys;
+  const Grid grid(planned.plan);
+  Channels channels;
   for (const Sequence& sequence : stage.sequences) {
     for (const Item& item : sequence.items) {
-      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid, keys);
+      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid, channels);
     }
   }
   control_ = gloo_backend(world, "control", all_ranks(world.size));
-  for (const auto& [kind, channel] : keys) {
+  const Algorithm algorithm = planned.plan.data_algorithm;
+  for (const auto& [key, of_data] : channels) {
+    const auto& [kind, channel] = key;
     const std::vector<std::int64_t> members = grid.members(kind, world.rank);
     const std::string name =
         fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
-    communicators_[{kind, channel}] = std::make_unique<Communicator>(
-        backend_of(device, world, name, members),
+    const std::vector<std::int32_t> tiers =
+        of_data && algorithm != Algorithm::kRing
+            ? two_tiers(members, planned.job.cluster.devices_per_node)
+            : std::vector<std::int32_t>{};
+    if (!tiers.empty() && !device.place().is_cpu()) {
+      fail_unsupported(fmt::format("collectives.data: {} runs on tensors in host memory only",
+                                   name_of(kAlgorithmNames, algorithm)));
+    }
+    communicators_[key] = std::make_unique<Communicator>(
+        tiers.empty() ? backend_of(device, world, name, members)
+                      : scheduled_backend(world, name, members, tiers, method_of(algorithm)),
         ExecutedCommunicator{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
         world.watch, world.payload);

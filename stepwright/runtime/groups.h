@@ -10,7 +10,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
-#include "stepwright/plan/grid.h"
+#include "stepwright/plan/job.h"
 #include "stepwright/runtime/executed_ledger.h"
 #include "stepwright/runtime/rank_device.h"
 #include "stepwright/step/program.h"
@@ -32,7 +32,7 @@ class Communicator {
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
   [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
-  [[nodiscard]] const ExecutedCommunicator& log() const { return log_; }
+  [[nodiscard]] ExecutedCommunicator log() const;
 
   /// In place.
   void all_reduce(const Operator& op, at::Tensor& buffer);
@@ -93,9 +93,10 @@ class Groups {
     Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws.
     Communicator::Payload payload = Communicator::Payload::kSent;
   };
-  /// `device`: what the messages of the step are on.
-  Groups(const World& world, const Grid& grid, const StepProgram& program, const Stage& stage,
-         RankDevice& device);
+  /// `device`: what the messages of the step are on. Those of data parallelism run as the plan's
+  /// algorithm says; fails with `kUnsupported` when that is none of the device's library.
+  Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
+         const Stage& stage, RankDevice& device);
 
   [[nodiscard]] Communicator& of(const Operator& op);
   /// All ranks, for what is no part of the step; not recorded. Null for one rank.

@@ -42,7 +42,7 @@ void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std
   Groups::World scaled = world;
   scaled.payload = Communicator::Payload::kOfOperator;
   const std::unique_ptr<RankDevice> device = cpu_device();
-  Groups groups(scaled, grid, program, stage, *device);
+  Groups groups(scaled, planned, program, stage, *device);
   const HeldProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
   HeldPerformer performer(held, groups);

@@ -8,8 +8,10 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/measured_messages.h"
+#include "stepwright/process_group/engine.h"
 #include "stepwright/runtime/held_message.h"
+#include "stepwright/runtime/scheduled_backend.h"
 
 namespace stepwright {
 namespace {
@@ -18,12 +20,21 @@ using Clock = std::chrono::steady_clock;
 
 /// A message longer than this is the last of its series.
 constexpr double kLongS = 0.2;
+/// Of one that is longer than this few are enough.
+constexpr double kVeryLongS = 1;
 /// What a series of equal messages may take, and how many there are.
 constexpr double kSeriesS = 0.25;
+constexpr int kFew = 2;
 constexpr int kFewest = 3;
 constexpr int kMost = 20;
 constexpr std::int64_t kFirstBytes = 4096;
 constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
+/// The first one of a series up to a given size.
+constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
+/// What schedules are sampled for.
+constexpr Named<Collective> kScheduled[] = {{Collective::kAllReduce, "all_reduce"},
+                                            {Collective::kAllGather, "all_gather"},
+                                            {Collective::kReduceScatter, "reduce_scatter"}};
 /// Between two messages.
 constexpr double kPauseS = 2e-3;
 
@@ -51,9 +62,9 @@ std::vector<EvenGroup> even_shapes(const WorldShape& world) {
 
 class MessageSampler {
  public:
-  MessageSampler(const Groups::World& world, const WorldShape& shape, double scale,
-                 std::ostream& out)
-      : world_(world), shape_(shape), scale_(scale), out_(out) {
+  MessageSampler(const Groups::World& world, const WorldShape& shape,
+                 const MessageSampling& sampling, std::ostream& out)
+      : world_(world), shape_(shape), sampling_(sampling), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
     control_ = gloo_backend(world, "sample/control", all);
@@ -63,27 +74,60 @@ class MessageSampler {
     const std::vector<std::int64_t> members = members_of(shape_, shape, world_.rank);
     const std::string name =
         fmt::format("sample/{}x{}/{}", shape.nodes, shape.members, members.front());
-    Communicator group(gloo_backend(world_, name, members),
-                       {.rank = world_.rank, .members = members}, world_.watch,
-                       Communicator::Payload::kSent);
-    for (const auto& [operation, word] : kCollectiveNames) sample(operation, word, group, shape);
+    const Series gloo{kGlooLibrary, 0, shape};
+    if (sampling_.most_bytes > 0) {
+      sample_all(kScheduled, gloo_backend(world_, name, members), gloo);
+    } else {
+      sample_all(kCollectiveNames, gloo_backend(world_, name, members), gloo);
+    }
+    if (shape.nodes < 2 || shape.members < 2) return;
+    for (const Method method : {Method::kRing, Method::kTwoLevel, Method::kHoRing}) {
+      const std::string_view word = name_of(kMethodNames, method);
+      const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
+                                            static_cast<std::int32_t>(shape.nodes)};
+      sample_all(
+          kScheduled,
+          scheduled_backend(world_, fmt::format("{}/{}", name, word), members, tiers, method),
+          {word, static_cast<double>(EngineOptions{}.chunk_bytes), shape});
+    }
   }
 
  private:
+  /// What the rows of one process group have in common.
+  struct Series {
+    std::string_view library;
+    double chunk_bytes;
+    EvenGroup shape;
+  };
+
+  template <std::size_t kCount>
+  void sample_all(const Named<Collective> (&operations)[kCount],
+                  const c10::intrusive_ptr<c10d::Backend>& backend, const Series& series) {
+    Communicator group(
+        backend, {.rank = world_.rank, .members = members_of(shape_, series.shape, world_.rank)},
+        world_.watch, Communicator::Payload::kSent);
+    for (const auto& [operation, word] : operations) sample(operation, word, group, series);
+  }
+
   void sample(Collective operation, std::string_view word, Communicator& group,
-              const EvenGroup& shape) {
+              const Series& series) {
     const Operator op = operator_of(operation);
-    for (std::int64_t bytes = kFirstBytes; bytes <= kLastBytes; bytes *= 4) {
+    const bool given = sampling_.most_bytes > 0;
+    const std::int64_t last = given ? sampling_.most_bytes : kLastBytes;
+    for (std::int64_t bytes = given ? kFirstGivenBytes : kFirstBytes; bytes <= last; bytes *= 4) {
       HeldMessage message(op, static_cast<double>(bytes), group.size());
       const double once = timed(message, group, 1);
-      const int times = std::clamp(static_cast<int>(kSeriesS / once), kFewest, kMost);
+      const int fewest = once > kVeryLongS ? kFew : kFewest;
+      const int times = std::clamp(static_cast<int>(kSeriesS / once), fewest, kMost);
       const double seconds = timed(message, group, times);
       if (world_.rank == 0) {
-        out_ << fmt::format("gloo,{},{},{},{},{:.0f},{:.6g}\n", word, shape.nodes, shape.members,
-                            shape_.ranks_of_node / shape.members, message.bytes() * scale_,
-                            seconds * scale_);
+        out_ << fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", series.library, word,
+                            series.shape.nodes, series.shape.members,
+                            shape_.ranks_of_node / series.shape.members,
+                            message.bytes() * sampling_.scale, series.chunk_bytes * sampling_.scale,
+                            seconds * sampling_.scale);
       }
-      if (seconds > kLongS) return;
+      if (!given && seconds > kLongS) return;
     }
   }
 
@@ -106,16 +150,17 @@ class MessageSampler {
 
   const Groups::World& world_;
   WorldShape shape_;
-  double scale_;
+  MessageSampling sampling_;
   std::ostream& out_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
 }  // namespace
 
-void sample_messages(const Groups::World& world, const WorldShape& shape, double scale,
-                     std::ostream& out) {
-  MessageSampler sampler(world, shape, scale, out);
+void sample_messages(const Groups::World& world, const WorldShape& shape,
+                     const MessageSampling& sampling, std::ostream& out) {
+  MessageSampler sampler(world, shape, sampling, out);
+  if (sampling.world_only) return sampler.sample({shape.nodes, shape.ranks_of_node});
   for (const EvenGroup& each : even_shapes(shape)) sampler.sample(each);
 }
 

@@ -7,12 +7,21 @@
 
 namespace stepwright {
 
-/// Times messages of every operation in groups of every even shape, all sister groups at the same
-/// time, from 4 KB on while they are short; rank 0 writes a row for each (`kMessageSampleHeader`).
-/// Between two messages a rank waits as if it computed. Bytes and seconds are those of a held run
-/// of that scale: `scale` times what the wire sees. Every rank calls it. Fails with `kRuntime` when
-/// one is lost.
-void sample_messages(const Groups::World& world, const WorldShape& shape, double scale,
-                     std::ostream& out);
+/// Which messages to time.
+struct MessageSampling {
+  double scale = 1;             ///< Of the held runs that they are for.
+  bool world_only = false;      ///< The group of all ranks, else groups of every even shape.
+  /// Of the longest all-reduce, all-gather and reduce-scatter; 0: goes on while they are short, and
+  /// takes all operations.
+  std::int64_t most_bytes = 0;
+};
+
+/// Times messages of every operation by c10d's Gloo and, where a group has several ranks on several
+/// nodes, by schedules, all sister groups at the same time, from 4 KB on (64 KB to a given size);
+/// rank 0 writes a row for each (`kMessageSampleHeader`). Between two messages a rank waits as if
+/// it computed. Bytes and seconds are those of a held run: `scale` times what the wire sees. Every
+/// rank calls it. Fails with `kRuntime` when one is lost.
+void sample_messages(const Groups::World& world, const WorldShape& shape,
+                     const MessageSampling& sampling, std::ostream& out);
 
 }  // namespace stepwright

@@ -71,7 +71,7 @@ void run(const PlannedJob& planned, OperatorSeconds& seconds) {
   const Setting setting = make_setting(job, plan);
   const std::unique_ptr<RankDevice> device = cpu_device();
   ParameterStore store({setting, plan, job.optimizer, grid, 0, device->place()}, program, stage, 1);
-  Groups groups({}, grid, program, stage, *device);
+  Groups groups({}, planned, program, stage, *device);
   const TrainOptions options;
   RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
   TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });

@@ -48,7 +48,10 @@ std::string_view measure(const Groups::World& world, const SampleOptions& option
     sample_overlap(world, shape_of(world), rows);
     return kOverlapSampleHeader;
   }
-  sample_messages(world, shape_of(world), options.scale, rows);
+  sample_messages(
+      world, shape_of(world),
+      {.scale = options.scale, .world_only = options.world_only, .most_bytes = options.most_bytes},
+      rows);
   return kMessageSampleHeader;
 }
 

@@ -19,6 +19,12 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("N");
   app.add_option("--scale", o.scale, "That of the held runs for which collectives are sampled")
       ->type_name("S");
+  app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
+  app.add_option(
+         "--largest", o.most_bytes,
+         "Only all-reduce, all-gather and reduce-scatter, from 64 KB to so many bytes; else "
+         "all, while they are short")
+      ->type_name("BYTES");
   app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
 }
@@ -34,17 +40,24 @@ void check(const SampleOptions& o) {
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.scale == 1 || o.kind == "collectives", "--scale", "goes with collectives");
+  const bool messages = o.kind == "collectives";
+  need(!o.world_only || messages, "--world", "goes with collectives");
+  need(o.most_bytes == 0 || messages, "--largest", "goes with collectives");
+  need(o.most_bytes == 0 || o.most_bytes >= 65536, "--largest", "at least 65536");
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
   need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
 }
 
 std::vector<std::string> sample_arguments(const SampleOptions& o) {
-  return {"sample",    o.kind,
-          "--output",  o.output,
-          "--scale",   fmt::format("{}", o.scale),
-          "--dtype",   o.dtype,
-          "--timeout", fmt::format("{}", o.timeout_s)};
+  std::vector<std::string> words = {"sample",    o.kind,
+                                    "--output",  o.output,
+                                    "--scale",   fmt::format("{}", o.scale),
+                                    "--largest", fmt::format("{}", o.most_bytes),
+                                    "--dtype",   o.dtype,
+                                    "--timeout", fmt::format("{}", o.timeout_s)};
+  if (o.world_only) words.emplace_back("--world");
+  return words;
 }
 
 }  // namespace stepwright

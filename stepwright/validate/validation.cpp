@@ -31,6 +31,8 @@ const std::vector<KindColumns>& kind_columns() {
       {TableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
       {TableKind::kCollectiveSamples, {"collective", "size_bytes", "time_us"}},
       {TableKind::kCollectiveSamples, {"op", "elements_fp16", "time_us"}},
+      {TableKind::kOwnMessages,
+       {"library", "operation", "payload_bytes", "chunk_bytes", "seconds"}},
       {TableKind::kOperatorSamples, {"op", "metric", "value"}},
       {TableKind::kOperatorSamples, {"op", "fwd_us", "bwd_us"}}};
   return kColumns;
@@ -144,6 +146,7 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
   switch (validation.kind) {
     case TableKind::kOperatorSamples: return predict_operators(table, options.profile);
     case TableKind::kCollectiveSamples: return predict_collectives(table, options.profile);
+    case TableKind::kOwnMessages: return predict_own_messages(table, options.profile);
     default: break;
   }
   if (!options.profile.empty()) require_cluster(options.profile);
@@ -233,6 +236,8 @@ std::span<const std::string_view> error_groups(TableKind kind) {
                                                       "size"};
   static constexpr std::string_view kOfCollectives[] = {"source", "device", "operation", "layout",
                                                         "size"};
+  static constexpr std::string_view kOfMessages[] = {"library", "operation", "layout", "size"};
+  if (kind == TableKind::kOwnMessages) return kOfMessages;
   if (kind == TableKind::kOperatorSamples) return kOfOperators;
   if (kind == TableKind::kCollectiveSamples) return kOfCollectives;
   return kOfRuns;

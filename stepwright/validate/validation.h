@@ -22,13 +22,15 @@ enum class TableKind : std::uint8_t {
   kTrainingRuns,
   kMemory,
   kOperatorSamples,
-  kCollectiveSamples
+  kCollectiveSamples,
+  kOwnMessages
 };
 inline constexpr Named<TableKind> kTableKindNames[] = {
     {TableKind::kTrainingRuns, "training_runs"},
     {TableKind::kMemory, "memory"},
     {TableKind::kOperatorSamples, "operators"},
-    {TableKind::kCollectiveSamples, "collectives"}};
+    {TableKind::kCollectiveSamples, "collectives"},
+    {TableKind::kOwnMessages, "messages"}};
 
 /// The kind of a table, by the columns that only it has. Fails with `kInput`, naming the columns of
 /// each kind, when it is none.

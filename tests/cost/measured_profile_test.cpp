@@ -37,6 +37,11 @@ std::string refusal(const std::string& text) {
 
 TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   const SocketLaw law{.start_s = 1e-3, .network_hop_s = 2e-4, .network_s_per_byte = 8e-8};
+  const ScheduleLaw schedule{.message_s = 1e-4,
+                             .inside_s_per_byte = 1e-8,
+                             .network_s_per_byte = 8e-8,
+                             .chunk_bytes = 4096};
+  const ShapeCurve curve{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}};
   const ComputationLaw product{.kind = OperatorKind::kLinear,
                                .phase = Phase::kDataGradient,
                                .dtype = DType::kFp32,
@@ -45,16 +50,27 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   const nlohmann::ordered_json file = {
       {"stepwright", "measured/1"},
       {"name", "here"},
-      {"messages", {{"library", "gloo"}, {"operations", {{"all_gather", socket_law_json(law)}}}}},
+      {"messages",
+       {message_law_json(Collective::kAllGather, {law, {}}),
+        message_law_json(Method::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
       {"computations", {computation_law_json(product)}}};
   const MeasuredProfile profile = read(file.dump());
-  const auto& gathered = profile.of(Collective::kAllGather);
+  const auto& gathered = profile.messages.gloo[static_cast<std::size_t>(Collective::kAllGather)];
   ASSERT_TRUE(gathered.has_value());
-  EXPECT_DOUBLE_EQ(gathered->start_s, 1e-3);
-  EXPECT_DOUBLE_EQ(gathered->hop_s, 0);
-  EXPECT_DOUBLE_EQ(gathered->network_hop_s, 2e-4);
-  EXPECT_DOUBLE_EQ(gathered->network_s_per_byte, 8e-8);
-  EXPECT_FALSE(profile.of(Collective::kAllReduce).has_value());
+  EXPECT_DOUBLE_EQ(gathered->law.start_s, 1e-3);
+  EXPECT_DOUBLE_EQ(gathered->law.hop_s, 0);
+  EXPECT_DOUBLE_EQ(gathered->law.network_hop_s, 2e-4);
+  EXPECT_DOUBLE_EQ(gathered->law.network_s_per_byte, 8e-8);
+  const SocketGroup group{2, 4, 1};
+  const auto time = [&](Algorithm algorithm, const SocketGroup& of) {
+    return profile.messages.time(scheduled_method(algorithm, Collective::kAllReduce, of),
+                                 Collective::kAllReduce, 1e5, of);
+  };
+  ASSERT_TRUE(time(Algorithm::kHoRing, group).has_value());
+  EXPECT_DOUBLE_EQ(time(Algorithm::kHoRing, group)->seconds,
+                   schedule.time(Method::kHoRing, Collective::kAllReduce, 1e5, group).seconds);
+  EXPECT_FALSE(time(Algorithm::kRing, group).has_value()) << "no all-reduce of Gloo is known";
+  EXPECT_FALSE(time(Algorithm::kHoRing, {2, 1, 4}).has_value()) << "not two levels";
   const ComputationLaw* found = profile.find(
       {.kind = OperatorKind::kLinear, .phase = Phase::kDataGradient, .dtype = DType::kFp32});
   ASSERT_NE(found, nullptr);
@@ -62,16 +78,31 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   EXPECT_EQ(profile.find({.kind = OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
 }
 
+TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {
+  const std::vector<ShapeCurve> curves{{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}}};
+  const auto factor = [&](double bytes) { return factor_of(curves, {2, 4, 1}, bytes); };
+  EXPECT_DOUBLE_EQ(factor(100), 1.25);
+  EXPECT_DOUBLE_EQ(factor(1e4), 1.25);
+  EXPECT_DOUBLE_EQ(factor(1e5), 1.0);
+  EXPECT_DOUBLE_EQ(factor(1e6), 0.75);
+  EXPECT_DOUBLE_EQ(factor(1e9), 0.75);
+  EXPECT_DOUBLE_EQ(factor_of(curves, {2, 2, 2}, 1e5), 1);
+}
+
 TEST(MeasuredProfiles, ThatAreNoneAreRefused) {
   EXPECT_THAT(refusal(R"({"stepwright": "profile/1"})"), HasSubstr("must be measured/1"));
   EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "message": {}})"),
               HasSubstr("message"));
   EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n",
-                         "messages": {"library": "nccl", "operations": {}}})"),
+                         "messages": [{"library": "nccl", "operation": "all_gather"}]})"),
               HasSubstr("only messages of gloo"));
-  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "messages": {"library": "gloo",
-                         "operations": {"all_gather": {"start_us": -1}}}})"),
+  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "messages": [
+                         {"library": "gloo", "operation": "all_gather", "start_us": -1}]})"),
               HasSubstr("start_us"));
+  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "messages": [
+                         {"library": "gloo", "operation": "all_gather", "shapes": [{"nodes": 1,
+                          "ranks_of_node": 4, "groups_of_node": 1, "factors": [[9, 1], [8, 1]]}]}]})"),
+              HasSubstr("bytes must ascend"));
 }
 
 }  // namespace

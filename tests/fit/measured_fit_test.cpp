@@ -43,13 +43,46 @@ TEST(MeasuredFits, FindTheLawBehindMessages) {
   MeasuredSamples samples = lab_samples(0.02);
   samples.messages[7].seconds *= 3;
   const MeasuredFit fit = fit_measured(samples);
-  const auto& found = fit.messages[static_cast<std::size_t>(Collective::kAllReduce)];
-  ASSERT_TRUE(found.has_value());
-  EXPECT_NEAR(found->law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
-  EXPECT_NEAR(found->law.inside_s_per_byte / kTruth.inside_s_per_byte, 1, 0.03);
-  EXPECT_NEAR(found->law.network_hop_s / kTruth.network_hop_s, 1, 0.1);
-  EXPECT_LT(found->held_out_error, 0.03);
-  EXPECT_EQ(found->rows, samples.messages.size());
+  ASSERT_TRUE(fit.messages.contains(Collective::kAllReduce));
+  const auto& found = fit.messages.at(Collective::kAllReduce);
+  EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
+  EXPECT_NEAR(found.law.law.inside_s_per_byte / kTruth.inside_s_per_byte, 1, 0.03);
+  EXPECT_NEAR(found.law.law.network_hop_s / kTruth.network_hop_s, 1, 0.1);
+  EXPECT_LT(found.held_out_error, 0.03);
+  EXPECT_EQ(found.rows, samples.messages.size());
+}
+
+TEST(MeasuredFits, FindTheLawBehindSchedules) {
+  const ScheduleLaw truth{.start_s = 2e-3,
+                          .message_s = 2e-4,
+                          .network_hop_s = 1e-3,
+                          .inside_s_per_byte = 1e-8,
+                          .network_s_per_byte = 8e-8,
+                          .chunk_bytes = 65536};
+  MeasuredSamples samples;
+  for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
+    for (int doublings = 12; doublings <= 26; doublings += 2) {
+      MessageSample sample{.method = Method::kHoRing,
+                           .chunk_bytes = truth.chunk_bytes,
+                           .operation = Collective::kAllGather,
+                           .group = {nodes, members, 4 / members},
+                           .payload_bytes = std::ldexp(1.0, doublings)};
+      sample.seconds =
+          truth.time(Method::kHoRing, sample.operation, sample.payload_bytes, sample.group).seconds;
+      samples.messages.push_back(sample);
+    }
+  }
+  samples.messages[20].seconds *= 1.2;
+  const MeasuredFit fit = fit_measured(samples);
+  const auto& found = fit.schedules.at({Method::kHoRing, Collective::kAllGather});
+  EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
+  EXPECT_LT(found.held_out_error, 0.05);
+  EXPECT_NEAR(
+      factor_of(found.law.curves, samples.messages[20].group, samples.messages[20].payload_bytes),
+      1.2, 0.05);
+
+  samples.messages[3].chunk_bytes = 1024;
+  EXPECT_THROW(static_cast<void>(fit_measured(samples)), Error);
 }
 
 TEST(MeasuredFits, OfComputationsAreByKindAndPhase) {
@@ -91,10 +124,12 @@ TEST(OwnSamples, SayWhereTheyAreBad) {
     }
     return "nothing";
   };
-  EXPECT_EQ(refusal("gloo,all_gather,1,4,1,4096,0.001"), "nothing");
-  EXPECT_THAT(refusal("gloo,all_gathers,1,4,1,4096,0.001"), HasSubstr("s.csv:2: operation"));
-  EXPECT_THAT(refusal("gloo,all_gather,1.5,4,1,4096,0.001"), HasSubstr("nodes: '1.5'"));
-  EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0"), HasSubstr("seconds: '0'"));
+  EXPECT_EQ(refusal("gloo,all_gather,1,4,1,4096,0,0.001"), "nothing");
+  EXPECT_THAT(refusal("gloo,all_gathers,1,4,1,4096,0,0.001"), HasSubstr("s.csv:2: operation"));
+  EXPECT_THAT(refusal("gloo,all_gather,1.5,4,1,4096,0,0.001"), HasSubstr("nodes: '1.5'"));
+  EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0,0"), HasSubstr("seconds: '0'"));
+  EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
+  EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
   EXPECT_FALSE(holds_measured_samples(parse_csv("op,nodes\n", "s.csv")));
 }
 

@@ -58,7 +58,7 @@ class Includes(unittest.TestCase):
         self.refuses("core/a.cpp", '#include "../plan/plan.h"\n', expected)
 
     def test_refuses_torch_outside_its_rooms(self):
-        expected = ":1: only runtime and sample may know <torch/torch.h>"
+        expected = ":1: only process_group, runtime, sample may know <torch/torch.h>"
         self.refuses("cli/a.cpp", "#include <torch/torch.h>\n", expected)
         self.accepts("runtime/a.cpp", "#include <torch/torch.h>\n")
 

@@ -102,13 +102,41 @@ TEST_P(Strategies, LearnWhatOneProcessLearns) {
       "}\noverlap: {gradients: " + (overlapped ? "true" : "false") +
       ", parameters: " + (overlapped ? "true" : "false") + "}\n";
   static const Trained kAlone = train({.plan = plan_text_of({.model = kOdd})});
-  expect_same(kAlone,
-              train({.plan = plan_text_of({.model = kOdd, .choices = choices, .ranks = 4})}));
+  const Trained together =
+      train({.plan = plan_text_of({.model = kOdd, .choices = choices, .ranks = 4})});
+  expect_same(kAlone, together);
+  EXPECT_EQ(together.scheduled, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Strategies,
                          ::testing::Combine(::testing::ValuesIn(sharding_strategies()),
                                             ::testing::Bool(), ::testing::Values(2)));
+
+/// Four ranks as two nodes: what data parallelism sends runs as schedules.
+class Schedules : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Schedules, LearnWhatOneProcessLearns) {
+  const auto& [states, algorithm] = GetParam();
+  const bool grouped = states.find('I') != std::string::npos;
+  const std::string choices =
+      "parallel: {data: 4}\nmicro_batch: 1\nbuckets: {gradients: 3001, parameters: 2003}\n"
+      "sharding: {states: " +
+      states + (grouped ? ", group: node" : "") + "}\ncollectives: {data: " + algorithm + "}\n";
+  static const Trained kAlone = train({.plan = plan_text_of({.model = kOdd})});
+  const Trained together =
+      train({.plan = plan_text_of({.model = kOdd, .choices = choices, .ranks = 4, .node = 2})});
+  expect_same(kAlone, together);
+  if (!grouped) {  // else groups may lie on one level each
+    EXPECT_GT(together.scheduled, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(HoRing, Schedules,
+                         ::testing::Combine(::testing::ValuesIn(sharding_strategies()),
+                                            ::testing::Values("ho-ring")));
+INSTANTIATE_TEST_SUITE_P(TwoLevel, Schedules,
+                         ::testing::Combine(::testing::Values("NNN", "NGG", "GGG"),
+                                            ::testing::Values("two-level")));
 
 constexpr auto kName = [](const auto& one) { return std::string(one.param.name); };
 INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);

@@ -89,6 +89,8 @@ Trained train(const Training& training) {
     }
     result.weights = read_tensors(folder / "weights");
     result.gradients = read_tensors(folder / "gradients");
+    const auto ledger = nlohmann::json::parse(read(folder / "ledger"));
+    for (const auto& one : ledger["communicators"]) result.scheduled += one["scheduled"].get<int>();
   }
   const std::string compare =
       fmt::format("{} compare {} --log {} >{} 2>&1", std::getenv("STEPWRIGHT_COMMAND"),
@@ -104,10 +106,11 @@ std::string plan_text_of(const PlanText& plan) {
   return fmt::format(
       "stepwright: plan/1\njob:\n  model: {}\n"
       "  cluster: {{name: here, device: {{name: cpu, memory: 16e9, memory_bandwidth: 20e9, "
-      "peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: 8, devices: {}, "
-      "levels: [{{name: bus, size: 8, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9}}\n"
+      "peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: {}, devices: {}, "
+      "levels: [{{name: bus, size: {}, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9}}\n"
       "  batch: {{sequences: {}, length: {}}}\n  precision: {}\n{}{}",
-      plan.model, plan.ranks, plan.sequences, plan.length, plan.precision, plan.job, plan.choices);
+      plan.model, plan.node, plan.ranks, plan.node, plan.sequences, plan.length, plan.precision,
+      plan.job, plan.choices);
 }
 
 double distance(const Values& a, const Values& b) {

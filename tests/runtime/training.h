@@ -20,7 +20,8 @@ struct Trained {
   std::vector<double> norms;
   Values weights;
   Values gradients;
-  std::string comparison;  ///< What `stepwright compare` says of what was sent.
+  std::int64_t scheduled = 0;  ///< Calls of process groups that ran as schedules.
+  std::string comparison;      ///< What `stepwright compare` says of what was sent.
 };
 
 /// A training run: a plan's text, and options of the command beyond it.
@@ -45,6 +46,7 @@ struct PlanText {
   int ranks = 1;
   int sequences = 8;
   int length = 16;
+  int node = 8;  ///< Devices of a node of the cluster.
 };
 std::string plan_text_of(const PlanText& plan);
 

@@ -1,5 +1,3 @@
-#include "stepwright/transport/executor.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 
 #include "stepwright/collective/generate.h"
 #include "stepwright/core/error.h"
+#include "stepwright/transport/schedule_executor.h"
 #include "tests/transport/thread_transport.h"
 
 namespace stepwright {
@@ -52,7 +51,8 @@ std::vector<Numbers> outputs(const ScheduleSpec& spec, std::size_t piece, Execut
     const RankMemory memory{bytes_of(input), bytes_of(result[r]), bytes_of(scratch),
                             static_cast<std::int64_t>(piece * sizeof(std::int64_t))};
     ThreadTransport transport(hub, rank);
-    Executor(limits).run(schedule.ranks[r], memory, {.type = ElementType::kInt64}, transport);
+    ScheduleExecutor(limits).run(schedule.ranks[r], memory, {.type = ElementType::kInt64},
+                                 transport);
   });
   return result;
 }
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
                            return fmt::format("{}_c{}_{}", name, shape.param.chunks, shape.index);
                          });
 
-TEST(Executor, CutsLongMessages) {
+TEST(ScheduleExecutor, CutsLongMessages) {
   for (const Collective collective :
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
     for (const Method method : {Method::kHoRing, Method::kHalvingDoubling}) {
@@ -150,11 +150,11 @@ TEST(Executor, CutsLongMessages) {
   }
 }
 
-TEST(Executor, CarriesNothing) {
+TEST(ScheduleExecutor, CarriesNothing) {
   expect_promised({Method::kHoRing, Collective::kAllReduce, {2, 2}, 3}, 0);
 }
 
-TEST(Executor, HoldsAFewMessages) {
+TEST(ScheduleExecutor, HoldsAFewMessages) {
   const ScheduleSpec pair{Method::kRing, Collective::kReduceScatter, {2, 1}, 1};
   const CollectiveSchedule schedule = generate(pair);
   ThreadSwitch hub;
@@ -164,7 +164,7 @@ TEST(Executor, HoldsAFewMessages) {
     Numbers input(2048);
     Numbers output(1024);
     Numbers scratch(static_cast<std::size_t>(schedule.scratch_pieces) * 1024);
-    Executor executor({.message_bytes = 512, .in_flight = 3});
+    ScheduleExecutor executor({.message_bytes = 512, .in_flight = 3});
     ThreadTransport transport(hub, rank);
     for (int repeat = 0; repeat < 3; ++repeat) {
       executor.run(schedule.ranks[r], {bytes_of(input), bytes_of(output), bytes_of(scratch), 8192},
@@ -175,7 +175,7 @@ TEST(Executor, HoldsAFewMessages) {
   EXPECT_EQ(staging, (std::vector<std::int64_t>{1536, 1536}));
 }
 
-TEST(Executor, EndsAllChannelsWhenOneFails) {
+TEST(ScheduleExecutor, EndsAllChannelsWhenOneFails) {
   const ScheduleSpec spec{Method::kHoRing, Collective::kAllReduce, {2, 2}, 2};
   const CollectiveSchedule schedule = generate(spec);
   ThreadSwitch hub;
@@ -188,8 +188,9 @@ TEST(Executor, EndsAllChannelsWhenOneFails) {
     Numbers scratch(static_cast<std::size_t>(schedule.scratch_pieces));
     ThreadTransport transport(hub, rank);
     try {
-      Executor().run(schedule.ranks[r], {bytes_of(input), bytes_of(output), bytes_of(scratch), 8},
-                     {.type = ElementType::kInt64}, transport);
+      ScheduleExecutor().run(schedule.ranks[r],
+                             {bytes_of(input), bytes_of(output), bytes_of(scratch), 8},
+                             {.type = ElementType::kInt64}, transport);
     } catch (const Error& error) {
       failed[r] = error.kind() == ErrorKind::kRuntime ? 1 : 2;
     }
@@ -197,10 +198,10 @@ TEST(Executor, EndsAllChannelsWhenOneFails) {
   EXPECT_EQ(failed, (std::vector<int>{1, 1, 1, 0}));
 }
 
-TEST(Executor, RefusesLimitsThatBoundNothing) {
-  EXPECT_THROW(Executor({.message_bytes = 0}), Error);
-  EXPECT_THROW(Executor({.message_bytes = 24}), Error);
-  EXPECT_THROW(Executor({.in_flight = 0}), Error);
+TEST(ScheduleExecutor, RefusesLimitsThatBoundNothing) {
+  EXPECT_THROW(ScheduleExecutor({.message_bytes = 0}), Error);
+  EXPECT_THROW(ScheduleExecutor({.message_bytes = 24}), Error);
+  EXPECT_THROW(ScheduleExecutor({.in_flight = 0}), Error);
 }
 
 }  // namespace

@@ -239,5 +239,52 @@ TEST(CollectiveRows, WithoutAMachineTheRefusalSaysWhatToAdd) {
   EXPECT_THAT(none, HasSubstr("links.csv: the rows name no machine; add --profile"));
 }
 
+/// A profile that knows Gloo's all-gather: 1 ms, and 10 ns a byte out of a node.
+class OwnMessages : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(path_) << R"({"stepwright": "measured/1", "name": "lab", "messages": [
+        {"library": "gloo", "operation": "all_gather", "start_us": 1000,
+         "network_bytes_per_s": 1e8}]})";
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  [[nodiscard]] Validation judge(const std::string& rows) const {
+    return validate(parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
+                              "payload_bytes,chunk_bytes,seconds\n" +
+                                  rows,
+                              "messages.csv"),
+                    {.profile = path_.string()});
+  }
+
+  std::filesystem::path path_ = std::filesystem::path(::testing::TempDir()) / "own_messages.json";
+};
+
+TEST_F(OwnMessages, ArePredictedByTheirLibrary) {
+  // One step of a ring of two: half of the buffer, one way.
+  const Validation v =
+      judge("gloo,all_gather,2,1,1,2e8,0,2.002\nho-ring,all_gather,2,2,1,1e6,4096,1\n");
+  EXPECT_EQ(v.kind, TableKind::kOwnMessages);
+  EXPECT_EQ(v.used, 1U);
+  ASSERT_EQ(v.results.size(), 1U);
+  EXPECT_NEAR(v.results[0].predicted, 1.001, 1e-9);
+  EXPECT_NEAR(v.results[0].error, -0.5, 1e-9);
+  EXPECT_EQ(v.results[0].groups,
+            (std::vector<std::string>{"gloo", "all_gather", "2x1 beside 0", "from 1e8 B"}));
+  EXPECT_THAT(v.skipped, Contains(Key(HasSubstr("no such message"))));
+}
+
+TEST_F(OwnMessages, NeedAProfileAndSayWhereTheyAreBad) {
+  EXPECT_THAT(refusal([&] { static_cast<void>(judge("gloo,all_gather,2,1,1,-5,0,2\n")); }),
+              HasSubstr("payload_bytes"));
+  EXPECT_THAT(refusal([&] {
+                validate(parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
+                                   "payload_bytes,chunk_bytes,seconds\n",
+                                   "messages.csv"),
+                         {});
+              }),
+              HasSubstr("--profile MEASURED"));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -99,6 +99,9 @@ TEST(Validation, KnowsKindsByTheHeader) {
   const auto kind = [](const char* header) { return table_kind(parse_csv(header, "t.csv")); };
   EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"), TableKind::kOperatorSamples);
   EXPECT_EQ(kind("id,op,metric,value"), TableKind::kOperatorSamples);
+  EXPECT_EQ(kind("library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,"
+                 "seconds"),
+            TableKind::kOwnMessages);
   EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"), TableKind::kCollectiveSamples);
   EXPECT_EQ(kind("collective,size_bytes,time_us"), TableKind::kCollectiveSamples);
   const std::string message = refusal([&] { kind("a,b"); });

@@ -4,8 +4,8 @@
 #include <torch/csrc/utils/pybind.h>
 #include <torch/version.h>
 
-#include "python/stepwright_torch/csrc/backend.h"
 #include "stepwright/core/named.h"
+#include "stepwright/process_group/backend.h"
 
 namespace stepwright {
 namespace {
@@ -35,7 +35,6 @@ BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::di
   setup.min_bytes = settings["min_bytes"].cast<std::int64_t>();
   setup.engine.method = method_of(settings["method"].cast<std::string>());
   setup.engine.chunk_bytes = settings["chunk_bytes"].cast<std::int64_t>();
-  setup.engine.most_chunks = settings["most_chunks"].cast<std::int32_t>();
   setup.engine.segment_bytes = settings["segment_bytes"].cast<std::int64_t>();
   setup.wrapped = wrapped.at(0);
   if (wrapped.size() > 1) setup.wrapped_cuda = wrapped[1];

@@ -57,7 +57,6 @@ def _make(store: Store, rank: int, timeout: timedelta, global_ranks: list[int]):
         "method": settings.method,
         "min_bytes": settings.min_bytes,
         "chunk_bytes": settings.chunk_bytes,
-        "most_chunks": settings.most_chunks,
         "segment_bytes": settings.segment_bytes,
     }
 

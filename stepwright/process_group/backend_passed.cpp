@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "python/stepwright_torch/csrc/backend.h"
+#include "stepwright/process_group/backend.h"
 
 // The operations that always go to the wrapped backend.
 namespace stepwright {

@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/engine.h"
+#include "stepwright/process_group/engine.h"
 
 #include <fmt/format.h>
 
@@ -59,11 +59,6 @@ Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions
       transport_(std::move(lanes)),
       executor_({.message_bytes = options.message_bytes}) {}
 
-std::int32_t Engine::chunks_for(std::int64_t block_bytes) const {
-  const std::int64_t wanted = block_bytes / std::max<std::int64_t>(1, options_.chunk_bytes);
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, options_.most_chunks));
-}
-
 const Engine::Plan& Engine::plan(Collective collective, std::int32_t chunks) {
   const auto key = std::pair(collective, chunks);
   const auto found = plans_.find(key);
@@ -73,7 +68,7 @@ const Engine::Plan& Engine::plan(Collective collective, std::int32_t chunks) {
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-void Engine::run(const Call& call) {
+void Engine::run(const CollectiveCall& call) {
   transport_.begin(call.timeout);
   if (call.collective == Collective::kAllReduce) {
     run_all_reduce(call);
@@ -86,14 +81,16 @@ void Engine::run(const Call& call) {
   }
 }
 
-void Engine::run_blocks(const Call& call) {
+void Engine::run_blocks(const CollectiveCall& call) {
   const bool gathers = call.collective == Collective::kAllGather;
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
   const std::int64_t bytes = block * full.element_size();
   const bool relayed = call.collective == Collective::kAllToAll;
-  const auto chunks =
-      static_cast<std::int32_t>(relayed ? 1 : largest_divisor(block, chunks_for(bytes)));
+  const auto chunks = static_cast<std::int32_t>(
+      relayed ? 1
+              : largest_divisor(block, chunks_of(static_cast<double>(bytes),
+                                                 static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call.collective, chunks);
   greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
@@ -104,12 +101,13 @@ void Engine::run_blocks(const Call& call) {
   run_part(call, used, {input, span_of(call.output), block / chunks});
 }
 
-void Engine::run_all_reduce(const Call& call) {
+void Engine::run_all_reduce(const CollectiveCall& call) {
   const std::int64_t element = call.output.element_size();
   const std::int64_t total = call.output.numel();
   const std::int64_t segment =
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
-  const std::int32_t chunks = chunks_for(segment * element / ranks_);
+  const std::int32_t chunks = chunks_of(static_cast<double>(segment * element / ranks_),
+                                        static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call.collective, chunks);
   greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
@@ -127,8 +125,8 @@ void Engine::run_all_reduce(const Call& call) {
 }
 
 /// A copy of `input`, with the call's factor, and zeros up to `bytes`.
-std::span<const std::byte> Engine::prepared(const Call& call, std::span<const std::byte> input,
-                                            std::int64_t bytes) {
+std::span<const std::byte> Engine::prepared(const CollectiveCall& call,
+                                            std::span<const std::byte> input, std::int64_t bytes) {
   const std::span<std::byte> copy = input_.take(bytes);
   if (!input.empty()) std::memcpy(copy.data(), input.data(), input.size());
   std::ranges::fill(copy.subspan(input.size()), std::byte{0});
@@ -136,7 +134,7 @@ std::span<const std::byte> Engine::prepared(const Call& call, std::span<const st
   return copy;
 }
 
-void Engine::run_part(const Call& call, const Plan& plan, const Part& part) {
+void Engine::run_part(const CollectiveCall& call, const Plan& plan, const Part& part) {
   const std::int64_t piece_bytes = part.piece_elements * call.output.element_size();
   const RankMemory memory{part.input, part.output,
                           scratch_.take(plan.frame.scratch_pieces * piece_bytes), piece_bytes};

@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/status_board.h"
+#include "stepwright/process_group/status_board.h"
 
 #include <fmt/format.h>
 

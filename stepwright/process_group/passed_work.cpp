@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/passed_work.h"
+#include "stepwright/process_group/passed_work.h"
 
 #include <ATen/core/ivalue.h>
 #include <ATen/core/ivalue_inl.h>

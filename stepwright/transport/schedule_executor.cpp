@@ -1,4 +1,4 @@
-#include "stepwright/transport/executor.h"
+#include "stepwright/transport/schedule_executor.h"
 
 #include <algorithm>
 
@@ -22,15 +22,15 @@ std::int64_t slot_bytes(const ScheduleChannel& channel, std::int64_t piece_bytes
 
 }  // namespace
 
-Executor::Executor(ExecutionLimits limits) : limits_(limits) {
+ScheduleExecutor::ScheduleExecutor(ExecutionLimits limits) : limits_(limits) {
   if (limits.message_bytes < 16 || limits.message_bytes % 16 != 0) {
     fail_input("message_bytes: not a positive multiple of 16");
   }
   if (limits.in_flight < 1) fail_input("in_flight: below 1");
 }
 
-void Executor::run(const RankSchedule& schedule, const RankMemory& memory,
-                   const Reduction& reduction, Transport& transport) {
+void ScheduleExecutor::run(const RankSchedule& schedule, const RankMemory& memory,
+                           const Reduction& reduction, Transport& transport) {
   const std::size_t channels = schedule.channels.size();
   if (staging_.size() < channels) staging_.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -56,7 +56,7 @@ void Executor::run(const RankSchedule& schedule, const RankMemory& memory,
   state.rethrow();
 }
 
-std::int64_t Executor::staging_bytes() const {
+std::int64_t ScheduleExecutor::staging_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& staging : staging_) bytes += std::ssize(staging);
   return bytes;

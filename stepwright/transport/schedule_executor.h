@@ -23,9 +23,9 @@ struct ExecutionLimits {
 /// is the same from run to run.
 ///
 /// Beside the schedule's scratch it holds at most `in_flight` messages for each channel that adds.
-class Executor {
+class ScheduleExecutor {
  public:
-  explicit Executor(ExecutionLimits limits = {});
+  explicit ScheduleExecutor(ExecutionLimits limits = {});
 
   /// Returns when the rank's part is over. Throws the first failure of a channel, after all of them
   /// have ended; the transport is aborted then. One run at a time.

@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/c10d_transport.h"
+#include "stepwright/process_group/c10d_transport.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

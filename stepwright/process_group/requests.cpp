@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/requests.h"
+#include "stepwright/process_group/requests.h"
 
 namespace stepwright {
 namespace {

@@ -7,15 +7,15 @@
 #include <string>
 #include <thread>
 
-#include "python/stepwright_torch/csrc/engine.h"
-#include "python/stepwright_torch/csrc/scheduled_work.h"
-#include "python/stepwright_torch/csrc/status_board.h"
+#include "stepwright/process_group/engine.h"
+#include "stepwright/process_group/scheduled_work.h"
+#include "stepwright/process_group/status_board.h"
 
 namespace stepwright {
 
 /// A collective that waits for its turn.
-struct Job {
-  Call call;
+struct QueuedCall {
+  CollectiveCall call;
   std::function<void()> after;  ///< With the result, before the work is over; may be empty.
   c10::intrusive_ptr<ScheduledWork> work;
 };
@@ -31,7 +31,7 @@ class Runner {
   ~Runner() { stop("the group is destroyed"); }
 
   /// Queues a job, or fails it at once.
-  void add(Job job);
+  void add(QueuedCall job);
 
   /// Lets what is queued come to its end. Returns whether it did within `timeout`.
   bool finish(std::chrono::milliseconds timeout);
@@ -41,7 +41,7 @@ class Runner {
 
  private:
   void serve();
-  void run(const Job& job);
+  void run(const QueuedCall& job);
   void break_off(const std::string& reason);
   [[nodiscard]] static std::exception_ptr failure(const std::string& text);
 
@@ -50,7 +50,7 @@ class Runner {
   int rank_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> queue_;
+  std::deque<QueuedCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
   std::string broken_;  ///< Why nothing can run any more.

@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/runner.h"
+#include "stepwright/process_group/runner.h"
 
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
@@ -21,7 +21,7 @@ std::exception_ptr Runner::failure(const std::string& text) {
       c10::DistBackendError({__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)}, text));
 }
 
-void Runner::add(Job job) {
+void Runner::add(QueuedCall job) {
   std::unique_lock lock(mutex_);
   if (!broken_.empty()) {
     const std::string text = fmt::format("stepwright: {}: {}", job.call.text, broken_);
@@ -58,7 +58,7 @@ void Runner::serve() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Job job = std::move(queue_.front());
+    QueuedCall job = std::move(queue_.front());
     queue_.pop_front();
     const std::string refused = broken_;
     busy_ = true;
@@ -76,7 +76,7 @@ void Runner::serve() {
   }
 }
 
-void Runner::run(const Job& job) {
+void Runner::run(const QueuedCall& job) {
   std::string text;
   try {
     engine_.run(job.call);

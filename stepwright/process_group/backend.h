@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "python/stepwright_torch/csrc/engine.h"
-#include "python/stepwright_torch/csrc/passed_work.h"
-#include "python/stepwright_torch/csrc/runner.h"
-#include "python/stepwright_torch/csrc/tally.h"
+#include "stepwright/process_group/engine.h"
+#include "stepwright/process_group/passed_work.h"
+#include "stepwright/process_group/runner.h"
+#include "stepwright/process_group/tally.h"
 
 namespace stepwright {
 

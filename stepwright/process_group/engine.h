@@ -11,23 +11,22 @@
 #include <string>
 #include <vector>
 
-#include "python/stepwright_torch/csrc/c10d_transport.h"
 #include "stepwright/collective/generate.h"
-#include "stepwright/transport/executor.h"
+#include "stepwright/process_group/c10d_transport.h"
+#include "stepwright/transport/schedule_executor.h"
 
 namespace stepwright {
 
 /// What a person can choose; the same on all ranks.
 struct EngineOptions {
   Method method = Method::kHoRing;
-  std::int64_t chunk_bytes = 512 << 10;   ///< A block is cut into chunks of about this size,
-  std::int32_t most_chunks = 32;          ///< but not into more.
+  std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
   std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Longest message.
 };
 
 /// A collective on flat, contiguous tensors. An all-reduce has its output as input.
-struct Call {
+struct CollectiveCall {
   Collective collective{};
   std::string text;  ///< "all_reduce sum of 12 Float (call 3)": the same on all ranks.
   at::Tensor input;
@@ -57,7 +56,7 @@ class Engine {
          std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
   /// Throws what the transport throws, and `Error{kInput}` when another rank calls something else.
-  void run(const Call& call);
+  void run(const CollectiveCall& call);
 
   void abort() noexcept { transport_.abort(); }
   /// Closes the connections. Not during a run.
@@ -78,12 +77,11 @@ class Engine {
     std::int64_t piece_elements;
   };
 
-  [[nodiscard]] std::int32_t chunks_for(std::int64_t block_bytes) const;
   const Plan& plan(Collective collective, std::int32_t chunks);
-  void run_blocks(const Call& call);
-  void run_all_reduce(const Call& call);
-  void run_part(const Call& call, const Plan& plan, const Part& part);
-  std::span<const std::byte> prepared(const Call& call, std::span<const std::byte> input,
+  void run_blocks(const CollectiveCall& call);
+  void run_all_reduce(const CollectiveCall& call);
+  void run_part(const CollectiveCall& call, const Plan& plan, const Part& part);
+  std::span<const std::byte> prepared(const CollectiveCall& call, std::span<const std::byte> input,
                                       std::int64_t bytes);
   void note_peak();
 
@@ -92,7 +90,7 @@ class Engine {
   std::int32_t rank_;
   EngineOptions options_;
   C10dTransport transport_;
-  Executor executor_;
+  ScheduleExecutor executor_;
   std::map<std::pair<Collective, std::int32_t>, Plan> plans_;
   Room input_;
   Room output_;

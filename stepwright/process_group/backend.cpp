@@ -1,4 +1,4 @@
-#include "python/stepwright_torch/csrc/backend.h"
+#include "stepwright/process_group/backend.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -9,7 +9,7 @@
 #include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
-#include "python/stepwright_torch/csrc/requests.h"
+#include "stepwright/process_group/requests.h"
 
 namespace stepwright {
 namespace {
@@ -153,11 +153,11 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
   ++calls_;
   record(request);
   tally_.add(request.name, {}, full_bytes(request.input, request.output));
-  Call call{.collective = request.collective,
-            .text = text_of(request),
-            .input = request.input,
-            .output = request.output,
-            .timeout = chosen(request.timeout, setup_.timeout)};
+  CollectiveCall call{.collective = request.collective,
+                      .text = text_of(request),
+                      .input = request.input,
+                      .output = request.output,
+                      .timeout = chosen(request.timeout, setup_.timeout)};
   if (request.op) {
     const KnownReduction known = *known_reduction(*request.op, request.input.scalar_type());
     call.reduction = known.reduction;

@@ -1,0 +1,28 @@
+#include "stepwright/cost/schedule_law.h"
+
+namespace stepwright {
+
+OperatorTime ScheduleLaw::time(Method method, Collective collective, double payload_bytes,
+                               const SocketGroup& group) const {
+  const auto ranks_of_node = static_cast<double>(group.members * group.groups);
+  // Of a ring, one rank of each node sends out and not inside.
+  const std::int64_t inside_ranks = group.members - (method == Method::kRing ? 1 : 0);
+  const GroupLinks links{
+      .members = static_cast<std::int32_t>(group.members),
+      .nodes = static_cast<std::int32_t>(group.nodes),
+      .inside_s_per_byte = inside_s_per_byte * static_cast<double>(inside_ranks * group.groups),
+      .rail_s_per_byte = network_s_per_byte * ranks_of_node,
+      .lone_s_per_byte = network_s_per_byte * static_cast<double>(group.groups),
+      .network_latency_s = network_hop_s,
+      .message_s = message_s};
+  const double block = payload_bytes / static_cast<double>(group.size());
+  const ScheduleSpec spec{
+      method, collective, {links.members, links.nodes}, chunks_of(block, chunk_bytes)};
+  const double inside_s = static_cast<double>(group.members - 1) * links.inside_s_per_byte;
+  const double network_s = (1 - 1.0 / static_cast<double>(group.nodes)) * links.rail_s_per_byte;
+  return {start_s + closed_seconds(spec, links, payload_bytes),
+          network_s >= inside_s / static_cast<double>(group.members) ? LinkClass::kNetwork
+                                                                     : LinkClass::kInside};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/cost/socket_law.h"
+
+namespace stepwright {
+
+/// What a collective costs that runs as a schedule over sockets (`process_group/`) when all sister
+/// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
+/// and its NICs carry the messages of all of its ranks.
+struct ScheduleLaw {
+  double start_s = 0;        ///< Of a call.
+  double message_s = 0;      ///< Of each message, at both ends.
+  double network_hop_s = 0;  ///< From node to node.
+  double inside_s_per_byte = 0;
+  double network_s_per_byte = 0;
+  double chunk_bytes = 0;  ///< Of a block, as the process group cuts it.
+
+  /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.
+  [[nodiscard]] OperatorTime time(Method method, Collective collective, double payload_bytes,
+                                  const SocketGroup& group) const;
+};
+
+}  // namespace stepwright

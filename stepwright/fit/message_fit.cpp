@@ -1,0 +1,168 @@
+#include "stepwright/fit/message_fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+constexpr double kLeastGain = 1e-6;
+/// How much longer than its start the shortest message may take.
+constexpr double kFewOfIt = 10;
+/// Errors beyond this count as if they were this large.
+constexpr double kWrong = 0.5;
+/// What is farther from the law than this, either way, is taken for a disturbance.
+constexpr double kMostMissed = 1.5;
+
+double time_s(const SocketLaw& law, const MessageSample& sample) {
+  return law.time(socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
+}
+
+double time_s(const ScheduleLaw& law, const MessageSample& sample) {
+  return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
+}
+
+void lower(double& least, double seconds, double amount) {
+  if (amount > 0) least = std::min(least, seconds / amount);
+}
+
+template <class Law, std::size_t kCount>
+void drop_endless(Law& law, double Law::* const (&constants)[kCount]) {
+  for (const auto constant : constants) {
+    if (!std::isfinite(law.*constant)) law.*constant = 0;
+  }
+}
+
+constexpr double SocketLaw::* kSocketConstants[] = {
+    &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
+    &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
+
+constexpr double ScheduleLaw::* kScheduleConstants[] = {
+    &ScheduleLaw::start_s, &ScheduleLaw::message_s, &ScheduleLaw::network_hop_s,
+    &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
+
+/// What no message of the samples beats; as a start, a part of the shortest one.
+SocketLaw fastest_gloo(const std::vector<MessageSample>& samples) {
+  SocketLaw law;
+  for (const auto constant : kSocketConstants) law.*constant = INFINITY;
+  for (const MessageSample& sample : samples) {
+    const SocketLoads loads = socket_loads(sample.operation, sample.payload_bytes, sample.group);
+    lower(law.start_s, sample.seconds, kFewOfIt);
+    lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
+    lower(law.inside_s_per_byte, sample.seconds, loads.inside_bytes());
+    lower(law.network_s_per_byte, sample.seconds, loads.network_bytes());
+  }
+  drop_endless(law, kSocketConstants);
+  return law;
+}
+
+/// The same of schedules: a message for each rank inside and each node outside, at least.
+ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples) {
+  ScheduleLaw law;
+  for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
+  for (const MessageSample& sample : samples) {
+    const auto nodes = static_cast<double>(sample.group.nodes);
+    const auto members = static_cast<double>(sample.group.members);
+    const double passes = sample.operation == Collective::kAllReduce ? 2 : 1;
+    const double sent = passes * sample.payload_bytes * static_cast<double>(sample.group.groups);
+    lower(law.start_s, sample.seconds, kFewOfIt);
+    lower(law.message_s, sample.seconds, passes * nodes * members);
+    lower(law.network_hop_s, sample.seconds, passes * nodes);
+    lower(law.inside_s_per_byte, sample.seconds, sent * (members - 1));
+    lower(law.network_s_per_byte, sample.seconds, sent * (1 - 1 / nodes));
+  }
+  drop_endless(law, kScheduleConstants);
+  law.chunk_bytes = samples.front().chunk_bytes;
+  return law;
+}
+
+template <class Law>
+double error_of(const Law& law, const std::vector<MessageSample>& samples) {
+  double sum = 0;
+  for (const MessageSample& sample : samples) {
+    sum += std::min(kWrong, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
+  }
+  return sum;
+}
+
+/// Multiplies a constant where that lowers the error; true then.
+template <class Law>
+bool moved(Law& law, double Law::* constant, double by, double& least,
+           const std::vector<MessageSample>& samples) {
+  Law other = law;
+  other.*constant *= by;
+  const double error = error_of(other, samples);
+  if (error >= least - kLeastGain) return false;
+  least = error;
+  law = other;
+  return true;
+}
+
+/// Moves each constant by a factor, both ways, while that lowers the error; then by a smaller one.
+template <class Law, std::size_t kCount>
+void improve(Law& law, double Law::* const (&constants)[kCount],
+             const std::vector<MessageSample>& samples) {
+  constexpr double kFirst = 1.5;
+  constexpr int kFactors = 9;  // each the root of the one before; the last is 1.0016
+  double least = error_of(law, samples);
+  double factor = kFirst;
+  for (int i = 0; i < kFactors; ++i, factor = std::sqrt(factor)) {
+    bool better = true;
+    while (better) {
+      better = false;
+      for (const auto constant : constants) {
+        if (moved(law, constant, factor, least, samples)) better = true;
+        if (moved(law, constant, 1 / factor, least, samples)) better = true;
+      }
+    }
+  }
+}
+
+/// What a law misses, shape by shape in the order of the samples.
+template <class Law>
+std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
+  std::vector<ShapeCurve> curves;
+  for (const MessageSample& sample : samples) {
+    auto curve = std::ranges::find(curves, sample.group, &ShapeCurve::group);
+    if (curve == curves.end()) curve = curves.insert(curve, {.group = sample.group, .factors = {}});
+    const double factor = sample.seconds / time_s(law, sample);
+    curve->factors.emplace_back(sample.payload_bytes,
+                                std::clamp(factor, 1 / kMostMissed, kMostMissed));
+  }
+  for (ShapeCurve& curve : curves) {
+    std::ranges::sort(curve.factors);
+    const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    const auto rest = std::ranges::unique(curve.factors, same);
+    curve.factors.erase(rest.begin(), rest.end());
+  }
+  return curves;
+}
+
+template <class Law>
+double sampled_s(const SampledLaw<Law>& law, const MessageSample& sample) {
+  return time_s(law.law, sample) * factor_of(law.curves, sample.group, sample.payload_bytes);
+}
+
+}  // namespace
+
+SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
+  SocketLaw law = fastest_gloo(samples);
+  improve(law, kSocketConstants, samples);
+  return {law, missed(law, samples)};
+}
+
+SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
+  ScheduleLaw law = fastest_schedule(samples);
+  improve(law, kScheduleConstants, samples);
+  return {law, missed(law, samples)};
+}
+
+double predicted_s(const SampledLaw<SocketLaw>& law, const MessageSample& sample) {
+  return sampled_s(law, sample);
+}
+
+double predicted_s(const SampledLaw<ScheduleLaw>& law, const MessageSample& sample) {
+  return sampled_s(law, sample);
+}
+
+}  // namespace stepwright
