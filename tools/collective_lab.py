@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "emulation"
+PYTHON = FOLDER.parent.parent / ".venv" / "bin" / "python"
 RANKS, NODES = 16, 4
 MEMBERS = RANKS // NODES
 MBIT = 125e3
@@ -134,6 +135,32 @@ def judged(lab: str, times: Times) -> list[str]:
     ]
 
 
+def chosen(command: str, folder: Path, lab: str, times: Times) -> list[str]:
+    """What the chooser makes of the shorter messages, judged on the run."""
+    choices = folder / f"{lab}_choices.csv"
+    package = Path(command).parent / "python" / "stepwright_torch" / "package"
+    call = [str(PYTHON), "-B", "-W", "ignore", "-m", "stepwright_torch.choose"]
+    short = str(folder / f"{lab}_short.csv")
+    run(["env", f"PYTHONPATH={package}", *call, short, "-o", str(choices)])
+    with choices.open(encoding="utf-8") as file:
+        rows = [
+            (row["operation"], float(row["most_bytes"]), row["method"])
+            for row in csv.DictReader(file)
+            if (int(row["nodes"]), int(row["ranks_of_node"])) == (NODES, MEMBERS)
+        ]
+    slower = {}
+    for operation, size in sorted({key[1:] for key in times}):
+        fits = [row for row in rows if row[0] == operation and size <= row[1]]
+        name = min(fits, key=lambda row: row[1])[2]
+        best = min(times[(other, operation, size)] for other in OTHERS)
+        slower[operation, size] = times[(name, operation, size)] / best
+    most = max(slower, key=lambda key: slower[key])
+    return [
+        f"Chosen by size from the shorter messages, what runs takes at most {slower[most]:.2f} "
+        f"times the best other ({most[0]}, {size_text(most[1])}).",
+    ]
+
+
 def error_text(errors: dict) -> str:
     """One group of errors as a cell."""
     return f"{100 * errors['median_abs_error']:.1f} ({errors['used']})"
@@ -178,7 +205,8 @@ def main() -> None:
                 measure(command, lab, table, ["--world", "--largest", str(options.largest)])
             times = times_of(table)
             text += [f"## {TITLES[lab]}", "", *table_of(lab, times), "", *judged(lab, times)]
-            text += ["", *predicted(command, folder, lab, table), ""]
+            text += ["", *predicted(command, folder, lab, table)]
+            text += ["", *chosen(command, folder, lab, times), ""]
     report = "\n".join(text)
     if options.output:
         Path(options.output).write_text(report, encoding="utf-8")

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from itertools import combinations
 from pathlib import Path
@@ -74,8 +75,23 @@ def plans() -> dict[str, str]:
     add("tensor 4 pipeline 2 data 2", "tensor: 4, pipeline: 2, data: 2", 2, "NNG", sequence)
     add("context 2 data 8", "context: 2, data: 8", 4, "NNG")
     add("context 4 data 4", "context: 4, data: 4", 4, "NGG", "context_kind: all-gather\n")
+    for states in ("NNN", "NNG", "NGG", "IGG", "GNG", "GGG"):
+        name = f"data 16 ho-ring, {states}"
+        found[name] = found[f"data 16, {states}"] + "collectives: {data: ho-ring}\n"
     return found
 
+
+# What a rank may hold when the tuner chooses among strategies and algorithms: room for all, and
+# for less than parameters and gradients that every rank keeps.
+LIMITS = (80e9, 7.9e9)
+SEARCH = """search:
+  {{tensor: 1, pipeline: 1, context: 1, micro_batch: 2, recompute: none, sequence_parallel: false,
+    sharding: [{strategies}], sharding_group: [1, 4],
+    collectives: [{{data: ring}}, {{data: ho-ring}}]}}
+objective: {{kind: step_time, memory_limit: {limit}}}
+"""
+# ZeRO-1 and ZeRO-3 as libraries run them.
+BASELINES = {"NNG": "data 16, NNG", "GGG": "data 16, GGG"}
 
 RULE_OF_THUMB = "tensor 4 data 4, NNG"  # tensor parallelism fills the node, the rest is ZeRO-1
 
@@ -221,6 +237,33 @@ class Emulation:
         self.in_lab([*words, str(self.steps), "--metrics", str(metrics)])
         return self.scale * median_step(metrics)
 
+    def chosen(self, limit: float) -> tuple[str, float, float]:
+        """The tuner's strategy and algorithm under a limit of memory, predicted and measured."""
+        job = JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
+        search = SEARCH.format(strategies=", ".join(STRATEGIES), limit=limit)
+        path = self.folder / f"chosen-{limit:g}.yaml"
+        path.write_text(f"stepwright: job/1\n{textwrap.dedent(job)}{search}", encoding="utf-8")
+        plan = self.folder / f"chosen-{limit:g}-plan.yaml"
+        run([self.command, "tune", str(path), "-o", str(plan)])
+        text = plan.read_text(encoding="utf-8")
+        states = re.search(r"states: (\w+)", text)[1]
+        algorithm = "ho-ring" if "ho-ring" in text.split("collectives:")[-1] else "ring"
+        return f"{states} {algorithm}", self.predicted(plan), self.played(plan)
+
+
+def sharding_report(
+    rows: dict[str, tuple[float, float]], chosen: dict[float, tuple[str, float, float]]
+) -> str:
+    """What the tuner's strategies gain on those of libraries with flat rings."""
+    lines = ["", "| memory | tuner's choice | predicted s | measured s | "]
+    lines[1] += " | ".join(f"{name} flat / it" for name in BASELINES) + " |"
+    lines.append("|---" * (4 + len(BASELINES)) + "|")
+    for limit, (name, predicted, measured) in chosen.items():
+        ratios = [f"{rows[row][1] / measured:.2f}" for row in BASELINES.values()]
+        cells = [f"{limit / 1e9:g} GB", name, f"{predicted:.4g}", f"{measured:.4g}", *ratios]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
 
 def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
     """Agreement of the orders over pairs that are predicted apart, and how many there are."""
@@ -241,7 +284,7 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
     for name, (predicted, measured) in rows.items():
         lines.append(f"| {name} | {predicted:.4g} | {measured:.4g} | {100 * errors[name]:+.1f} |")
-    paro = {name: row for name, row in rows.items() if name.startswith("data 16")}
+    paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
     tau, pairs = kendall(paro)
     all_tau, all_pairs = kendall(rows)
     chosen = min(rows, key=lambda name: rows[name][0])
@@ -298,6 +341,8 @@ def main() -> None:
         text = report(
             rows, (later_idle - idle) / (later_spent - spent), 0 if options.real else options.scale
         )
+        if not options.real and not options.only:
+            text += sharding_report(rows, {limit: emulation.chosen(limit) for limit in LIMITS})
     if options.output:
         Path(options.output).write_text(text, encoding="utf-8")
     print(text)

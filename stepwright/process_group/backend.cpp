@@ -132,7 +132,13 @@ std::string StepwrightBackend::reason_against(const Request& request) const {
   // No backend of host tensors knows it, so size does not matter.
   const bool only_here = request.op && request.op->op_ == c10d::ReduceOp::PREMUL_SUM;
   if (!only_here && full_bytes(input, output) < setup_.min_bytes) return "small";
+  if (!only_here && !method_of(request)) return "chosen";
   return {};
+}
+
+std::optional<Method> StepwrightBackend::method_of(const Request& request) const {
+  return setup_.engine.method_for(request.collective,
+                                  static_cast<double>(full_bytes(request.input, request.output)));
 }
 
 void StepwrightBackend::record(const Request& request) const {
@@ -157,7 +163,8 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
                       .text = text_of(request),
                       .input = request.input,
                       .output = request.output,
-                      .timeout = chosen(request.timeout, setup_.timeout)};
+                      .timeout = chosen(request.timeout, setup_.timeout),
+                      .method = method_of(request).value_or(setup_.engine.method)};
   if (request.op) {
     const KnownReduction known = *known_reduction(*request.op, request.input.scalar_type());
     call.reduction = known.reduction;

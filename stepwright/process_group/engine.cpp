@@ -14,13 +14,13 @@ namespace {
 /// Memory that outlives a call; more is given back.
 constexpr std::int64_t kKeptBytes = 64 << 20;
 
-/// The relay sends whole groups as one message; chunks would make them many.
-Method method_for(Method chosen, Collective collective) {
-  return collective == Collective::kAllToAll ? Method::kRelay : chosen;
-}
-
 std::span<std::byte> span_of(const at::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+/// What ranks must agree on.
+std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
+  return fmt::format("{} in {} by {}", call.text, chunks, name_of(kMethodNames, call.method));
 }
 
 bool overlaps(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -59,11 +59,20 @@ Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions
       transport_(std::move(lanes)),
       executor_({.message_bytes = options.message_bytes}) {}
 
-const Engine::Plan& Engine::plan(Collective collective, std::int32_t chunks) {
-  const auto key = std::pair(collective, chunks);
+std::optional<Method> EngineOptions::method_for(Collective collective, double bytes) const {
+  // The relay sends whole groups as one message; chunks would make them many.
+  if (collective == Collective::kAllToAll) return Method::kRelay;
+  for (const SizeChoice& choice : choices) {
+    if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
+  }
+  return method;
+}
+
+const Engine::Plan& Engine::plan(const CollectiveCall& call, std::int32_t chunks) {
+  const auto key = std::tuple(call.method, call.collective, chunks);
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
-  const ScheduleSpec spec{method_for(options_.method, collective), collective, tiers_, chunks};
+  const ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
   Plan made{schedule_frame(spec), schedule_rank(spec, rank_)};
   return plans_.emplace(key, std::move(made)).first->second;
 }
@@ -91,8 +100,8 @@ void Engine::run_blocks(const CollectiveCall& call) {
       relayed ? 1
               : largest_divisor(block, chunks_of(static_cast<double>(bytes),
                                                  static_cast<double>(options_.chunk_bytes))));
-  const Plan& used = plan(call.collective, chunks);
-  greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
+  const Plan& used = plan(call, chunks);
+  greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
   // A gather may find its input at its place of the output, where it will stand.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
@@ -108,8 +117,8 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
   const std::int32_t chunks = chunks_of(static_cast<double>(segment * element / ranks_),
                                         static_cast<double>(options_.chunk_bytes));
-  const Plan& used = plan(call.collective, chunks);
-  greet(used.schedule, rank_, fmt::format("{} in {}", call.text, chunks), transport_);
+  const Plan& used = plan(call, chunks);
+  greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
   for (std::int64_t first = 0; first < total; first += segment) {
     const std::int64_t count = std::min(segment, total - first);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "stepwright/collective/generate.h"
@@ -17,12 +18,24 @@
 
 namespace stepwright {
 
+/// Which method runs an operation whose full buffer has at most so many bytes; none: the wrapped
+/// backend is faster.
+struct SizeChoice {
+  Collective collective{};
+  double most_bytes = 0;
+  std::optional<Method> method;
+};
+
 /// What a person can choose; the same on all ranks.
 struct EngineOptions {
   Method method = Method::kHoRing;
   std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
   std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Longest message.
+  std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
+
+  /// Of an operation; an all-to-all is always relayed.
+  [[nodiscard]] std::optional<Method> method_for(Collective collective, double bytes) const;
 };
 
 /// A collective on flat, contiguous tensors. An all-reduce has its output as input.
@@ -35,6 +48,7 @@ struct CollectiveCall {
   std::optional<double> factor;  ///< Of every input, before the sum.
   bool average = false;          ///< Divides the sum by the number of ranks.
   std::chrono::milliseconds timeout{};
+  Method method{};
 };
 
 /// Memory that is kept for the next call.
@@ -77,7 +91,7 @@ class Engine {
     std::int64_t piece_elements;
   };
 
-  const Plan& plan(Collective collective, std::int32_t chunks);
+  const Plan& plan(const CollectiveCall& call, std::int32_t chunks);
   void run_blocks(const CollectiveCall& call);
   void run_all_reduce(const CollectiveCall& call);
   void run_part(const CollectiveCall& call, const Plan& plan, const Part& part);
@@ -91,7 +105,7 @@ class Engine {
   EngineOptions options_;
   C10dTransport transport_;
   ScheduleExecutor executor_;
-  std::map<std::pair<Collective, std::int32_t>, Plan> plans_;
+  std::map<std::tuple<Method, Collective, std::int32_t>, Plan> plans_;
   Room input_;
   Room output_;
   Room scratch_;

@@ -11,6 +11,12 @@ namespace stepwright {
 namespace {
 
 namespace py = pybind11;
+/// Operations that can be chosen for, and the word for the wrapped backend.
+constexpr Named<Collective> kChosen[] = {{Collective::kAllReduce, "all_reduce"},
+                                         {Collective::kAllGather, "all_gather"},
+                                         {Collective::kReduceScatter, "reduce_scatter"}};
+constexpr const char* kWrapped = "gloo";
+
 using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
 Method method_of(const std::string& word) {
@@ -18,6 +24,26 @@ Method method_of(const std::string& word) {
     if (name == word) return method;
   }
   throw py::value_error("method: " + word + " is unknown");
+}
+
+Collective collective_of(const std::string& word) {
+  for (const auto& [collective, name] : kChosen) {
+    if (name == word) return collective;
+  }
+  throw py::value_error("operation: " + word + " is unknown");
+}
+
+/// (operation, most bytes, method or "gloo") in order.
+std::vector<SizeChoice> choices_of(const py::list& rows) {
+  std::vector<SizeChoice> choices;
+  for (const py::handle row : rows) {
+    const auto [operation, most_bytes, word] =
+        row.cast<std::tuple<std::string, double, std::string>>();
+    SizeChoice& choice =
+        choices.emplace_back(SizeChoice{collective_of(operation), most_bytes, std::nullopt});
+    if (word != kWrapped) choice.method = method_of(word);
+  }
+  return choices;
 }
 
 /// The keys of `settings` are those of `Settings` in settings.py; all are there.
@@ -36,6 +62,7 @@ BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::di
   setup.engine.method = method_of(settings["method"].cast<std::string>());
   setup.engine.chunk_bytes = settings["chunk_bytes"].cast<std::int64_t>();
   setup.engine.segment_bytes = settings["segment_bytes"].cast<std::int64_t>();
+  setup.engine.choices = choices_of(settings["choices"].cast<py::list>());
   setup.wrapped = wrapped.at(0);
   if (wrapped.size() > 1) setup.wrapped_cuda = wrapped[1];
   setup.lanes = lanes;

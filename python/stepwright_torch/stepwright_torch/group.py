@@ -7,6 +7,7 @@ import torch.distributed as dist
 from torch.distributed import PrefixStore, ProcessGroup, ProcessGroupGloo, Store
 
 from stepwright_torch import _C
+from stepwright_torch.choices import read_choices
 from stepwright_torch.nodes import node_name, tiers_of
 from stepwright_torch.settings import Settings
 
@@ -56,6 +57,7 @@ def _make(store: Store, rank: int, timeout: timedelta, global_ranks: list[int]):
         "tiers": tiers,
         "method": settings.method,
         "min_bytes": settings.min_bytes,
+        "choices": read_choices(settings.choices, tiers, _C.methods()),
         "chunk_bytes": settings.chunk_bytes,
         "segment_bytes": settings.segment_bytes,
     }

@@ -16,8 +16,10 @@ class Settings:
     node_size: int = 0
     #: Collectives whose full buffer is smaller go to the wrapped backend.
     min_bytes: int = 64 << 10
-    #: A block (a rank's share of the full buffer) is cut into chunks of about this size, at most 32.
+    #: A block (a rank's share of the full buffer) is cut into chunks of at least this, at most 32.
     chunk_bytes: int = 128 << 10
+    #: File of choices by size, before `method` (``python -m stepwright_torch.choose``).
+    choices: str = ""
     #: An all-reduce of more bytes runs in parts of this size, which bounds its scratch.
     segment_bytes: int = 64 << 20
 

@@ -1,5 +1,6 @@
 """Every form of the collectives against sums made by hand."""
 
+import tempfile
 import unittest
 
 import stepwright_torch
@@ -221,6 +222,14 @@ def small_calls(_rank: int) -> list[tuple]:
     return [(row["operation"], row["wrapped_because"], row["calls"], row["bytes"]) for row in calls]
 
 
+def calls_of_two_sizes(_rank: int) -> list[tuple]:
+    for count in (1000, 100_000):
+        dist.all_reduce(torch.ones(count))
+        dist.all_gather_into_tensor(torch.empty(4 * count), torch.ones(count))
+    calls = stepwright_torch.report()["calls"]
+    return [(row["operation"], row["wrapped_because"], row["calls"]) for row in calls]
+
+
 class Collectives(unittest.TestCase):
     def test_reduces_every_type_exactly(self):
         on_ranks(check_reductions)
@@ -255,6 +264,19 @@ class Collectives(unittest.TestCase):
                 self.assertEqual(on_ranks(random_sum, method=method, chunk_bytes=20_000), first)
                 worst = (torch.tensor(first[0]).double() - expected).abs().max().item()
                 self.assertLess(worst, 2e-6)
+
+    def test_takes_what_was_chosen_for_a_size(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(
+                "operation,nodes,ranks_of_node,most_bytes,method\n"
+                "all_reduce,2,2,50000,gloo\nall_reduce,2,2,inf,two-level\n"
+            )
+            file.flush()
+            reports = on_ranks(calls_of_two_sizes, choices=file.name)
+        self.assertEqual(
+            reports[0],
+            [("all_gather", "", 2), ("all_reduce", "", 1), ("all_reduce", "chosen", 1)],
+        )
 
     def test_runs_in_chunks_and_segments_within_its_scratch(self):
         reports = on_ranks(large_call, chunk_bytes=10_000, segment_bytes=200_000)
