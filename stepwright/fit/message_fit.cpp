@@ -76,46 +76,65 @@ ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples) {
   return law;
 }
 
+/// Of each sample up to `most`.
 template <class Law>
-double error_of(const Law& law, const std::vector<MessageSample>& samples) {
+double error_of(const Law& law, const std::vector<MessageSample>& samples, double most) {
   double sum = 0;
   for (const MessageSample& sample : samples) {
-    sum += std::min(kWrong, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
+    sum += std::min(most, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
   }
   return sum;
 }
 
-/// Multiplies a constant where that lowers the error; true then.
+/// A law on its way to less error.
 template <class Law>
-bool moved(Law& law, double Law::* constant, double by, double& least,
-           const std::vector<MessageSample>& samples) {
-  Law other = law;
-  other.*constant *= by;
-  const double error = error_of(other, samples);
-  if (error >= least - kLeastGain) return false;
-  least = error;
-  law = other;
-  return true;
-}
+class Search {
+ public:
+  Search(Law& law, const std::vector<MessageSample>& samples, double most)
+      : law_(law), samples_(samples), most_(most), least_(error_of(law, samples, most)) {}
+
+  /// Multiplies a constant where that lowers the error; true then.
+  bool move(double Law::* constant, double by) {
+    Law other = law_;
+    other.*constant *= by;
+    const double error = error_of(other, samples_, most_);
+    if (error >= least_ - kLeastGain) return false;
+    least_ = error;
+    law_ = other;
+    return true;
+  }
+
+ private:
+  Law& law_;
+  const std::vector<MessageSample>& samples_;
+  double most_;
+  double least_;
+};
 
 /// Moves each constant by a factor, both ways, while that lowers the error; then by a smaller one.
 template <class Law, std::size_t kCount>
-void improve(Law& law, double Law::* const (&constants)[kCount],
-             const std::vector<MessageSample>& samples) {
+void improve(Search<Law> search, double Law::* const (&constants)[kCount]) {
   constexpr double kFirst = 1.5;
   constexpr int kFactors = 9;  // each the root of the one before; the last is 1.0016
-  double least = error_of(law, samples);
   double factor = kFirst;
   for (int i = 0; i < kFactors; ++i, factor = std::sqrt(factor)) {
     bool better = true;
     while (better) {
       better = false;
       for (const auto constant : constants) {
-        if (moved(law, constant, factor, least, samples)) better = true;
-        if (moved(law, constant, 1 / factor, least, samples)) better = true;
+        if (search.move(constant, factor)) better = true;
+        if (search.move(constant, 1 / factor)) better = true;
       }
     }
   }
+}
+
+/// First all errors count in full, or a start that is far off would not be left.
+template <class Law, std::size_t kCount>
+void improve(Law& law, double Law::* const (&constants)[kCount],
+             const std::vector<MessageSample>& samples) {
+  improve(Search<Law>(law, samples, INFINITY), constants);
+  improve(Search<Law>(law, samples, kWrong), constants);
 }
 
 /// What a law misses, shape by shape in the order of the samples.
