@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation
+.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation collectives
 
 plan:
 	tools/setup.sh plan
@@ -71,9 +71,18 @@ accuracy:
 	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md data/training_runs.csv
 	python3 -B tools/accuracy.py
 
-# docs/emulation/plans.md: plans in an emulated cluster, predicted and measured. Root, a quiet machine.
+# docs/emulation/: plans in an emulated cluster and on this machine, predicted and measured. Root, a
+# quiet machine.
 emulation:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset release
 	python3 -B tools/emulation.py build/release/stepwright -o docs/emulation/plans.md
+	python3 -B tools/emulation.py build/release/stepwright --real -o docs/emulation/real.md
+
+# docs/collectives/lab.md: collectives of sixteen ranks in two emulated clusters. Root, a quiet machine.
+collectives:
+	tools/setup.sh test
+	cmake --preset release
+	cmake --build --preset release
+	python3 -B tools/collective_lab.py build/release/stepwright -o docs/collectives/lab.md

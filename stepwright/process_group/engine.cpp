@@ -55,9 +55,9 @@ Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions
     : tiers_(std::move(tiers)),
       ranks_(ranks_of({.tiers = tiers_})),
       rank_(rank),
-      options_(options),
+      options_(std::move(options)),
       transport_(std::move(lanes)),
-      executor_({.message_bytes = options.message_bytes}) {}
+      executor_({.message_bytes = options_.message_bytes}) {}
 
 std::optional<Method> EngineOptions::method_for(Collective collective, double bytes) const {
   // The relay sends whole groups as one message; chunks would make them many.
@@ -115,8 +115,8 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
   const std::int64_t total = call.output.numel();
   const std::int64_t segment =
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
-  const std::int32_t chunks = chunks_of(static_cast<double>(segment * element / ranks_),
-                                        static_cast<double>(options_.chunk_bytes));
+  const auto block = static_cast<double>(segment * element) / ranks_;
+  const std::int32_t chunks = chunks_of(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
   greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);

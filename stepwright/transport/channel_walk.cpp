@@ -34,9 +34,11 @@ ChannelWalk::ChannelWalk(const RunContext& run, std::size_t channel, std::span<s
 void ChannelWalk::walk() {
   for (std::size_t s = 0; s < channel_.steps.size(); ++s) {
     const ScheduleStep& step = channel_.steps[s];
-    start_after_waits(s);
-    if ((sends(step) || receives(step)) && run_.memory.piece_bytes > 0) {
-      send_or_receive(s);
+    const std::span<const StepWait> waits = waits_of(s);
+    const bool moves = (sends(step) || receives(step)) && run_.memory.piece_bytes > 0;
+    if (!moves || step.kind != StepKind::kReceiveReduce) start_after(waits);
+    if (moves) {
+      send_or_receive(s, waits);
       continue;
     }
     drain();
@@ -46,19 +48,22 @@ void ChannelWalk::walk() {
   drain();
 }
 
-void ChannelWalk::start_after_waits(std::size_t step) {
+std::span<const StepWait> ChannelWalk::waits_of(std::size_t step) {
   const std::size_t first = wait_;
   while (wait_ < channel_.waits.size() &&
          static_cast<std::size_t>(channel_.waits[wait_].step) <= step) {
     ++wait_;
   }
-  const std::span<const StepWait> waits(channel_.waits.data() + first, wait_ - first);
+  return {channel_.waits.data() + first, wait_ - first};
+}
+
+void ChannelWalk::start_after(std::span<const StepWait> waits) {
   if (run_.state.all_over(waits)) return;
   drain();
   run_.state.await(waits);
 }
 
-void ChannelWalk::send_or_receive(std::size_t s) {
+void ChannelWalk::send_or_receive(std::size_t s, std::span<const StepWait> waits) {
   const ScheduleStep& step = channel_.steps[s];
   if (clashes(step)) drain();
   const auto total = static_cast<std::size_t>(step.pieces * run_.memory.piece_bytes);
@@ -66,9 +71,11 @@ void ChannelWalk::send_or_receive(std::size_t s) {
   for (std::size_t offset = 0; offset < total; offset += most) {
     if (flight_.size() == run_.in_flight) finish_first();
     const std::size_t bytes = std::min(most, total - offset);
-    Part part{s, offset, bytes, offset + bytes == total, nullptr, nullptr};
+    Part part{s, offset, bytes, offset + bytes == total, nullptr, {}, nullptr};
     if (step.kind == StepKind::kReceiveReduce) {
-      part.staged = staging_.data() + parts_++ % run_.in_flight * most;
+      part.staged =
+          staging_.data() + parts_++ % run_.in_flight * (staging_.size() / run_.in_flight);
+      part.waits = waits;
     }
     part.transfer = start(step, part);
     flight_.push_back(std::move(part));
@@ -111,6 +118,7 @@ void ChannelWalk::finish_first() {
   part.transfer->wait();
   const ScheduleStep& step = channel_.steps[part.step];
   if (part.staged != nullptr) {
+    run_.state.await(part.waits);
     combine(run_.reduction,
             run_.memory.write(step.target, step.pieces).subspan(part.offset, part.bytes),
             {part.staged, part.bytes},

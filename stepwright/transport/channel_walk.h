@@ -28,7 +28,8 @@ struct RunContext {
 
 /// Takes one channel through its steps. Messages are cut into parts; parts of later steps start
 /// before earlier ones are over where neither the channel's waits nor its memory forbid it, and end
-/// in order. What is to be added arrives in `staging` (`in_flight` slots of a part).
+/// in order. What is to be added arrives in `staging` (`in_flight` slots of a part), so that it may
+/// come before the waits of its step are over; only the sum follows them.
 class ChannelWalk {
  public:
   ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
@@ -43,11 +44,13 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
+    std::span<const StepWait> waits;  ///< Before what is staged is added.
     std::unique_ptr<Transfer> transfer;
   };
 
-  void start_after_waits(std::size_t step);
-  void send_or_receive(std::size_t step);
+  std::span<const StepWait> waits_of(std::size_t step);
+  void start_after(std::span<const StepWait> waits);
+  void send_or_receive(std::size_t step, std::span<const StepWait> waits);
   void apply_own(const ScheduleStep& step);
   std::unique_ptr<Transfer> start(const ScheduleStep& step, const Part& part);
   [[nodiscard]] bool clashes(const ScheduleStep& step) const;

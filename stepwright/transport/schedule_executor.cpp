@@ -9,15 +9,17 @@
 namespace stepwright {
 namespace {
 
-/// Bytes of one slot that a channel needs for what it adds; 0 if it adds nothing.
-std::int64_t slot_bytes(const ScheduleChannel& channel, std::int64_t piece_bytes,
-                        std::int64_t most) {
+/// Bytes of one slot that a channel needs for what it adds, in whole cache lines; 0 if it adds
+/// nothing.
+std::size_t slot_bytes(const ScheduleChannel& channel, std::int64_t piece_bytes,
+                       std::int64_t most) {
+  constexpr std::int64_t kLine = 64;
   std::int64_t longest = 0;
   for (const ScheduleStep& step : channel.steps) {
     if (step.kind == StepKind::kReceiveReduce)
       longest = std::max(longest, step.pieces * piece_bytes);
   }
-  return std::min(longest, most);
+  return static_cast<std::size_t>((std::min(longest, most) + kLine - 1) / kLine * kLine);
 }
 
 }  // namespace
@@ -34,13 +36,9 @@ void ScheduleExecutor::run(const RankSchedule& schedule, const RankMemory& memor
   const std::size_t channels = schedule.channels.size();
   if (staging_.size() < channels) staging_.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
-    // Slots of full distance if messages are cut, so that their size needs no other memory.
-    const std::int64_t slot =
-        slot_bytes(schedule.channels[c], memory.piece_bytes, limits_.message_bytes);
     const std::size_t need =
-        slot == 0 ? 0
-                  : static_cast<std::size_t>(limits_.message_bytes) * (limits_.in_flight - 1) +
-                        static_cast<std::size_t>(slot);
+        limits_.in_flight *
+        slot_bytes(schedule.channels[c], memory.piece_bytes, limits_.message_bytes);
     if (staging_[c].size() < need) staging_[c].resize(need);
   }
   RunState state(channels);

@@ -13,8 +13,8 @@ struct Normed {
 
 /// Over the last dimension of `x`, which is in the exact type.
 Normed rms(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
-  const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
-  return {x * scale * weight, scale};
+  auto [out, scale] = at::_fused_rms_norm(x, {x.size(-1)}, weight, epsilon);
+  return {out, scale};
 }
 
 struct Gradients {
@@ -28,9 +28,11 @@ at::Tensor over_rows(const at::Tensor& t) { return t.reshape({-1, t.size(-1)}).s
 Gradients rms_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& scale,
                        const at::Tensor& weight) {
   const at::Tensor unit = x * scale;
-  const at::Tensor weighted = dy * weight;
-  const at::Tensor along = (weighted * unit).mean(-1, true);
-  return {(weighted - unit * along) * scale, over_rows(dy * unit), {}};
+  at::Tensor each = dy * unit;
+  const at::Tensor of_weight = over_rows(each);
+  const at::Tensor along = each.matmul(weight).unsqueeze(-1).div_(x.size(-1));
+  at::mul_out(each, dy, weight);
+  return {each.sub_(unit.mul_(along)).mul_(scale), of_weight, {}};
 }
 
 Normed layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
@@ -41,13 +43,10 @@ Normed layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bi
 
 Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& statistics,
                          const at::Tensor& weight) {
-  const at::Tensor mean = statistics.narrow(1, 0, 1);
-  const at::Tensor scale = statistics.narrow(1, 1, 1);
-  const at::Tensor unit = (x - mean) * scale;
-  const at::Tensor weighted = dy * weight;
-  const at::Tensor centred = weighted - weighted.mean(-1, true);
-  const at::Tensor along = (weighted * unit).mean(-1, true);
-  return {(centred - unit * along) * scale, over_rows(dy * unit), over_rows(dy)};
+  auto [input, of_weight, of_bias] = at::native_layer_norm_backward(
+      dy, x, {x.size(-1)}, statistics.narrow(1, 0, 1).contiguous(),
+      statistics.narrow(1, 1, 1).contiguous(), weight, weight, {true, true, true});
+  return {input, of_weight, of_bias};
 }
 
 at::ScalarType exact(const Call& call) { return scalar_type(call.rank.setting.exact); }
