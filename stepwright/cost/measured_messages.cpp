@@ -46,28 +46,35 @@ std::vector<ShapeCurve> read_curves(Node entry) {
   return curves;
 }
 
+bool read_own_nics(Node node) {
+  const auto found = node.find("own_nics");
+  return found && found->boolean();
+}
+
 SampledLaw<SocketLaw> read_socket_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "hop_us", "network_hop_us",
-                   "inside_bytes_per_s", "network_bytes_per_s", "shapes", "rows",
+                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
                    "held_out_error"});
   return {{.start_s = read_micros(node, "start_us"),
            .hop_s = read_micros(node, "hop_us"),
            .network_hop_s = read_micros(node, "network_hop_us"),
            .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
-           .network_s_per_byte = read_rate(node, "network_bytes_per_s")},
+           .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
+           .own_nics = read_own_nics(node)},
           read_curves(node)};
 }
 
 SampledLaw<ScheduleLaw> read_schedule_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "message_us", "network_hop_us",
-                   "inside_bytes_per_s", "network_bytes_per_s", "chunk_bytes", "shapes", "rows",
-                   "held_out_error"});
+                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes", "shapes",
+                   "rows", "held_out_error"});
   return {{.start_s = read_micros(node, "start_us"),
            .message_s = read_micros(node, "message_us"),
            .network_hop_s = read_micros(node, "network_hop_us"),
            .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
            .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
-           .chunk_bytes = node.get("chunk_bytes").number(1, kMostBytes)},
+           .chunk_bytes = node.get("chunk_bytes").number(1, kMostBytes),
+           .own_nics = read_own_nics(node)},
           read_curves(node)};
 }
 
@@ -163,6 +170,7 @@ Json message_law_json(Collective collective, const SampledLaw<SocketLaw>& sample
   write_micros(json, "network_hop_us", law.network_hop_s);
   write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
   write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  if (law.own_nics) json["own_nics"] = true;
   if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
   return json;
 }
@@ -178,6 +186,7 @@ Json message_law_json(Method method, Collective collective,
   write_micros(json, "network_hop_us", law.network_hop_s);
   write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
   write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  if (law.own_nics) json["own_nics"] = true;
   if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
   return json;
 }

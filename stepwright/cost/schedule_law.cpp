@@ -7,12 +7,13 @@ OperatorTime ScheduleLaw::time(Method method, Collective collective, double payl
   const auto ranks_of_node = static_cast<double>(group.members * group.groups);
   // Of a ring, one rank of each node sends out and not inside.
   const std::int64_t inside_ranks = group.members - (method == Method::kRing ? 1 : 0);
+  const double on_nic = own_nics ? 1 : ranks_of_node;
   const GroupLinks links{
       .members = static_cast<std::int32_t>(group.members),
       .nodes = static_cast<std::int32_t>(group.nodes),
       .inside_s_per_byte = inside_s_per_byte * static_cast<double>(inside_ranks * group.groups),
-      .rail_s_per_byte = network_s_per_byte * ranks_of_node,
-      .lone_s_per_byte = network_s_per_byte * static_cast<double>(group.groups),
+      .rail_s_per_byte = network_s_per_byte * on_nic,
+      .lone_s_per_byte = network_s_per_byte * (own_nics ? 1 : static_cast<double>(group.groups)),
       .network_latency_s = network_hop_s,
       .message_s = message_s};
   const double block = payload_bytes / static_cast<double>(group.size());

@@ -7,7 +7,7 @@ namespace stepwright {
 
 /// What a collective costs that runs as a schedule over sockets (`process_group/`) when all sister
 /// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
-/// and its NICs carry the messages of all of its ranks.
+/// carries the messages of all of its ranks.
 struct ScheduleLaw {
   double start_s = 0;        ///< Of a call.
   double message_s = 0;      ///< Of each message, at both ends.
@@ -15,6 +15,7 @@ struct ScheduleLaw {
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
   double chunk_bytes = 0;  ///< Of a block, as the process group cuts it.
+  bool own_nics = false;   ///< Each rank has a NIC; else those of a node share one.
 
   /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.
   [[nodiscard]] OperatorTime time(Method method, Collective collective, double payload_bytes,

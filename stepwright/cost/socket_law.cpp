@@ -29,7 +29,8 @@ SocketLoads socket_loads(Collective collective, double payload_bytes, const Sock
             .hops = ranks - 1,
             .block_bytes = payload_bytes / ranks,
             .inside_messages = groups * members * (members - 1),
-            .network_messages = groups * members * (ranks - members)};
+            .network_messages = groups * members * (ranks - members),
+            .network_senders = groups * members};
   }
   const bool transfer = collective == Collective::kPointToPoint;
   const double steps = transfer ? 1 : rounds(collective) * (ranks - 1);
@@ -38,13 +39,15 @@ SocketLoads socket_loads(Collective collective, double payload_bytes, const Sock
           .hops = steps,
           .block_bytes = transfer ? payload_bytes : payload_bytes / ranks,
           .inside_messages = groups * edges,
-          .network_messages = leaves ? groups : 0};
+          .network_messages = leaves ? groups : 0,
+          .network_senders = groups};
 }
 
 OperatorTime SocketLaw::time(const SocketLoads& loads) const {
   if (loads.steps == 0) return {};
   const double inside_s = loads.inside_messages * loads.block_bytes * inside_s_per_byte;
-  const double network_s = loads.network_messages * loads.block_bytes * network_s_per_byte;
+  const double together = loads.network_messages / (own_nics ? loads.network_senders : 1);
+  const double network_s = together * loads.block_bytes * network_s_per_byte;
   const bool leaves = loads.network_messages > 0;
   const double hops_s = (leaves ? network_hop_s : hop_s) * loads.hops / loads.steps;
   const double block_s = loads.block_bytes * (leaves ? network_s_per_byte : inside_s_per_byte);

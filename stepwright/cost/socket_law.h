@@ -20,6 +20,7 @@ struct SocketLoads {
   double block_bytes = 0;       ///< Of one message.
   double inside_messages = 0;   ///< Over the node's loopback in a step.
   double network_messages = 0;  ///< Out of a node in a step, and as many into it.
+  double network_senders = 1;   ///< Ranks of a node that send them, each as many.
 
   [[nodiscard]] double inside_bytes() const { return steps * inside_messages * block_bytes; }
   [[nodiscard]] double network_bytes() const { return steps * network_messages * block_bytes; }
@@ -55,6 +56,7 @@ struct SocketLaw {
   double network_hop_s = 0;  ///< Of one across nodes.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
+  bool own_nics = false;  ///< Each rank has a NIC; else those of a node share one.
 
   [[nodiscard]] OperatorTime time(const SocketLoads& loads) const;
 };

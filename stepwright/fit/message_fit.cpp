@@ -42,23 +42,24 @@ constexpr double ScheduleLaw::* kScheduleConstants[] = {
     &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
 
 /// What no message of the samples beats; as a start, a part of the shortest one.
-SocketLaw fastest_gloo(const std::vector<MessageSample>& samples) {
-  SocketLaw law;
+SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
+  SocketLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
     const SocketLoads loads = socket_loads(sample.operation, sample.payload_bytes, sample.group);
     lower(law.start_s, sample.seconds, kFewOfIt);
     lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
     lower(law.inside_s_per_byte, sample.seconds, loads.inside_bytes());
-    lower(law.network_s_per_byte, sample.seconds, loads.network_bytes());
+    lower(law.network_s_per_byte, sample.seconds,
+          loads.network_bytes() / (own_nics ? loads.network_senders : 1));
   }
   drop_endless(law, kSocketConstants);
   return law;
 }
 
 /// The same of schedules: a message for each rank inside and each node outside, at least.
-ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples) {
-  ScheduleLaw law;
+ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
+  ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
     const auto nodes = static_cast<double>(sample.group.nodes);
@@ -69,10 +70,10 @@ ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples) {
     lower(law.message_s, sample.seconds, passes * nodes * members);
     lower(law.network_hop_s, sample.seconds, passes * nodes);
     lower(law.inside_s_per_byte, sample.seconds, sent * (members - 1));
-    lower(law.network_s_per_byte, sample.seconds, sent * (1 - 1 / nodes));
+    lower(law.network_s_per_byte, sample.seconds,
+          sent * (1 - 1 / nodes) / (own_nics ? members : 1));
   }
   drop_endless(law, kScheduleConstants);
-  law.chunk_bytes = samples.front().chunk_bytes;
   return law;
 }
 
@@ -162,17 +163,35 @@ double sampled_s(const SampledLaw<Law>& law, const MessageSample& sample) {
   return time_s(law.law, sample) * factor_of(law.curves, sample.group, sample.payload_bytes);
 }
 
+/// With NICs of nodes or of ranks, whichever the samples say.
+template <class Fit>
+auto better(Fit fit, const std::vector<MessageSample>& samples) {
+  const auto shared = fit(false);
+  const auto own = fit(true);
+  return error_of(own, samples, kWrong) < error_of(shared, samples, kWrong) ? own : shared;
+}
+
 }  // namespace
 
 SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
-  SocketLaw law = fastest_gloo(samples);
-  improve(law, kSocketConstants, samples);
+  const SocketLaw law = better(
+      [&](bool own_nics) {
+        SocketLaw made = fastest_gloo(samples, own_nics);
+        improve(made, kSocketConstants, samples);
+        return made;
+      },
+      samples);
   return {law, missed(law, samples)};
 }
 
 SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
-  ScheduleLaw law = fastest_schedule(samples);
-  improve(law, kScheduleConstants, samples);
+  const ScheduleLaw law = better(
+      [&](bool own_nics) {
+        ScheduleLaw made = fastest_schedule(samples, own_nics);
+        improve(made, kScheduleConstants, samples);
+        return made;
+      },
+      samples);
   return {law, missed(law, samples)};
 }
 
