@@ -36,7 +36,7 @@ BELOW = {
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")
-HEAVY = re.compile(r"(yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)")
+HEAVY = re.compile(r"((yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)|pugixml)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 

@@ -1,9 +1,6 @@
 #include "stepwright/export/mscclpp.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/export/msccl_family.h"
 #include "stepwright/export/schedule_messages.h"
 
 namespace stepwright {
@@ -22,21 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kThreads = 1024;
 /// Channels of a type and buffers of a thread block, semaphores of a rank.
 constexpr std::size_t kMostOfAKind = 16;
-constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
-
-const char* letter(RankBuffer buffer) { return kBufferLetters[static_cast<std::size_t>(buffer)]; }
-
-std::string_view collective_word(Collective collective) {
-  switch (collective) {
-    case Collective::kAllReduce: return "allreduce";
-    case Collective::kAllGather: return "allgather";
-    case Collective::kReduceScatter: return "reducescatter";
-    case Collective::kAllToAll: return "alltoall";
-    case Collective::kBroadcast: return "broadcast";
-    default: break;
-  }
-  fail_unsupported("MSCCL++ has no word for this operation");
-}
+constexpr std::string_view kMscclppLoader = "MSCCL++";
 
 /// What all ranks' plans are made from.
 struct PlanSource {
@@ -44,13 +28,6 @@ struct PlanSource {
   const MscclppSetting& setting;
   ScheduleMessages messages;
 };
-
-void check_room(std::size_t count, std::size_t most, std::string_view what, std::int32_t rank) {
-  if (count <= most) return;
-  fail_unsupported(
-      fmt::format("rank {} needs {} {}, MSCCL++ has room for {}: take fewer chunks or ranks", rank,
-                  count, what, most));
-}
 
 /// The plan of one rank.
 class GpuPlan {
@@ -72,7 +49,7 @@ class GpuPlan {
     for (const auto& [type, peers] : connected_) {
       channels.push_back({{"channel_type", type}, {"connected_to", peers}});
     }
-    check_room(semaphores_.size(), kMostOfAKind, "semaphores", rank_);
+    check_room({kMscclppLoader, "semaphores", kMostOfAKind}, semaphores_.size(), rank_);
     Json semaphores = Json::array();
     for (std::size_t i = 0; i < semaphores_.size(); ++i) semaphores.push_back({{"init_value", 0}});
     return {{"id", rank_},
@@ -136,10 +113,12 @@ class GpuPlan {
       settle();
       ops_.push_back({{"name", "sem_release"}, {"semaphore_ids", released->second}});
     }
-    check_room(ops_.size(), source_.setting.most_operations, "operations in a thread block", rank_);
+    check_room({kMscclppLoader, "operations in a thread block", source_.setting.most_operations},
+               ops_.size(), rank_);
     for (const auto* ids : {&block_channels_, &block_buffers_}) {
       for (const auto& [type, numbers] : *ids) {
-        check_room(numbers.size(), kMostOfAKind, "channels or buffers in a thread block", rank_);
+        check_room({kMscclppLoader, "channels or buffers in a thread block", kMostOfAKind},
+                   numbers.size(), rank_);
       }
     }
     return {{"id", c},
@@ -178,8 +157,9 @@ class GpuPlan {
   }
 
   static Json run(PieceRun place, std::int32_t pieces) {
-    return {
-        {"type", letter(place.buffer)}, {"index", std::uint32_t{place.piece}}, {"size", pieces}};
+    return {{"type", buffer_letter(place.buffer)},
+            {"index", std::uint32_t{place.piece}},
+            {"size", pieces}};
   }
 
   void add_step(std::size_t c, const ScheduleStep& step) {
@@ -249,7 +229,7 @@ class GpuPlan {
         remote_ids_.try_emplace({peer, buffer}, static_cast<int>(remote_ids_.size()));
     if (added) {
       remote_.push_back({{"rank", peer},
-                         {"type", letter(buffer)},
+                         {"type", buffer_letter(buffer)},
                          {"access_channel_types", Json::array({type_to(peer)})}});
     }
     return known->second;
@@ -278,6 +258,9 @@ class GpuPlan {
 }  // namespace
 
 Json mscclpp_plan(const CollectiveSchedule& schedule, const MscclppSetting& setting) {
+  if (schedule.collective == Collective::kReduce) {
+    fail_unsupported("MSCCL++ has no word for a reduction to one rank");
+  }
   Json gpus = Json::array();
   const PlanSource source{schedule, setting, ScheduleMessages(schedule)};
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {

@@ -2,12 +2,10 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <vector>
+
+#include "tests/export/numbers.h"
 
 namespace stepwright {
-
-/// Per rank, a number per piece.
-using Pieces = std::vector<std::vector<std::int64_t>>;
 
 /// Runs an execution plan of MSCCL++ on numbers and returns the outputs. Thread blocks take turns,
 /// in an order that `seed` decides. Reads every attribute that the loader of MSCCL++ asks for.

@@ -12,64 +12,17 @@
 namespace stepwright {
 namespace {
 
-/// Numbers of which no two sums are alike by chance.
-Pieces inputs_of(const CollectiveSchedule& schedule) {
-  Pieces inputs(schedule.ranks.size());
-  for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
-    for (std::int32_t piece = 0; piece < schedule.input_pieces; ++piece) {
-      inputs[rank].push_back((std::int64_t{1} << (2 * rank)) * 1000 + piece);
-    }
-  }
-  return inputs;
-}
-
-std::int64_t expected(const CollectiveSchedule& schedule, const Pieces& inputs, std::size_t rank,
-                      std::size_t piece) {
-  const std::size_t block = static_cast<std::size_t>(schedule.pieces) / inputs.size();
-  std::int64_t sum = 0;
-  switch (schedule.collective) {
-    case Collective::kAllGather: return inputs[piece / block][piece % block];
-    case Collective::kAllToAll: return inputs[piece / block][rank * block + piece % block];
-    case Collective::kBroadcast: return inputs[0][piece];
-    case Collective::kReduceScatter: piece += rank * block; break;
-    default: break;
-  }
-  for (const auto& input : inputs) sum += input[piece];
-  return sum;
-}
-
-void expect_runs(const ScheduleSpec& spec) {
-  const CollectiveSchedule schedule = generate(spec);
-  const Pieces inputs = inputs_of(schedule);
-  const auto plan = mscclpp_plan(
-      schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
-  for (const std::uint32_t seed : {1U, 2U, 3U}) {
-    const Pieces outputs = run_mscclpp(plan, inputs, seed);
-    for (std::size_t rank = 0; rank < outputs.size(); ++rank) {
-      for (std::size_t piece = 0; piece < outputs[rank].size(); ++piece) {
-        ASSERT_EQ(outputs[rank][piece], expected(schedule, inputs, rank, piece))
-            << name_of(kMethodNames, spec.method) << " rank " << rank << " piece " << piece;
-      }
-    }
-  }
-}
-
-void expect_all_run(Method method, Collective collective) {
-  for (const std::vector<std::int32_t>& tiers :
-       {std::vector<std::int32_t>{2, 2}, {3, 3}, {4, 1}, {1, 4}, {2, 4}}) {
-    for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
-      const ScheduleSpec spec{method, collective, tiers, 2, inner};
-      if (!why_not(spec)) expect_runs(spec);
-    }
-  }
-}
-
 TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
-  for (const auto& [method, name] : kMethodNames) {
-    for (const Collective collective :
-         {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,
-          Collective::kAllToAll, Collective::kBroadcast}) {
-      expect_all_run(method, collective);
+  for (const ScheduleSpec& spec :
+       small_specs({Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,
+                    Collective::kAllToAll, Collective::kBroadcast})) {
+    const CollectiveSchedule schedule = generate(spec);
+    const Pieces inputs = inputs_of(schedule);
+    const auto plan = mscclpp_plan(
+        schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
+    for (const std::uint32_t seed : {1U, 2U, 3U}) {
+      SCOPED_TRACE(name_of(kMethodNames, spec.method));
+      expect_outputs(schedule, inputs, run_mscclpp(plan, inputs, seed));
     }
   }
 }
