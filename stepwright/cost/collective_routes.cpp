@@ -20,17 +20,6 @@ bool has_stages(Collective collective) {
   return collective != Collective::kAllToAll && collective != Collective::kPointToPoint;
 }
 
-/// Start and hops, and the transfer, of one protocol.
-struct Times {
-  double wait_s = 0;
-  double move_s = 0;
-
-  /// Squared, because most of them are only compared.
-  [[nodiscard]] double squared(double fill) const {
-    return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
-  }
-};
-
 /// The transfer on a route by the full protocol.
 double move_s(const Routes& routes, const Route& route, double inside_share, double network_share) {
   const double inside_s = route.inside_s / inside_share;
@@ -38,8 +27,8 @@ double move_s(const Routes& routes, const Route& route, double inside_share, dou
   return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
 }
 
-Times times(const Routes& routes, const Route& route, double move,
-            const ProtocolConstants& protocol) {
+WayTimes times(const Routes& routes, const Route& route, double move,
+               const ProtocolConstants& protocol) {
   return {routes.stages * kMicro * protocol.start_us + protocol.hop * route.inside_hops_s +
               protocol.network_hop * route.network_hops_s,
           move / protocol.rate};
@@ -179,20 +168,28 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   return routes;
 }
 
-double protocol_seconds(const Routes& routes, const OperationConstants& constants,
-                        Protocol protocol) {
+std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
+                                  Way way, Protocol protocol) {
   const ProtocolConstants& by = constants.protocols[static_cast<std::size_t>(protocol)];
   const double inside = inside_share(routes, constants);
-  const auto squared = [&](const Route& route, double move) {
-    return times(routes, route, move, by).squared(constants.fill);
+  const auto on = [&](const Route& route, double network_share) {
+    return times(routes, route, move_s(routes, route, inside, network_share), by);
   };
-  double least = squared(routes.ring, move_s(routes, routes.ring, inside, constants.network_share));
-  if (routes.has_tree) {
-    const double move = move_s(routes, routes.tree, inside, constants.tree_share);
-    least = std::min(least, squared(routes.tree, move));
+  if (way == Way::kRing) return on(routes.ring, constants.network_share);
+  if (way == Way::kTree && routes.has_tree) return on(routes.tree, constants.tree_share);
+  if (way == Way::kSwitch && by_switch(routes, constants) && protocol == Protocol::kFull) {
+    return times(routes, routes.tree, switch_move_s(routes, constants), by);
   }
-  if (protocol == Protocol::kFull && by_switch(routes, constants)) {
-    least = std::min(least, squared(routes.tree, switch_move_s(routes, constants)));
+  return {};
+}
+
+double protocol_seconds(const Routes& routes, const OperationConstants& constants,
+                        Protocol protocol) {
+  double least = INFINITY;
+  for (const Way way : kWays) {
+    if (const auto found = way_times(routes, constants, way, protocol)) {
+      least = std::min(least, found->squared(constants.fill));
+    }
   }
   return std::sqrt(least);
 }

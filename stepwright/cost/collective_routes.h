@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/tiered.h"
 #include "stepwright/collective/wire.h"
@@ -62,6 +65,29 @@ class LineRates {
   Inner inner_{};
   double nic_s_per_byte_ = 0;  ///< One device alone through its own NICs.
 };
+
+/// The ways that a library has names for: along rings, along trees of nodes (all-reduces on several
+/// of them), and by switches that add (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on
+/// several).
+enum class Way : std::uint8_t { kRing, kTree, kSwitch };
+inline constexpr Way kWays[] = {Way::kRing, Way::kTree, Way::kSwitch};
+
+/// What a message costs one way by one protocol: start and hops, and the transfer, which grows with
+/// the payload and is nothing without one.
+struct WayTimes {
+  double wait_s = 0;
+  double move_s = 0;
+
+  /// Squared seconds, because most of them are only compared.
+  [[nodiscard]] double squared(double fill) const {
+    return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
+  }
+};
+
+/// The times over `routes`; nothing where they lack the way. Switches add by the full protocol
+/// alone.
+std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
+                                  Way way, Protocol protocol);
 
 /// Seconds over `routes` by one protocol: the fastest route. Never falls when bytes grow.
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,

@@ -70,6 +70,35 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
               std::hypot(27.5, 35.0) * kMicro, 1e-10);
 }
 
+/// The least seconds over all ways and protocols.
+double least_of_ways(const Routes& routes, const OperationConstants& constants) {
+  double least = INFINITY;
+  for (const Way way : kWays) {
+    for (int protocol = 0; protocol < kProtocols; ++protocol) {
+      const auto times = way_times(routes, constants, way, static_cast<Protocol>(protocol));
+      if (times) least = std::min(least, std::sqrt(times->squared(constants.fill)));
+    }
+  }
+  return least;
+}
+
+TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
+  const Cluster cluster = load_cluster("aws-p5-h100", 4);
+  CollectiveConstants constants = collectives_of(cluster);
+  OperationConstants& reduce = of(constants, Collective::kAllReduce);
+  for (ProtocolConstants& protocol : reduce.protocols) protocol.belief = 1;
+  const CollectiveCost cost(cluster, constants);
+  for (const std::int64_t ranks : {8, 16, 32}) {
+    for (int power = 0; power < 14; ++power) {
+      const CollectiveMessage message{Collective::kAllReduce, std::pow(7, power),
+                                      strided_layout(cluster, ranks, 1), Algorithm::kRing};
+      EXPECT_DOUBLE_EQ(cost.message(message).seconds,
+                       least_of_ways(cost.rates().routes(message), reduce))
+          << ranks << " 7^" << power;
+    }
+  }
+}
+
 TEST(CollectiveCost, FewRanksReachLess) {
   CollectiveConstants constants = round_constants();
   of(constants, Collective::kAllGather).few_ranks = 0.3;
