@@ -27,7 +27,7 @@ BELOW = {
     "tune": "simulate interleave",
     "study": "tune",
     "validate": "tune fit",
-    "export": "tune",
+    "export": "cost",
     "report": "tune",
     "runtime": "step memory huggingface process_group",
     "sample": "runtime cost",

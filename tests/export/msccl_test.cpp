@@ -160,9 +160,18 @@ TEST(Msccl, CutsLongMessages) {
   EXPECT_FALSE(defect_of(schedule_of(file, spec.collective)).has_value());
 }
 
+TEST(Msccl, FitsOnEightNodesOfEight) {
+  for (const Collective collective :
+       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+    EXPECT_EQ(refusal({Method::kHoRing, collective, {8, 8}, 4}), "none");
+  }
+  EXPECT_EQ(refusal({Method::kRing, Collective::kAllReduce, {33}}), "none");
+  EXPECT_EQ(refusal({Method::kDirect, Collective::kAllToAll, {54}}), "none");
+}
+
 TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
-  EXPECT_EQ(refusal({Method::kRing, Collective::kAllReduce, {40}}),
-            "rank 0 needs 78 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
+  EXPECT_EQ(refusal({Method::kRing, Collective::kAllReduce, {34}}),
+            "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
             "ranks");
   EXPECT_THAT(refusal({Method::kDirect, Collective::kAllToAll, {64}}),
               HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));

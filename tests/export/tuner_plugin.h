@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepwright {
+
+/// A line of a tuner file.
+struct PluginLine {
+  std::string collective;
+  std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = 0;
+  std::string algorithm;
+  std::string protocol;
+  int channels = 0;
+  int nodes = 0;
+  int ranks = 0;
+};
+
+/// What NCCL's example tuner plugin reads from a file (`plugins/tuner/example/plugin.c` of NCCL
+/// 2.30): pieces of at most 255 characters up to a line end, passed over when they begin with # or
+/// are empty; fields between commas without blanks around them. Throws `std::runtime_error` where
+/// the plugin would take a default in silence: too few or too many fields, a word that it does not
+/// know, a number that is none.
+std::vector<PluginLine> read_tuner_file(std::string_view text);
+
+/// The line that the plugin takes for a message: the first that fits. Null: none.
+const PluginLine* line_for(const std::vector<PluginLine>& lines, std::string_view collective,
+                           std::uint64_t bytes, int nodes, int ranks);
+
+}  // namespace stepwright
