@@ -2,26 +2,32 @@
 #include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/proof.h"
 #include "stepwright/core/error.h"
+#include "stepwright/export/msccl.h"
 #include "stepwright/export/mscclpp.h"
+#include "stepwright/export/nccl_tuner.h"
 
 namespace stepwright {
 namespace {
 
 constexpr Named<Collective> kExportedCollectives[] = {
-    {Collective::kAllReduce, "all_reduce"},
-    {Collective::kAllGather, "all_gather"},
-    {Collective::kReduceScatter, "reduce_scatter"},
-    {Collective::kAllToAll, "all_to_all"},
-    {Collective::kBroadcast, "broadcast"}};
+    {Collective::kAllReduce, "all_reduce"},         {Collective::kAllGather, "all_gather"},
+    {Collective::kReduceScatter, "reduce_scatter"}, {Collective::kAllToAll, "all_to_all"},
+    {Collective::kBroadcast, "broadcast"},          {Collective::kReduce, "reduce"}};
 
 /// Beyond it a plan has more steps than a loader is meant for.
 constexpr std::int32_t kMostExportedRanks = 1024;
@@ -41,56 +47,157 @@ Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
   fail_input(fmt::format("'{}' is not known", word));
 }
 
+/// What only schedules, and what only tuner files, are made from.
+constexpr const char* kScheduleOptions[] = {"--collective", "--algorithm", "--tiers", "--chunks"};
+constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--plan", "--channels"};
+/// What NCCL has at most.
+constexpr int kMostNcclChannels = 64;
+
 class Export : public Command {
  public:
   explicit Export(CLI::App& program)
       : Command(
-            program, "export", "Write a collective for another program to run",
+            program, "export", "Write collectives for another program",
             "  stepwright export --to mscclpp --collective all_gather --tiers 8,2 -o plan.json\n"
-            "  stepwright export --to mscclpp --collective all_reduce --algorithm ring "
-            "--tiers 8") {
+            "  stepwright export --to msccl-xml --collective all_reduce --algorithm ring --tiers "
+            "8\n"
+            "  stepwright export --to nccl-tuner --cluster dgx-h100 --nodes 4 -o nccl_tuner.conf\n"
+            "  stepwright export --to nccl-tuner --plan plan.yaml --channels 16") {
     app()
-        .add_option("--to", to_, "mscclpp: an execution plan of MSCCL++")
+        .add_option("--to", to_,
+                    "mscclpp: a schedule as an execution plan of MSCCL++; msccl-xml: as an\n"
+                    "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
+                    "size, for its example tuner plugin")
         ->required()
-        ->check(CLI::IsMember({"mscclpp"}));
-    app()
-        .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
-        ->required()
-        ->check(CLI::IsMember(words_of(kExportedCollectives)));
-    app()
-        .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->check(CLI::IsMember(words_of(kMethodNames)));
-    app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->required()->delimiter(',');
-    app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
+        ->check(CLI::IsMember({"mscclpp", "msccl-xml", "nccl-tuner"}));
+    add_schedule_options();
+    add_tuner_options();
     app()
         .add_option("-o,--output", output_, "Write to FILE instead of the terminal")
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
+    const bool tunes = to_ == "nccl-tuner";
+    if (tunes) {
+      refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
+    } else {
+      refuse(kTunerOptions, "--to nccl-tuner");
+    }
+    if (json() && to_ != "mscclpp") fail_input(fmt::format("--json: {} is no JSON", to_));
+    if (tunes) return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(); });
+    const ScheduleSpec spec = asked_for();
+    const CollectiveSchedule schedule = proven(spec);
+    write(console, "a proven schedule",
+          [&](std::ostream& out) { write_schedule(schedule, spec, out); });
+  }
+
+ private:
+  void add_schedule_options() {
+    app()
+        .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
+        ->check(CLI::IsMember(words_of(kExportedCollectives)));
+    app()
+        .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
+        ->check(CLI::IsMember(words_of(kMethodNames)));
+    app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',');
+    app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
+  }
+
+  void add_tuner_options() {
+    app()
+        .add_option(
+            "--cluster", cluster_,
+            "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes")
+        ->type_name("NAME");
+    app().add_option("--nodes", nodes_, "Of the cluster, 1 by default");
+    app()
+        .add_option("--plan", plan_, "Plan file, for the cluster and the groups of that plan")
+        ->type_name("FILE");
+    app()
+        .add_option("--channels", channels_,
+                    "Of NCCL; without, NCCL's choice (docs/collectives.md)")
+        ->check(CLI::Range(1, kMostNcclChannels));
+  }
+
+  template <std::size_t kCount>
+  void refuse(const char* const (&options)[kCount], const char* belongs_to) {
+    for (const char* option : options) {
+      if (app().count(option) > 0) fail_input(fmt::format("{} goes with {}", option, belongs_to));
+    }
+  }
+
+  [[nodiscard]] ScheduleSpec asked_for() const {
+    for (const auto& [option, missing] :
+         {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {
+      if (missing) fail_input(fmt::format("{} is required for --to {}", option, to_));
+    }
     const ScheduleSpec spec{value_of(kMethodNames, method_),
                             value_of(kExportedCollectives, collective_), tiers_, chunks_};
     if (const auto reason = why_not(spec)) fail_input(*reason);
     if (ranks_of(spec) > kMostExportedRanks) {
       fail_input(fmt::format("tiers: {} ranks, at most {}", ranks_of(spec), kMostExportedRanks));
     }
-    const CollectiveSchedule schedule = generate(spec);
-    if (const auto defect = defect_of(schedule)) throw Error(ErrorKind::kRuntime, defect->text);
-    const MscclppSetting setting{
-        .name = fmt::format("stepwright {} {} of {}", method_, collective_, ranks_of(spec)),
-        .ranks_per_node = tiers_.front()};
-    const nlohmann::ordered_json plan = mscclpp_plan(schedule, setting);
-    if (output_.empty()) return print_json(console.out, plan);
-    write_file(output_, [&](std::ostream& out) { print_json(out, plan); });
-    console.log.info("wrote a proven schedule to {}", output_);
+    return spec;
   }
 
- private:
+  static CollectiveSchedule proven(const ScheduleSpec& spec) {
+    CollectiveSchedule schedule = generate(spec);
+    if (const auto defect = defect_of(schedule)) throw Error(ErrorKind::kRuntime, defect->text);
+    return schedule;
+  }
+
+  void write_schedule(const CollectiveSchedule& schedule, const ScheduleSpec& spec,
+                      std::ostream& out) const {
+    const std::string name =
+        fmt::format("stepwright {} {} of {}", method_, collective_, ranks_of(spec));
+    if (to_ == "msccl-xml") {
+      out << msccl_xml(schedule, {.name = name});
+    } else {
+      print_json(out, mscclpp_plan(schedule, {.name = name, .ranks_per_node = tiers_.front()}));
+    }
+  }
+
+  [[nodiscard]] std::string tuner() const {
+    if (cluster_.empty() == plan_.empty()) {
+      fail_input("--to nccl-tuner needs --cluster or --plan, one of them");
+    }
+    if (cluster_.empty()) {
+      if (nodes_) fail_input("--nodes goes with --cluster");
+      const PlannedJob planned = load_legal_plan(plan_);
+      return tuner_of(planned.job.cluster, plan_groups(planned));
+    }
+    const Cluster cluster = load_cluster(cluster_, nodes_.value_or(1));
+    return tuner_of(cluster, node_groups(cluster));
+  }
+
+  [[nodiscard]] std::string tuner_of(const Cluster& cluster,
+                                     const std::vector<TunerGroup>& groups) const {
+    const std::string about =
+        fmt::format("NCCL on {}, nodes: {}, each of {} {}", cluster.name, cluster.nodes,
+                    cluster.devices_per_node, cluster.device.name);
+    return nccl_tuner_csv(CollectiveCost(cluster), groups, {.about = about, .channels = channels_});
+  }
+
+  void write(const Console& console, const char* what,
+             const std::function<void(std::ostream&)>& content) const {
+    if (output_.empty()) return content(console.out);
+    for (const std::string& input : {plan_, cluster_}) {
+      if (!input.empty()) check_not_input(output_, input);
+    }
+    write_file(output_, content);
+    console.log.info("wrote {} to {}", what, output_);
+  }
+
   std::string to_;
   std::string collective_;
   std::string method_ = "ho-ring";
   std::vector<std::int32_t> tiers_;
   std::int32_t chunks_ = 1;
+  std::string cluster_;
+  std::optional<std::int64_t> nodes_;
+  std::string plan_;
+  int channels_ = -1;
   std::string output_;
 };
 

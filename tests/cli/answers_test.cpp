@@ -38,5 +38,16 @@ TEST(Answers, OfTuneAreThese) {
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));
 }
 
+TEST(Answers, OfExportAreThese) {
+  const Workplace place;
+  std::string text =
+      transcript(place, "export --to msccl-xml --collective all_reduce --algorithm ring --tiers 2");
+  text += transcript(place, "export --to nccl-tuner --cluster aws-p5-h100 --nodes 3");
+  text += transcript(place, std::string("export --to nccl-tuner --channels 16 -o tuner.conf "
+                                        "--plan ") +
+                                kPlan);
+  expect_golden("export.txt", text + place.read("tuner.conf"));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -83,6 +83,33 @@ TEST(BadInput, Conversions) {
   expect_golden("bad_conversions.txt", checkpoint.text());
 }
 
+TEST(BadInput, Exports) {
+  Script script("export --to");
+  script.run("megatron");
+  script.run("msccl-xml");
+  script.run("msccl-xml --collective all_reduce");
+  script.run("msccl-xml --collective reduce --tiers 8");
+  script.run("mscclpp --collective reduce --algorithm tree --tiers 8");
+  script.run("mscclpp --collective all_gather --tiers 8 --nodes 3");
+  script.run("msccl-xml --collective all_reduce --tiers 8 --json");
+  script.run("msccl-xml --collective all_reduce --algorithm ring --tiers 8,8");
+  script.run("msccl-xml --collective all_to_all --algorithm direct --tiers 64");
+  script.run("nccl-tuner");
+  script.run("nccl-tuner --cluster dgx-h100 --plan plan.yaml");
+  script.run("nccl-tuner --cluster dgx-h1000");
+  script.run("nccl-tuner --cluster dgx-h100 --nodes 0");
+  script.run("nccl-tuner --cluster dgx-h100 --tiers 8");
+  script.run("nccl-tuner --cluster dgx-h100 --channels 0");
+  script.run("nccl-tuner --cluster dgx-h100 --json");
+  const std::string text = script.text();
+  Script plans("export --to nccl-tuner --plan");
+  plans.give("plan.yaml", kPlan, " --nodes 2");
+  plans.give("plan.yaml", kPlan, " -o plan.yaml");
+  plans.give("job.yaml", kJob);
+  plans.run("nowhere.yaml");
+  expect_golden("bad_exports.txt", text + plans.text());
+}
+
 TEST(BadInput, ValuesOfAJob) {
   Script tune("tune");
   tune.give("key.yaml", with(kJob, "batch:", "bacth:"));
