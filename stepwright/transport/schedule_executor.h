@@ -15,7 +15,7 @@ namespace stepwright {
 /// Bounds of what a run has on its way. The same on all ranks of a group.
 struct ExecutionLimits {
   std::int64_t message_bytes = 1 << 20;  ///< Longer messages are cut; a multiple of 16.
-  std::size_t in_flight = 4;             ///< Messages of a channel that are under way.
+  std::size_t in_flight = 8;             ///< Messages of a channel that are under way.
 };
 
 /// Runs the part of one rank in a schedule that `defect_of` finds nothing wrong with: channels side
