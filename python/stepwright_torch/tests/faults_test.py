@@ -107,7 +107,7 @@ class Faults(unittest.TestCase):
         texts = self.texts(different_operations, 20)
         self.assertRegex(
             texts[0],
-            r"rank 0 calls all_reduce sum of 4000 Float \(call 1\) in 1, "
+            r"rank 0 calls all_reduce sum of 4000 Float \(call 1\) in 1 by ho-ring, "
             r"but rank 2 calls all_gather of 4000 Float",
         )
         self.assertIn("rank 2 calls all_gather of 4000", texts[2])
