@@ -161,14 +161,26 @@ class Drawing {
     if (!series.scattered && !corners.empty()) {
       corners.pop_back();
       out_ += fmt::format(
-          "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", corners,
-          colour);
+          "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"{}/>\n", corners,
+          colour, series.dashed ? " stroke-dasharray=\"6 3\"" : "");
     }
     const double y = kTop + 8 + 18 * static_cast<double>(index);
     const double x = kLeft + kInnerWidth + 14;
-    out_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"4\" fill=\"{}\"/>\n",
-                        x, y - 4, colour);
+    draw_mark(series, {x, y - 4}, colour);
     text(x + 18, y + 2, "start", series.name);
+  }
+
+  /// The mark of a legend, from its upper left corner.
+  void draw_mark(const ChartSeries& series, const ChartPoint& at, const char* colour) {
+    if (!series.dashed) {
+      out_ +=
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"4\" fill=\"{}\"/>\n",
+                      at.x, at.y, colour);
+      return;
+    }
+    out_ += fmt::format(
+        "<path d=\"M{:.1f} {:.1f}h12\" stroke=\"{}\" stroke-width=\"4\" stroke-dasharray=\"4\"/>\n",
+        at.x, at.y + 2, colour);
   }
 
   const Chart& chart_;

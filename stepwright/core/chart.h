@@ -24,6 +24,7 @@ struct ChartSeries {
   std::string name;
   std::vector<ChartPoint> points;
   bool scattered = false;
+  bool dashed = false;
 };
 
 /// A picture of numbers.

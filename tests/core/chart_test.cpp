@@ -39,6 +39,13 @@ TEST(Chart, DrawsScatteredPointsWithoutALine) {
   EXPECT_THAT(to_svg(chart), Not(HasSubstr("polyline")));
 }
 
+TEST(Chart, DashesWhatIsToBeDashed) {
+  Chart chart = small_chart();
+  EXPECT_THAT(to_svg(chart), Not(HasSubstr("dasharray")));
+  chart.series[0].dashed = true;
+  EXPECT_THAT(to_svg(chart), HasSubstr("stroke-dasharray"));
+}
+
 TEST(Chart, StandsWithoutAnyPoint) {
   EXPECT_THAT(to_svg({}), HasSubstr("</svg>"));
   EXPECT_THAT(to_svg({.series = {{.name = "one", .points = {{3, 3}}}}}), Not(HasSubstr("nan")));
