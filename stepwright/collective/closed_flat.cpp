@@ -13,19 +13,37 @@ double chunked_chain(double stages, double chunks, const ChunkHop& hop) {
   return stages * (hop.bytes_s + hop.latency_s) + (chunks - 1) * hop.bytes_s;
 }
 
-double ring_s(const ClosedTerms& t) {
+namespace {
+
+/// A ring of hops `within` nodes and `across`.
+double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across) {
   const double stages = t.passes * (t.ranks - 1);
-  if (t.nodes == 1) return chunked_chain(stages, t.chunks, t.inside);
-  if (t.members == 1) return chunked_chain(stages, t.chunks, t.lone);
-  const bool lone_slower = t.lone.bytes_s >= t.inside.bytes_s;
-  const ChunkHop& slow = lone_slower ? t.lone : t.inside;
+  if (t.nodes == 1) return chunked_chain(stages, t.chunks, within);
+  if (t.members == 1) return chunked_chain(stages, t.chunks, across);
+  const ChunkHop& slow = across.bytes_s >= within.bytes_s ? across : within;
   const double paced = stages * t.chunks * slow.bytes_s + slow.latency_s;
   const double rounds = std::floor(stages / t.ranks);
   const double outside = rounds * t.nodes + std::ceil((stages - rounds * t.ranks) / t.members);
-  const double chain = outside * (t.lone.bytes_s + t.lone.latency_s) +
-                       (stages - outside) * (t.inside.bytes_s + t.inside.latency_s) +
+  const double chain = outside * (across.bytes_s + across.latency_s) +
+                       (stages - outside) * (within.bytes_s + within.latency_s) +
                        (t.chunks - 1) * slow.bytes_s;
   return std::max(paced, chain);
+}
+
+}  // namespace
+
+double ring_s(const ClosedTerms& t) { return round_s(t, t.inside, t.lone); }
+
+/// A hop inside has its link to itself while the rings wait for the NICs, and 1/(m-1) of it while
+/// they wait for the links inside; what lies between is left out.
+double rings_s(const ClosedTerms& t) {
+  const double part = 1 / t.members;
+  const ChunkHop across{t.run_s(t.rail, part), t.rail.latency_s};
+  if (t.nodes == 1) return round_s(t, t.inside, across);
+  const ChunkHop alone{t.run_s(t.inside, part), t.inside.latency_s};
+  const double shared_s = t.run_s(t.inside, (t.members - 1) * part);
+  const double paced = t.passes * (t.ranks - 1) * t.chunks * shared_s + t.inside.latency_s;
+  return std::max(round_s(t, alone, across), t.members > 1 ? paced : 0);
 }
 
 double direct_s(const ClosedTerms& t, Collective collective) {

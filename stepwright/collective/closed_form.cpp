@@ -7,6 +7,12 @@
 #include "stepwright/collective/wire.h"
 
 namespace stepwright {
+namespace {
+
+/// Times that differ by rounding only are the same: then fewer chunks are better.
+constexpr double kSameTime = 1e-9;
+
+}  // namespace
 
 GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes) {
   GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStart};
@@ -49,10 +55,12 @@ double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double 
   if (terms.ranks == 1) return 0;
   switch (spec.method) {
     case Method::kRing: return ring_s(terms);
+    case Method::kRings: return rings_s(terms);
     case Method::kHalvingDoubling: return halving_doubling_s(terms);
     case Method::kTree: return tree_s(terms);
     case Method::kDirect: return direct_s(terms, spec.collective);
     case Method::kTwoLevel: return two_level_s(terms, spec);
+    case Method::kRailHalving: return rail_halving_s(terms);
     case Method::kHoRing: return ho_ring_s(terms, spec);
     case Method::kRelay: return relay_s(terms);
   }
@@ -67,7 +75,7 @@ ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double
     spec.chunks = chunks;
     if (why_not(spec)) break;
     const double seconds = closed_seconds(spec, links, payload_bytes);
-    if (seconds >= least) continue;
+    if (seconds >= least * (1 - kSameTime)) continue;
     least = seconds;
     best = spec;
   }

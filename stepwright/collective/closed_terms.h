@@ -58,8 +58,10 @@ inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.insid
 /// The formulas of the tiered algorithms (`closed_tiered.cpp`) and of the others
 /// (`closed_flat.cpp`), for at least two ranks.
 double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec);
+double rail_halving_s(const ClosedTerms& t);
 double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec);
 double ring_s(const ClosedTerms& t);
+double rings_s(const ClosedTerms& t);
 double direct_s(const ClosedTerms& t, Collective collective);
 double halving_doubling_s(const ClosedTerms& t);
 double tree_s(const ClosedTerms& t);

@@ -84,6 +84,14 @@ double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec) {
   return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 
+double rail_halving_s(const ClosedTerms& t) {
+  double seconds = (t.members - 1) * t.run_s(t.inside, t.nodes * t.chunks) + end_latency(t);
+  for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
+    seconds += t.run_s(t.rail, bit * t.chunks) + t.rail.latency_s;
+  }
+  return t.passes * seconds;
+}
+
 OverlappedLevels OverlappedLevels::with_ends() const {
   if (members <= 1 || nodes <= 1) return *this;
   const double passes = both_ways(collective) ? 2 : 1;

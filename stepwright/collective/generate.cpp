@@ -10,8 +10,10 @@
 #include "stepwright/collective/direct.h"
 #include "stepwright/collective/halving_doubling.h"
 #include "stepwright/collective/ho_ring.h"
+#include "stepwright/collective/rail_halving.h"
 #include "stepwright/collective/relay.h"
 #include "stepwright/collective/ring.h"
+#include "stepwright/collective/rings.h"
 #include "stepwright/collective/tree.h"
 #include "stepwright/collective/two_level.h"
 #include "stepwright/core/error.h"
@@ -50,12 +52,18 @@ bool is_tiered(const ScheduleSpec& spec) {
          spec.method == Method::kHoRing;
 }
 
+/// Lanes are numbered in eight bits.
+constexpr std::int32_t kMostRings = 255;
+
 std::int32_t scratch_of(const ScheduleSpec& spec) {
   if (is_tiered(spec)) return tiered_scratch(tiered_of(spec), spec.collective);
   switch (spec.method) {
     case Method::kHalvingDoubling: return halving_doubling_scratch(spec);
     case Method::kTree: return spec.collective == Collective::kReduce ? spec.chunks : 0;
+    case Method::kRailHalving: return rail_halving_scratch(spec);
     case Method::kRelay: return relay_scratch(spec);
+    case Method::kRings:
+      return ring_count(spec) * tiered_scratch(ring_tiers(spec), spec.collective);
     default: return 0;
   }
 }
@@ -70,6 +78,10 @@ std::int32_t chunks_of(double block_bytes, double chunk_bytes) {
 
 std::int32_t ranks_of(const ScheduleSpec& spec) {
   return std::accumulate(spec.tiers.begin(), spec.tiers.end(), 1, std::multiplies<>());
+}
+
+std::int32_t block_pieces(const ScheduleSpec& spec) {
+  return spec.method == Method::kRings ? spec.chunks * ring_count(spec) : spec.chunks;
 }
 
 std::optional<std::string> why_not(const ScheduleSpec& spec) {
@@ -88,6 +100,16 @@ std::optional<std::string> why_not(const ScheduleSpec& spec) {
       !std::has_single_bit(static_cast<std::uint32_t>(ranks_of(spec)))) {
     return fmt::format("halving-doubling: {} ranks are not a power of two", ranks_of(spec));
   }
+  if (spec.method == Method::kRailHalving &&
+      !std::has_single_bit(static_cast<std::uint32_t>(spec.tiers.back()))) {
+    return fmt::format("rail-halving: {} nodes are not a power of two", spec.tiers.back());
+  }
+  if (spec.method == Method::kRings && ring_count(spec) > kMostRings) {
+    return fmt::format("rings: {} ranks in a group, at most {}", ring_count(spec), kMostRings);
+  }
+  if (std::int64_t{ranks_of(spec)} * block_pieces(spec) > std::int64_t{kMostPieces}) {
+    return "ranks x chunks exceed 2^30";
+  }
   return {};
 }
 
@@ -95,9 +117,10 @@ CollectiveSchedule schedule_frame(const ScheduleSpec& spec) {
   if (const auto reason = why_not(spec)) fail_unsupported(*reason);
   const bool whole = spec.method == Method::kTree;
   CollectiveSchedule frame{.collective = spec.collective};
-  frame.pieces = whole ? spec.chunks : ranks_of(spec) * spec.chunks;
-  frame.input_pieces = spec.collective == Collective::kAllGather ? spec.chunks : frame.pieces;
-  frame.output_pieces = spec.collective == Collective::kReduceScatter ? spec.chunks : frame.pieces;
+  const std::int32_t block = block_pieces(spec);
+  frame.pieces = whole ? spec.chunks : ranks_of(spec) * block;
+  frame.input_pieces = spec.collective == Collective::kAllGather ? block : frame.pieces;
+  frame.output_pieces = spec.collective == Collective::kReduceScatter ? block : frame.pieces;
   frame.scratch_pieces = scratch_of(spec);
   return frame;
 }
@@ -107,7 +130,9 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank) {
   switch (spec.method) {
     case Method::kHalvingDoubling: return halving_doubling(spec, rank);
     case Method::kTree: return binomial_tree(spec, rank);
+    case Method::kRailHalving: return rail_halving(spec, rank);
     case Method::kRelay: return relay_exchange(spec, rank);
+    case Method::kRings: return rings_rank(spec, rank);
     default: return direct_exchange(spec, rank);
   }
 }
@@ -125,11 +150,15 @@ CollectiveSchedule generate(const ScheduleSpec& spec) {
 std::string_view described(Method method) {
   switch (method) {
     case Method::kRing: return "one ring over all ranks; N-1 steps, (N-1)/N of the buffer";
+    case Method::kRings:
+      return "a ring for each rank of a node, each out through another NIC; N-1 steps";
     case Method::kHalvingDoubling:
       return "recursive halving and doubling, 2^k ranks; log2 N steps, (N-1)/N of the buffer";
     case Method::kTree: return "binomial tree for small buffers; log2 N rounds of the whole buffer";
     case Method::kDirect: return "each rank to each other; one latency, (N-1)/N of the buffer";
     case Method::kTwoLevel: return "along the rails and inside the nodes in turn";
+    case Method::kRailHalving:
+      return "halving and doubling along the rails, 2^k nodes, and inside the nodes in turn";
     case Method::kHoRing: return "along the rails and inside the nodes at the same time, in chunks";
     case Method::kRelay: return "all-to-all along the rails, passed on inside the nodes";
   }

@@ -15,18 +15,24 @@ namespace stepwright {
 /// The algorithms that a schedule can be generated for; each is documented in the file of its name.
 enum class Method : std::uint8_t {
   kRing,
+  kRings,
   kHalvingDoubling,
   kTree,
   kDirect,
   kTwoLevel,
+  kRailHalving,
   kHoRing,
   kRelay,
 };
-inline constexpr Named<Method> kMethodNames[] = {
-    {Method::kRing, "ring"},          {Method::kHalvingDoubling, "halving-doubling"},
-    {Method::kTree, "tree"},          {Method::kDirect, "direct"},
-    {Method::kTwoLevel, "two-level"}, {Method::kHoRing, "ho-ring"},
-    {Method::kRelay, "relay"}};
+inline constexpr Named<Method> kMethodNames[] = {{Method::kRing, "ring"},
+                                                 {Method::kRings, "rings"},
+                                                 {Method::kHalvingDoubling, "halving-doubling"},
+                                                 {Method::kTree, "tree"},
+                                                 {Method::kDirect, "direct"},
+                                                 {Method::kTwoLevel, "two-level"},
+                                                 {Method::kRailHalving, "rail-halving"},
+                                                 {Method::kHoRing, "ho-ring"},
+                                                 {Method::kRelay, "relay"}};
 
 /// What a schedule is generated from.
 struct ScheduleSpec {
@@ -35,7 +41,8 @@ struct ScheduleSpec {
   /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
   /// {8, 4}: four nodes of eight. Flat algorithms take only the product.
   std::vector<std::int32_t> tiers{1};
-  std::int32_t chunks = 1;  ///< Parts that a block (a tree: the buffer) is cut into.
+  /// Parts that a block is cut into; of a tree the buffer, of `kRings` each ring's part of a block.
+  std::int32_t chunks = 1;
   Inner inner = Inner::kDirect;
 
   bool operator==(const ScheduleSpec&) const = default;
@@ -47,6 +54,9 @@ std::int32_t chunks_of(double block_bytes, double chunk_bytes);
 
 /// Ranks of a spec.
 std::int32_t ranks_of(const ScheduleSpec& spec);
+
+/// Pieces of a rank's block: its chunks, for each ring of `kRings`.
+std::int32_t block_pieces(const ScheduleSpec& spec);
 
 /// Why there is no such schedule; nothing when there is one. Pieces of all ranks' buffers, and so
 /// ranks x chunks, are limited to 2^30.

@@ -6,9 +6,10 @@
 
 namespace stepwright {
 
-LinkMap::LinkMap(const Cluster& cluster, bool full_duplex)
+LinkMap::LinkMap(const Cluster& cluster, bool full_duplex, Nodes nodes)
     : cluster_(cluster),
       full_duplex_(full_duplex),
+      nodes_(nodes),
       node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {}
 
 LinkPath LinkMap::path(std::int64_t from, std::int64_t to) {
@@ -23,9 +24,13 @@ LinkPath LinkMap::path(std::int64_t from, std::int64_t to) {
 
 void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to) {
   const std::int64_t lower = level == 0 ? 1 : cluster_.levels[level - 1].size;
-  const std::int64_t out = from / lower;
-  const std::int64_t in = to / lower;
+  std::int64_t out = from / lower;
+  std::int64_t in = to / lower;
   if (out == in) return;
+  if (level >= node_levels_) {
+    out = standing_for(out, 1);
+    in = standing_for(in, 1);
+  }
   const Level& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
   const auto number = static_cast<std::int32_t>(level);
@@ -43,8 +48,9 @@ void LinkMap::add_nics(LinkPath& path, std::int64_t from, std::int64_t to) {
   const std::int64_t own = std::max<std::int64_t>(1, cluster_.nics_per_node / devices);
   const double rate = cluster_.nic_bytes_per_s * static_cast<double>(own);
   const auto nic_of = [&](std::int64_t rank) {
-    return rank / devices * cluster_.nics_per_node +
-           cluster_.nic_of_device[static_cast<std::size_t>(rank % devices)];
+    const std::int64_t nic = rank / devices * cluster_.nics_per_node +
+                             cluster_.nic_of_device[static_cast<std::size_t>(rank % devices)];
+    return standing_for(nic, cluster_.nics_per_node);
   };
   const auto level = static_cast<std::int32_t>(cluster_.levels.size());
   add(path, {level, nic_of(from), -1, Side::kOut}, rate);

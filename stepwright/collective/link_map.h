@@ -24,8 +24,12 @@ struct LinkPath {
 /// nodes the NICs and the levels outside.
 class LinkMap {
  public:
+  /// Whose links there are: each node's own, or one node's that stand for those of every node, so
+  /// that what goes to another node arrives over the same one's.
+  enum class Nodes : std::uint8_t { kEach, kOneForAll };
+
   /// `full_duplex`: each way has the full rate; else both ways of a link share it.
-  LinkMap(const Cluster& cluster, bool full_duplex);
+  LinkMap(const Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
 
   /// Makes the links on the way, where they are new.
   LinkPath path(std::int64_t from, std::int64_t to);
@@ -45,12 +49,17 @@ class LinkMap {
     auto operator<=>(const Key&) const = default;
   };
 
+  /// `unit` of a level that joins nodes, or NIC, with `in_node` of them in a node.
+  [[nodiscard]] std::int64_t standing_for(std::int64_t unit, std::int64_t in_node) const {
+    return nodes_ == Nodes::kOneForAll ? unit % in_node : unit;
+  }
   void add(LinkPath& path, Key key, double rate);
   void add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to);
   void add_nics(LinkPath& path, std::int64_t from, std::int64_t to);
 
   const Cluster& cluster_;
   bool full_duplex_;
+  Nodes nodes_;
   std::size_t node_levels_;
   std::map<Key, std::int32_t> ids_;
   std::vector<double> rates_;

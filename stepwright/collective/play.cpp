@@ -20,12 +20,22 @@ namespace {
 /// Flows that end this close to each other, relative to the time, end together.
 constexpr double kTogether = 1e-12;
 
+/// The group of a schedule, of which only the first node's ranks may be played. They then stand for
+/// those of all other nodes.
+struct PlayedGroup {
+  std::int32_t ranks = 0;
+  bool mirrored = false;  ///< Nodes meet whose numbers differ in a bit, else at a distance.
+};
+
 class SchedulePlay {
  public:
-  SchedulePlay(const CollectiveSchedule& schedule, const Cluster& cluster,
+  SchedulePlay(const CollectiveSchedule& schedule, const PlayedGroup& group, const Cluster& cluster,
                const PlaySetting& setting)
       : schedule_(schedule),
-        links_(cluster, setting.full_duplex),
+        group_(group),
+        played_(static_cast<std::int32_t>(std::ssize(schedule.ranks))),
+        links_(cluster, setting.full_duplex,
+               played_ < group.ranks ? LinkMap::Nodes::kOneForAll : LinkMap::Nodes::kEach),
         piece_bytes_(setting.payload_bytes / schedule.pieces),
         message_s_(setting.message_s),
         ranks_(schedule.ranks.size()) {
@@ -122,22 +132,31 @@ class SchedulePlay {
       ++state(rank, c).over;
       return true;
     }
-    for (std::size_t o = 0; o < ranks_[static_cast<std::size_t>(step.peer)].size(); ++o) {
-      if (channel(step.peer, o).lane != channel(rank, c).lane) continue;
-      const ScheduleStep* other = head(step.peer, o);
-      if (other == nullptr || other->peer != rank || sends(step) == sends(*other)) continue;
+    const std::int32_t peer = step.peer % played_;
+    const std::int32_t seen_from_there = seen(rank, step.peer - peer);
+    for (std::size_t o = 0; o < ranks_[static_cast<std::size_t>(peer)].size(); ++o) {
+      if (channel(peer, o).lane != channel(rank, c).lane) continue;
+      const ScheduleStep* other = head(peer, o);
+      if (other == nullptr || other->peer != seen_from_there || sends(step) == sends(*other)) {
+        continue;
+      }
       if (sends(step)) {
-        begin({rank, c, step.peer, o, {}, step.pieces * piece_bytes_});
+        begin({rank, c, peer, o, links_.path(rank, step.peer), step.pieces * piece_bytes_});
       } else {
-        begin({step.peer, o, rank, c, {}, step.pieces * piece_bytes_});
+        begin({peer, o, rank, c, links_.path(peer, other->peer), step.pieces * piece_bytes_});
       }
       return true;
     }
     return false;
   }
 
-  void begin(Flow flow) {
-    flow.path = links_.path(flow.from, flow.to);
+  /// `rank` as the ranks name it for which those stand that begin at `first`.
+  [[nodiscard]] std::int32_t seen(std::int32_t rank, std::int32_t first) const {
+    if (group_.mirrored) return rank + first;
+    return (rank - first + group_.ranks) % group_.ranks;
+  }
+
+  void begin(const Flow& flow) {
     for (const auto& [rank, c] :
          {std::pair(flow.from, flow.from_channel), std::pair(flow.to, flow.to_channel)}) {
       ++state(rank, c).next;
@@ -217,6 +236,8 @@ class SchedulePlay {
   }
 
   const CollectiveSchedule& schedule_;
+  PlayedGroup group_;
+  std::int32_t played_;
   LinkMap links_;
   double piece_bytes_;
   double message_s_;
@@ -230,15 +251,48 @@ class SchedulePlay {
   double now_ = 0;
 };
 
+void check_room(std::int64_t ranks, const Cluster& cluster) {
+  if (ranks <= cluster.devices()) return;
+  fail_input(
+      fmt::format("a schedule of {} ranks does not fit {} devices", ranks, cluster.devices()));
+}
+
+/// One level of switches joins the nodes: every pair of them has the same links.
+bool has_one_network(const Cluster& cluster) {
+  const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
+  for (std::size_t i = node_levels + 1; i < cluster.levels.size(); ++i) {
+    if (cluster.levels[i - 1].size < cluster.devices()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
                     const PlaySetting& setting) {
-  if (std::ssize(schedule.ranks) > cluster.devices()) {
-    fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
-                           cluster.devices()));
+  check_room(std::ssize(schedule.ranks), cluster);
+  const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
+  return SchedulePlay(schedule, {ranks}, cluster, setting).run();
+}
+
+bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster) {
+  if (spec.method == Method::kTree) return false;
+  return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
+         spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
+}
+
+double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
+                      const PlaySetting& setting) {
+  if (setting.every_rank || !nodes_are_alike(spec, cluster)) {
+    return play_seconds(generate(spec), cluster, setting);
   }
-  return SchedulePlay(schedule, cluster, setting).run();
+  CollectiveSchedule node = schedule_frame(spec);
+  for (std::int32_t rank = 0; rank < spec.tiers.front(); ++rank) {
+    node.ranks.push_back(schedule_rank(spec, rank));
+  }
+  const bool halves =
+      spec.method == Method::kHalvingDoubling || spec.method == Method::kRailHalving;
+  return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
 }
 
 }  // namespace stepwright

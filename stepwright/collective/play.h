@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/generate.h"
 #include "stepwright/collective/schedule.h"
 
 namespace stepwright {
@@ -12,6 +13,7 @@ struct PlaySetting {
   double payload_bytes = 0;  ///< The full buffer.
   bool full_duplex = true;   ///< Else the two ways of each link share its rate.
   double message_s = 0;      ///< Of each message, before its bytes flow, at both ends.
+  bool every_rank = false;   ///< `play_generated`: also where one node can stand for all.
 };
 
 /// Seconds of a schedule whose rank r is device r of `cluster`, alone on it: an event simulation of
@@ -22,5 +24,15 @@ struct PlaySetting {
 /// devices, `Error{kRuntime}` when the schedule does not end.
 double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
                     const PlaySetting& setting);
+
+/// Whether every node does the same under `spec`, towards nodes at the same distance (the halving
+/// ones: whose number differs in the same bit), on links that are alike, so that one node can stand
+/// for all: tiers {devices of a node, nodes}, one level of switches between nodes, no tree.
+bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster);
+
+/// `play_seconds` of the schedule that is generated from `spec`. Where nodes are alike, only the
+/// ranks of one are made and played, and what they send to other nodes comes to themselves: the
+/// same seconds, for a cluster of any size. Throws as `play_seconds` and `schedule_frame`.
+double play_generated(const ScheduleSpec& spec, const Cluster& cluster, const PlaySetting& setting);
 
 }  // namespace stepwright

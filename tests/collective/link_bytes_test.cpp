@@ -64,6 +64,7 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
       for (const std::int32_t nics : {1, m}) {
         expect_least(Method::kHoRing, m, n, nics);
         expect_least(Method::kTwoLevel, m, n, nics);
+        if (n != 3 && n != 5) expect_least(Method::kRailHalving, m, n, nics);
       }
     }
   }
@@ -113,6 +114,16 @@ TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
   EXPECT_NEAR(nic(Method::kHalvingDoubling, Collective::kAllReduce), 8 * 12.0 / 16, 1e-12);
   EXPECT_NEAR(nic(Method::kTree, Collective::kBroadcast), 2, 1e-12);  // The root's.
   EXPECT_NEAR(nic(Method::kTree, Collective::kReduce), 1, 1e-12);
+}
+
+/// Each of m rings leaves a node through another NIC.
+TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
+  const Cluster cluster = nodes_of_devices(4, 4, 4);
+  const ScheduleBytes bytes =
+      bytes_of({Method::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
+  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kPayload, 1e-6);
+  EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
+  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kPayload, 1e-6);
 }
 
 /// {2, 4, 3}: (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.

@@ -52,6 +52,20 @@ TEST_P(AllSmall, TwoTierSchedulesAreProven) {
   EXPECT_EQ(proven, 64 * 7);
 }
 
+TEST_P(AllSmall, RailsOfRingsAndHalvesAreProven) {
+  if (GetParam() > 3) return;
+  int proven = 0;
+  for (std::int32_t n = 1; n <= 8; ++n) {
+    for (std::int32_t m = 1; m <= 8; ++m) {
+      for (const Method method : {Method::kRings, Method::kRailHalving}) {
+        proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_EQ(proven, 64 * 3 + 32 * 3);
+}
+
 TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
   if (GetParam() > 3) return;
   for (std::int32_t n = 1; n <= 8; ++n) {
@@ -103,6 +117,8 @@ TEST(Proof, HoldsForManyRanks) {
       {.method = Method::kHoRing, .tiers = {16, 32}},
       {.method = Method::kTwoLevel, .tiers = {8, 32}},
       {.method = Method::kRing, .tiers = {256}},
+      {.method = Method::kRings, .tiers = {8, 8}, .chunks = 2},
+      {.method = Method::kRailHalving, .tiers = {8, 32}},
       {.method = Method::kRelay, .tiers = {8, 32}},
       {.method = Method::kHalvingDoubling, .tiers = {512}},
       {.method = Method::kTree, .tiers = {4096}, .chunks = 4},
@@ -112,8 +128,9 @@ TEST(Proof, HoldsForManyRanks) {
 
 /// Each rank by itself, without the others, where the whole is not worth its time.
 TEST(Proof, HoldsRankByRankAt4096) {
-  for (const Method method : {Method::kHoRing, Method::kTwoLevel, Method::kRing, Method::kDirect,
-                              Method::kRelay, Method::kHalvingDoubling}) {
+  for (const Method method :
+       {Method::kHoRing, Method::kTwoLevel, Method::kRing, Method::kDirect, Method::kRelay,
+        Method::kHalvingDoubling, Method::kRings, Method::kRailHalving}) {
     for (const Collective collective : kOperations) {
       const ScheduleSpec spec{method, collective, {8, 512}};
       if (why_not(spec)) continue;

@@ -160,7 +160,7 @@ void expect_changes_found(const CollectiveSchedule& sound, StepRef at, const Sch
 
 /// Every field of every step matters, and leaving out any step is found.
 TEST(Proof, FindsEveryChangeOfOneStep) {
-  for (const Method method : {Method::kHoRing, Method::kRing, Method::kTwoLevel}) {
+  for (const Method method : {Method::kHoRing, Method::kRing, Method::kTwoLevel, Method::kRings}) {
     const CollectiveSchedule sound = generate({method, Collective::kAllReduce, {2, 3}, 2});
     const auto& channels = sound.ranks[1].channels;
     for (std::int32_t c = 0; c < std::ssize(channels); ++c) {
@@ -182,22 +182,31 @@ bool needs_wait(const CollectiveSchedule& sound, std::size_t c, std::size_t w) {
       .has_value();
 }
 
+void expect_no_idle_wait(const CollectiveSchedule& sound) {
+  for (std::size_t c = 0; c < sound.ranks[4].channels.size(); ++c) {
+    for (std::size_t w = 0; w < sound.ranks[4].channels[c].waits.size(); ++w) {
+      EXPECT_TRUE(needs_wait(sound, c, w)) << "channel " << c << " wait " << w;
+    }
+  }
+}
+
 /// No wait of these is there for nothing.
 TEST(Proof, FindsEveryWaitThatIsLeftOut) {
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    const CollectiveSchedule sound = generate({Method::kHoRing, collective, {3, 5}, 2});
-    for (std::size_t c = 0; c < sound.ranks[4].channels.size(); ++c) {
-      for (std::size_t w = 0; w < sound.ranks[4].channels[c].waits.size(); ++w) {
-        EXPECT_TRUE(needs_wait(sound, c, w)) << "channel " << c << " wait " << w;
-      }
-    }
+    expect_no_idle_wait(generate({Method::kHoRing, collective, {3, 5}, 2}));
+    expect_no_idle_wait(generate({Method::kRailHalving, collective, {3, 4}, 2}));
   }
 }
 
 TEST(Generate, SaysWhyThereIsNoSchedule) {
   EXPECT_TRUE(why_not({Method::kHalvingDoubling, Collective::kAllReduce, {6}}));
   EXPECT_TRUE(why_not({Method::kRelay, Collective::kAllReduce, {2, 2}}));
+  EXPECT_TRUE(why_not({Method::kRailHalving, Collective::kAllReduce, {2, 6}}));
+  EXPECT_FALSE(why_not({Method::kRailHalving, Collective::kAllReduce, {6, 2}}));
+  EXPECT_TRUE(why_not({Method::kRings, Collective::kAllReduce, {256, 2}}));
+  EXPECT_TRUE(why_not({Method::kRings, Collective::kAllReduce, {8, 1 << 25}}));
+  EXPECT_FALSE(why_not({Method::kRings, Collective::kAllReduce, {8, 1 << 20}}));
   EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {4}, 0}));
   EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {0}}));
   EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));

@@ -94,6 +94,8 @@ py::dict report(const BackendPointer& backend) {
 std::vector<std::string> methods() {
   std::vector<std::string> names;
   for (const auto& [method, name] : kMethodNames) {
+    // Rings need a lane each, of which a group has two; the other one no test has run here.
+    if (method == Method::kRings || method == Method::kRailHalving) continue;
     for (const Collective collective :
          {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
       if (why_not({method, collective, {2, 2}})) break;

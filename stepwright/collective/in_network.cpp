@@ -1,0 +1,44 @@
+#include "stepwright/collective/in_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+/// One chunk inside a node.
+struct InsideChunk {
+  double once_s = 0;  ///< To be summed, or to be passed on.
+  double pace_s = 0;  ///< Both, as they follow each other.
+};
+
+InsideChunk inside_chunk(AddingSwitches where, const GroupLinks& links, double chunk_bytes) {
+  const double m = links.members;
+  if (links.members == 1) return {};
+  if (where == AddingSwitches::kBetweenNodes) {
+    const double once = (m - 1) * (links.message_s + chunk_bytes / m * links.inside_s_per_byte);
+    return {once, 2 * once};
+  }
+  const double bytes_s = chunk_bytes * links.inside_s_per_byte;
+  return {links.message_s + bytes_s, 2 * links.message_s + (m + 1) / m * bytes_s};
+}
+
+}  // namespace
+
+double in_network_seconds(AddingSwitches where, const GroupLinks& links, double payload_bytes) {
+  const bool leaves = links.nodes > 1;
+  const double latency =
+      (links.members > 1 ? 2 * links.inside_latency_s : 0) + (leaves ? links.network_latency_s : 0);
+  double least = INFINITY;
+  for (std::int32_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
+    const double chunk_bytes = payload_bytes / chunks;
+    const InsideChunk inside = inside_chunk(where, links, chunk_bytes);
+    const double out =
+        leaves ? links.message_s + chunk_bytes / links.members * links.rail_s_per_byte : 0;
+    const double first = 2 * inside.once_s + out;
+    least = std::min(least, first + (chunks - 1) * std::max(out, inside.pace_s));
+  }
+  return links.members * links.nodes == 1 ? 0 : least + latency;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,145 @@
+#include "stepwright/collective/rail_halving.h"
+
+#include <vector>
+
+#include "stepwright/collective/rank_writer.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kInsideLane = 0;
+constexpr int kRailLane = 1;
+
+/// One rank's steps. Scratch holds, for each member of the node, the blocks of its rail, node by
+/// node.
+class RailHalving {
+ public:
+  RailHalving(const ScheduleSpec& spec, std::int32_t rank)
+      : spec_(spec),
+        nodes_(spec.tiers.back()),
+        members_(ranks_of(spec) / nodes_),
+        node_(rank / members_),
+        member_(rank % members_),
+        writer_(2) {}
+
+  RankSchedule write() {
+    if (spec_.collective == Collective::kAllGather) {
+      have_ = writer_.copy(input(0), at(member_, node_), spec_.chunks);
+    } else {
+      reduce_inside();
+      reduce_on_rail();
+    }
+    if (spec_.collective == Collective::kReduceScatter) return writer_.take();
+    gather_on_rail();
+    gather_inside();
+    return writer_.take();
+  }
+
+ private:
+  [[nodiscard]] std::int64_t pieces(std::int64_t blocks) const { return blocks * spec_.chunks; }
+  /// The block of rank (`node`, `member`) in a full buffer.
+  [[nodiscard]] std::int64_t block(std::int32_t node, std::int32_t member) const {
+    return pieces(std::int64_t{node} * members_ + member);
+  }
+  [[nodiscard]] PieceRun at(std::int32_t member, std::int32_t node) const {
+    return scratch(pieces(std::int64_t{member} * nodes_ + node));
+  }
+  [[nodiscard]] std::int32_t inside(std::int32_t member) const { return node_ * members_ + member; }
+  [[nodiscard]] std::int32_t other(std::int32_t by) const {
+    return (member_ + by + members_) % members_;
+  }
+  /// First node of the run of `bit` nodes that holds `node`.
+  static std::int32_t run(std::int32_t node, std::int32_t bit) { return node / bit * bit; }
+
+  void reduce_inside() {
+    for (std::int32_t j = 0; j < members_; ++j) {
+      for (std::int32_t i = 0; i < nodes_; ++i) {
+        have_ = writer_.copy(input(block(i, j)), at(j, i), spec_.chunks);
+      }
+    }
+    const StepRef copied = have_;
+    for (std::int32_t k = 1; k < members_; ++k) {
+      sent_inside_ = writer_.send(kInsideLane, inside(other(k)), at(other(k), 0), pieces(nodes_));
+      writer_.wait(sent_inside_, copied);
+      have_ = writer_.receive_reduce(kInsideLane, inside(other(-k)), at(member_, 0), at(member_, 0),
+                                     pieces(nodes_));
+      writer_.wait(have_, copied);
+    }
+  }
+
+  void reduce_on_rail() {
+    const bool ends = spec_.collective == Collective::kReduceScatter;
+    for (std::int32_t bit = nodes_ / 2; bit >= 1; bit /= 2) {
+      const std::int32_t far = node_ ^ bit;
+      const PieceRun kept = at(member_, run(node_, bit));
+      sent_ = writer_.send(kRailLane, far * members_ + member_, at(member_, run(far, bit)),
+                           pieces(bit));
+      writer_.wait(sent_, have_);
+      const StepRef added =
+          writer_.receive_reduce(kRailLane, far * members_ + member_, kept,
+                                 ends && bit == 1 ? output(0) : kept, pieces(bit));
+      writer_.wait(added, have_);
+      have_ = added;
+    }
+    if (!ends || nodes_ > 1) return;
+    writer_.wait(writer_.copy(at(member_, 0), output(0), spec_.chunks), have_);
+  }
+
+  void gather_on_rail() {
+    own_ = have_;
+    for (std::int32_t bit = 1; bit < nodes_; bit *= 2) {
+      const std::int32_t far = node_ ^ bit;
+      const StepRef step = writer_.send(kRailLane, far * members_ + member_,
+                                        at(member_, run(node_, bit)), pieces(bit));
+      writer_.wait(step, have_);
+      writer_.wait(step, own_);
+      have_ = writer_.receive(kRailLane, far * members_ + member_, at(member_, run(far, bit)),
+                              pieces(bit));
+      writer_.wait(have_, sent_);  // The sums that stood there have left.
+    }
+  }
+
+  void gather_inside() {
+    const StepRef rail = have_;
+    take_out(member_, rail);
+    for (std::int32_t k = 1; k < members_; ++k) {
+      const StepRef step =
+          writer_.send(kInsideLane, inside(other(k)), at(member_, 0), pieces(nodes_));
+      writer_.wait(step, rail);
+      writer_.wait(step, own_);
+      const StepRef came =
+          writer_.receive(kInsideLane, inside(other(-k)), at(other(-k), 0), pieces(nodes_));
+      writer_.wait(came, sent_inside_);
+      take_out(other(-k), came);
+    }
+  }
+
+  /// Copies a member's rail to where its blocks belong.
+  void take_out(std::int32_t member, StepRef came) {
+    for (std::int32_t i = 0; i < nodes_; ++i) {
+      const StepRef step = writer_.copy(at(member, i), output(block(i, member)), spec_.chunks);
+      writer_.wait(step, came);
+    }
+  }
+
+  const ScheduleSpec& spec_;
+  std::int32_t nodes_;
+  std::int32_t members_;
+  std::int32_t node_;
+  std::int32_t member_;
+  RankWriter writer_;
+  StepRef have_;         ///< What the next step on a rail reads is there.
+  StepRef own_;          ///< The rank's own block is.
+  StepRef sent_;         ///< The last send of a sum on the rail.
+  StepRef sent_inside_;  ///< The last send of what is summed inside.
+};
+
+}  // namespace
+
+RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
+  return RailHalving(spec, rank).write();
+}
+
+std::int32_t rail_halving_scratch(const ScheduleSpec& spec) { return ranks_of(spec) * spec.chunks; }
+
+}  // namespace stepwright

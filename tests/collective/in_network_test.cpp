@@ -1,0 +1,47 @@
+#include "stepwright/collective/in_network.h"
+
+#include <gtest/gtest.h>
+
+#include "switched_cluster.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kPayload = 4e6;
+
+/// Two nodes of two: 40 us for half of the buffer inside, 80 us on a NIC; a start of 1 ms allows
+/// one chunk only. Latencies: 2, 6 and 2 us.
+TEST(InNetwork, IsWhatAHandCounts) {
+  GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
+  links.message_s = 1e-3;
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kPayload),
+              3e-3 + 40e-6 + 80e-6 + 40e-6 + 10e-6, 1e-12);
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kPayload),
+              3e-3 + 80e-6 + 80e-6 + 80e-6 + 10e-6, 1e-12);
+}
+
+/// In small chunks the slower level is left: 80 us on the NIC; inside 80 us, or 3/2 of that when
+/// the switch adds there for two.
+TEST(InNetwork, ApproachesTheSlowerLevel) {
+  GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
+  links.message_s = 0;
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kPayload), 90e-6, 1e-6);
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kPayload), 130e-6, 1e-6);
+}
+
+TEST(InNetwork, DoesNotGrowWithTheNodes) {
+  for (const AddingSwitches where : {AddingSwitches::kBetweenNodes, AddingSwitches::kEverywhere}) {
+    const double few = in_network_seconds(where, group_links(switched(8, 2, 8, 9), 8, 2), 1e9);
+    const double many =
+        in_network_seconds(where, group_links(switched(8, 2048, 8, 9), 8, 2048), 1e9);
+    EXPECT_EQ(few, many);
+  }
+}
+
+TEST(InNetwork, TakesNoTimeForOneRank) {
+  const GroupLinks links = group_links(switched(1, 1, 1, 9), 1, 1);
+  EXPECT_EQ(in_network_seconds(AddingSwitches::kEverywhere, links, 1e9), 0);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,58 @@
+#include "stepwright/collective/least.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/collective/play.h"
+#include "switched_cluster.h"
+
+namespace stepwright {
+namespace {
+
+/// Two nodes of two, 4 MB: 1 MB a rail, 2 MB inside, 3 MB to each rank in all.
+TEST(Least, IsWhatAHandCounts) {
+  const GroupLinks balanced = group_links(switched(2, 2, 2, 1), 2, 2);
+  const LeastSeconds gather = least_seconds(Collective::kAllGather, balanced, 4e6);
+  EXPECT_NEAR(gather.levels_s, 2e6 / kTestNic, 1e-12);
+  EXPECT_NEAR(gather.any_s, 3e6 / (2 * kTestNic), 1e-12);
+  const LeastSeconds both = least_seconds(Collective::kAllReduce, balanced, 4e6);
+  EXPECT_NEAR(both.levels_s, 2 * gather.levels_s, 1e-12);
+  EXPECT_NEAR(both.any_s, 2 * gather.any_s, 1e-12);
+  const GroupLinks fast_inside = group_links(switched(2, 2, 2, 8), 2, 2);
+  EXPECT_NEAR(least_seconds(Collective::kAllGather, fast_inside, 4e6).any_s, 1e6 / kTestNic, 1e-12);
+  const GroupLinks shared = group_links(switched(2, 2, 1, 8), 2, 2);
+  EXPECT_NEAR(least_seconds(Collective::kAllGather, shared, 4e6).any_s, 2e6 / kTestNic, 1e-12);
+}
+
+TEST(Least, HasOneLevelWhereThereIsOne) {
+  const GroupLinks node = group_links(switched(4, 1, 1, 2), 4, 1);
+  EXPECT_NEAR(least_seconds(Collective::kAllGather, node, 4e6).any_s, 3e6 / (2 * kTestNic), 1e-12);
+  const GroupLinks single = group_links(switched(1, 4, 1, 2), 1, 4);
+  EXPECT_NEAR(least_seconds(Collective::kAllGather, single, 4e6).any_s, 3e6 / kTestNic, 1e-12);
+  EXPECT_EQ(least_seconds(Collective::kAllGather, group_links(switched(1, 1, 1, 2), 1, 1), 1).any_s,
+            0);
+}
+
+void expect_below(const Cluster& cluster, Collective collective) {
+  const LeastSeconds least = least_seconds(collective, group_links(cluster, 4, 4), 64e6);
+  EXPECT_LE(least.any_s, least.levels_s * (1 + 1e-12));
+  for (const auto& [method, name] : kMethodNames) {
+    const ScheduleSpec spec{method, collective, {4, 4}, 4};
+    if (why_not(spec)) continue;
+    EXPECT_LT(least.any_s, play_generated(spec, cluster, {.payload_bytes = 64e6})) << name;
+  }
+}
+
+TEST(Least, IsBelowEverySchedule) {
+  for (const double ratio : {0.5, 1.0, 3.0, 9.0}) {
+    for (const std::int32_t nics : {1, 4}) {
+      for (const Collective collective :
+           {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+        SCOPED_TRACE(testing::Message() << "ratio " << ratio << ", " << nics << " NICs");
+        expect_below(switched(4, 4, nics, ratio), collective);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

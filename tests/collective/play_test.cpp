@@ -1,0 +1,125 @@
+#include "stepwright/collective/play.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/core/error.h"
+#include "switched_cluster.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduceScatter,
+                                      Collective::kAllReduce, Collective::kAllToAll};
+
+TEST(Play, SharesALinkThatIsNotDuplex) {
+  const Cluster cluster = switched(2, 1, 1, 1);
+  const CollectiveSchedule schedule = generate({Method::kDirect, Collective::kAllGather, {2}});
+  const double both = play_seconds(schedule, cluster, {.payload_bytes = 50e6});
+  const double one = play_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
+  EXPECT_NEAR(both, 1e-3 + 2e-6, 1e-9);
+  EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
+}
+
+/// Members, nodes.
+class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
+
+void expect_stands_for_all(const ScheduleSpec& spec, const Cluster& cluster) {
+  for (const PlaySetting& setting :
+       {PlaySetting{.payload_bytes = 64e3, .message_s = kMessageStart},
+        PlaySetting{.payload_bytes = 64e6},
+        PlaySetting{.payload_bytes = 4e6, .full_duplex = false, .message_s = kMessageStart}}) {
+    const double all = play_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
+        << name_of(kMethodNames, spec.method) << " operation " << static_cast<int>(spec.collective)
+        << " " << spec.chunks << " chunks, " << cluster.nics_per_node << " NICs, "
+        << setting.payload_bytes << " bytes";
+  }
+}
+
+/// Schedules of one algorithm for {members, nodes}.
+std::vector<ScheduleSpec> specs_of(Method method, const std::array<std::int32_t, 2>& shape) {
+  std::vector<ScheduleSpec> specs;
+  for (const Collective collective : kOperations) {
+    for (const std::int32_t chunks : {1, 3}) {
+      specs.push_back({method, collective, {shape[0], shape[1]}, chunks});
+    }
+  }
+  std::erase_if(specs, [](const ScheduleSpec& spec) { return why_not(spec).has_value(); });
+  return specs;
+}
+
+TEST_P(OneNode, TakesTheSecondsOfAll) {
+  const auto [members, nodes] = GetParam();
+  int compared = 0;
+  for (const auto& [method, name] : kMethodNames) {
+    for (const ScheduleSpec& spec : specs_of(method, GetParam())) {
+      for (const std::int32_t nics : {1, members}) {
+        const Cluster cluster = switched(members, nodes, nics, 6);
+        if (!nodes_are_alike(spec, cluster)) continue;
+        expect_stands_for_all(spec, cluster);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, OneNode,
+                         testing::ValuesIn(std::vector<std::array<std::int32_t, 2>>{
+                             {1, 4}, {2, 2}, {3, 5}, {4, 4}, {8, 3}}));
+
+TEST(Play, OfOneNodeIsThatOf512Ranks) {
+  const Cluster cluster = switched(8, 64, 8, 9);
+  const PlaySetting setting{.payload_bytes = 64e6, .message_s = kMessageStart};
+  for (const Method method : {Method::kHoRing, Method::kRailHalving, Method::kDirect}) {
+    const ScheduleSpec spec{method, Collective::kAllGather, {8, 64}};
+    const double all = play_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
+        << name_of(kMethodNames, method);
+  }
+}
+
+/// The whole curve ends here: 2,048 nodes of eight.
+TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
+  const Cluster cluster = switched(8, 2048, 8, 9);
+  const GroupLinks links = group_links(cluster, 8, 2048);
+  for (const auto& [method, name] : kMethodNames) {
+    const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
+    if (why_not(spec) || method == Method::kRings) continue;
+    const double closed = closed_seconds(spec, links, 1e9);
+    const double played =
+        play_generated(spec, cluster, {.payload_bytes = 1e9, .message_s = kMessageStart});
+    EXPECT_NEAR(closed, played, 0.02 * played) << name;
+  }
+}
+
+TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
+  const Cluster cluster = switched(4, 4, 4, 6);
+  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {4, 4}};
+  EXPECT_TRUE(nodes_are_alike(spec, cluster));
+  EXPECT_FALSE(nodes_are_alike({Method::kTree, Collective::kAllReduce, {4, 4}}, cluster));
+  EXPECT_FALSE(nodes_are_alike({Method::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
+  EXPECT_FALSE(nodes_are_alike({Method::kHoRing, Collective::kAllGather, {16}}, cluster));
+  Cluster pods = cluster;
+  pods.levels[1].size = 8;
+  pods.levels.push_back({.name = "spine",
+                         .size = 16,
+                         .uplink_bytes_per_s = kTestNic,
+                         .latency_s = 7e-6,
+                         .network = true});
+  EXPECT_FALSE(nodes_are_alike(spec, pods));
+  const PlaySetting setting{.payload_bytes = 4e6};
+  EXPECT_EQ(play_generated(spec, pods, setting), play_seconds(generate(spec), pods, setting));
+}
+
+TEST(Play, RefusesAClusterThatIsTooSmall) {
+  const Cluster cluster = switched(4, 2, 4, 6);
+  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {4, 4}};
+  EXPECT_THROW(play_generated(spec, cluster, {.payload_bytes = 1e6}), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
