@@ -8,6 +8,8 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/scaling_options.h"
+#include "stepwright/cli/scaling_text.h"
 #include "stepwright/cli/study_text.h"
 #include "stepwright/tune/tune.h"
 
@@ -17,31 +19,39 @@ namespace {
 class StudyCommand : public Command {
  public:
   explicit StudyCommand(CLI::App& program)
-      : Command(program, "study", "Say what drives the time of a step",
+      : Command(program, "study", "Say what drives the time of a step, or of its messages",
                 "  stepwright study utilization examples/llama-3-70b.yaml\n"
                 "  stepwright study bandwidth plan.yaml -o bandwidth.html\n"
-                "  stepwright study search examples/llama-3-70b.yaml") {
+                "  stepwright study search examples/llama-3-70b.yaml\n"
+                "  stepwright study collectives dgx-h100 --bytes 64MB,1GiB --simulate 16384") {
     app()
         .add_option("WHAT", what_,
                     "utilization: of the GPU, over sizes; bandwidth: effective, over messages\n"
-                    "and placements; search: what other ways to choose a plan choose")
+                    "and placements; search: what other ways to choose a plan choose;\n"
+                    "collectives: how their schedules scale with the nodes of a cluster")
         ->required()
-        ->check(CLI::IsMember({"utilization", "bandwidth", "search"}));
+        ->check(CLI::IsMember({"utilization", "bandwidth", "search", "collectives"}));
     app()
-        .add_option("JOB", file_, "Job file (its best plan is studied), or a plan file")
+        .add_option("JOB", file_,
+                    "Job file (its best plan is studied), or a plan file; with collectives\n"
+                    "a cluster profile or file")
         ->required();
     app()
         .add_option("-o,--output", page_, "Also write the curves as a page of pictures")
         ->type_name("HTML");
+    scaling_.add_to(app());
   }
 
   void run(const Console& console) override {
     if (!page_.empty()) check_not_input(page_, file_);
+    if (what_ == "collectives") return scale(console);
+    scaling_.check_absent(app(), what_);
     if (what_ == "search") return compare(console);
     const PlannedJob planned = plan_to_study();
     const Study study =
         what_ == "utilization" ? study_utilization(planned) : study_bandwidth(planned);
-    if (!page_.empty()) write_page(study, console);
+    if (!page_.empty())
+      write_page("What drives the step: " + study.variable, study.panels, console);
     if (json()) {
       print_json(console.out, study_json(study));
     } else {
@@ -65,10 +75,23 @@ class StudyCommand : public Command {
     return {result.job, result.plans.front().plan};
   }
 
-  void write_page(const Study& study, const Console& console) {
+  void scale(const Console& console) {
+    const ScalingStudy study = study_scaling(scaling_.setting(file_));
+    if (!page_.empty()) {
+      write_page("How collectives scale: " + study.cluster.name, scaling_panels(study), console);
+    }
+    if (json()) {
+      print_json(console.out, scaling_json(study));
+    } else {
+      console.out << scaling_text(study);
+    }
+  }
+
+  void write_page(const std::string& title, const std::vector<Panel>& panels,
+                  const Console& console) {
     std::vector<Chart> charts;
-    for (const Panel& panel : study.panels) charts.push_back(panel.chart);
-    const std::string page = to_html("What drives the step: " + study.variable, charts);
+    for (const Panel& panel : panels) charts.push_back(panel.chart);
+    const std::string page = to_html(title, charts);
     write_file(page_, [&](std::ostream& out) { out << page; });
     console.log.info("wrote the pictures to {}", page_);
   }
@@ -76,6 +99,7 @@ class StudyCommand : public Command {
   std::string what_;
   std::string file_;
   std::string page_;
+  ScalingOptions scaling_;
 };
 
 }  // namespace

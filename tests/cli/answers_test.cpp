@@ -49,5 +49,19 @@ TEST(Answers, OfExportAreThese) {
   expect_golden("export.txt", text + place.read("tuner.conf"));
 }
 
+TEST(Answers, OfStudiesOfCollectivesAreThese) {
+  const Workplace place;
+  place.write("shared.yaml",
+              "stepwright: cluster/1\nname: shared-nic\nprofile: dgx-a100-80g\n"
+              "nics_per_node: 1\nnic: 12.5e9\n");
+  const std::string study = "study collectives ";
+  expect_golden("scaling.txt",
+                transcript(place, study + "dgx-h100 --nodes 1,2,64,2048 --bytes 64MiB "
+                                          "--simulate 512") +
+                    transcript(place, study + "shared.yaml --nodes 16,4 --bytes 1e6,1GB "
+                                              "--operations all_gather --schedules ring,ho-ring "
+                                              "--message-start 0"));
+}
+
 }  // namespace
 }  // namespace stepwright

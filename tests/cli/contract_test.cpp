@@ -70,6 +70,26 @@ TEST(Contract, SearchesAreComparedWithTimesAndCounts) {
   }
 }
 
+TEST(Contract, CollectivesAreStudiedPointByPoint) {
+  const Json answer =
+      answer_of("study collectives dgx-h100 --nodes 1,4 --bytes 1MiB,1GiB --simulate 8");
+  expect_keys(answer,
+              {"variable", "cluster", "devices_per_node", "nics_per_node", "nic_bytes_per_s",
+               "inside_bytes_per_s", "rail_bytes_per_s", "inside_latency_s", "network_latency_s",
+               "message_start_s", "points", "differences"});
+  ASSERT_EQ(answer.at("points").size(), 3 * 2 * 2);
+  for (const Json& point : answer.at("points")) {
+    expect_keys(point, {"operation", "payload_bytes", "nodes", "ranks", "schedules", "least_s",
+                        "least_on_both_levels_s", "ho_ring_gain"});
+    EXPECT_EQ(point.contains("adding_network_s"), point.at("operation") == "all_reduce");
+    for (const Json& schedule : point.at("schedules")) {
+      expect_keys(schedule, {"name", "chunks", "closed_s"});
+      EXPECT_EQ(schedule.contains("simulated_s"), point.at("ranks") == 8);
+      EXPECT_GE(schedule.at("closed_s").get<double>(), point.at("least_s").get<double>());
+    }
+  }
+}
+
 TEST(Contract, SetGivesBothAndTheDifference) {
   const Json answer = answer_of(std::string("predict ") + kPlan + " --set cluster.nic=0.5x");
   expect_prediction(answer);

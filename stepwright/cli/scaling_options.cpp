@@ -1,0 +1,134 @@
+#include "stepwright/cli/scaling_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/cost/collective_constants.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<Collective> kScaledCollectives[] = {{Collective::kAllReduce, "all_reduce"},
+                                                    {Collective::kAllGather, "all_gather"},
+                                                    {Collective::kReduceScatter, "reduce_scatter"}};
+constexpr std::int64_t kLargestDefault = 2048;
+constexpr double kDefaultPayload = 1024.0 * 1024 * 1024;
+constexpr double kLeastPayload = 1;
+constexpr double kMostPayload = 1e15;
+constexpr const char* kOwnOptions[] = {"--nodes",     "--bytes",         "--operations",
+                                       "--schedules", "--message-start", "--simulate",
+                                       "--every-rank"};
+
+struct SizeUnit {
+  const char* name;
+  double bytes;
+};
+constexpr SizeUnit kSizeUnits[] = {{"KiB", 1024.0},
+                                   {"MiB", 1024.0 * 1024},
+                                   {"GiB", 1024.0 * 1024 * 1024},
+                                   {"kB", 1e3},
+                                   {"MB", 1e6},
+                                   {"GB", 1e9},
+                                   {"B", 1}};
+
+template <class Enum, std::size_t kCount>
+std::vector<std::string> names_in(const Named<Enum> (&table)[kCount]) {
+  std::vector<std::string> names;
+  for (const auto& entry : table) names.emplace_back(entry.name);
+  return names;
+}
+
+/// The values whose names were given, in the order of the table.
+template <class Enum, std::size_t kCount>
+std::vector<Enum> named_in(const Named<Enum> (&table)[kCount],
+                           const std::vector<std::string>& names) {
+  std::vector<Enum> values;
+  for (const auto& [value, name] : table) {
+    if (std::ranges::find(names, name) != names.end()) values.push_back(value);
+  }
+  return values;
+}
+
+std::vector<std::int64_t> doubled_nodes() {
+  std::vector<std::int64_t> nodes;
+  for (std::int64_t n = 1; n <= kLargestDefault; n *= 2) nodes.push_back(n);
+  return nodes;
+}
+
+}  // namespace
+
+double read_size(const std::string& word) {
+  std::string number = word;
+  double unit = 1;
+  for (const SizeUnit& known : kSizeUnits) {
+    if (!word.ends_with(known.name)) continue;
+    unit = known.bytes;
+    number = word.substr(0, word.size() - std::string_view(known.name).size());
+    break;
+  }
+  const auto value = read_double(number);
+  if (!value || *value * unit < kLeastPayload || *value * unit > kMostPayload) {
+    fail_input(fmt::format("--bytes: '{}' is not a size from 1 to 1e15 bytes, as 1e9, 64MB or 1GiB",
+                           word));
+  }
+  return *value * unit;
+}
+
+void ScalingOptions::add_to(CLI::App& app) {
+  const auto add_list = [&](const char* name, auto& values, const char* help, const char* type) {
+    return app.add_option(name, values, help)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name(type)
+        ->group("Of collectives");
+  };
+  add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N");
+  add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
+  add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
+      ->check(CLI::IsMember(names_in(kScaledCollectives)));
+  add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
+           "NAME")
+      ->check(CLI::IsMember(names_in(kMethodNames)));
+  app.add_option("--message-start", message_s_,
+                 "Seconds before the bytes of a message flow; 1e-6, assumed")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("SECONDS")
+      ->group("Of collectives");
+  app.add_option("--simulate", play_ranks_, "Simulate groups of up to N GPUs, message by message")
+      ->check(CLI::Range(std::int64_t{0}, kMostScaledRanks))
+      ->type_name("N")
+      ->group("Of collectives");
+  app.add_flag("--every-rank", every_rank_,
+               "Simulate each rank, not one node for all where nodes are alike: the\n"
+               "same seconds in more time and memory")
+      ->group("Of collectives");
+}
+
+void ScalingOptions::check_absent(const CLI::App& app, const std::string& what) const {
+  for (const char* name : kOwnOptions) {
+    if (app.count(name) == 0) continue;
+    fail_input(fmt::format("{} goes with `study collectives`, not with `study {}`", name, what));
+  }
+}
+
+ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
+  ScalingSetting setting{
+      .message_s = message_s_, .play_ranks = play_ranks_, .every_rank = every_rank_};
+  std::vector<std::int64_t> nodes = nodes_.empty() ? doubled_nodes() : nodes_;
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster(cluster, n));
+  for (const std::string& word : payloads_) setting.payloads_bytes.push_back(read_size(word));
+  if (payloads_.empty()) setting.payloads_bytes = {kDefaultPayload};
+  setting.collectives = named_in(kScaledCollectives,
+                                 operations_.empty() ? names_in(kScaledCollectives) : operations_);
+  setting.methods = named_in(kMethodNames, schedules_);
+  return setting;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/study/scaling.h"
+
+namespace stepwright {
+
+/// The options of `stepwright study collectives`.
+class ScalingOptions {
+ public:
+  void add_to(CLI::App& app);
+
+  /// Fails with `kInput` when one of them was given: `what` has no use for it.
+  void check_absent(const CLI::App& app, const std::string& what) const;
+
+  /// For the profile of that name, or the cluster file. Fails with `kInput`, naming the option.
+  [[nodiscard]] ScalingSetting setting(const std::string& cluster) const;
+
+ private:
+  std::vector<std::int64_t> nodes_;
+  std::vector<std::string> payloads_;
+  std::vector<std::string> operations_;
+  std::vector<std::string> schedules_;
+  double message_s_ = kMessageStart;
+  std::int64_t play_ranks_ = 0;
+  bool every_rank_ = false;
+};
+
+/// Bytes of `1e9`, `64MB` or `1GiB`; fails with `kInput`.
+double read_size(const std::string& word);
+
+}  // namespace stepwright

@@ -1,0 +1,110 @@
+#include "stepwright/cli/scaling_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/cost/collective_constants.h"
+
+namespace stepwright {
+namespace {
+
+/// Points of one operation and payload.
+using ScalingRows = std::span<const ScalingPoint>;
+
+std::string seconds_text(const std::optional<double>& seconds) {
+  return seconds ? format_time(*seconds) : "";
+}
+
+std::string gain_text(const std::optional<double>& gain) {
+  if (!gain) return {};
+  return *gain < 0.1 ? fmt::format("{:.3f}", *gain) : fmt::format("{:.2f}", *gain);
+}
+
+/// The schedules that at least one point has.
+std::vector<Method> methods_of(ScalingRows points) {
+  std::vector<Method> methods;
+  for (const auto& [method, name] : kMethodNames) {
+    const auto has = [&](const ScalingPoint& point) { return point.seconds(method).has_value(); };
+    if (std::ranges::any_of(points, has)) methods.push_back(method);
+  }
+  return methods;
+}
+
+Table table_of(ScalingRows points) {
+  const std::vector<Method> methods = methods_of(points);
+  const bool reduces = points.front().adding_network_s.has_value();
+  Table table{.columns = {{"nodes", Align::kRight}, {"GPUs", Align::kRight}}, .rows = {}};
+  const auto add_column = [&](std::string_view name) {
+    table.columns.push_back({std::string(name), Align::kRight});
+  };
+  for (const Method method : methods) add_column(name_of(kMethodNames, method));
+  add_column("least");
+  if (reduces) add_column("adding network");
+  if (reduces) add_column("adding switches");
+  add_column("gain");
+  table.columns.push_back({"by"});
+  for (const ScalingPoint& point : points) {
+    std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
+    for (const Method method : methods) row.push_back(seconds_text(point.seconds(method)));
+    row.push_back(format_time(point.least.any_s));
+    if (reduces) row.push_back(seconds_text(point.adding_network_s));
+    if (reduces) row.push_back(seconds_text(point.adding_switches_s));
+    row.push_back(gain_text(point.gain()));
+    row.emplace_back(point.played ? "simulation" : "closed form");
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string head_text(const ScalingStudy& study) {
+  const Cluster& cluster = study.cluster;
+  const GroupLinks& links = study.links;
+  std::string text = fmt::format("{}: {} GPUs a node", cluster.name, cluster.devices_per_node);
+  if (links.inside_s_per_byte > 0) {
+    text += fmt::format(", {} inside", format_rate(1 / links.inside_s_per_byte));
+  }
+  if (cluster.nic_bytes_per_s > 0) {
+    text +=
+        fmt::format(", {} NICs of {}", cluster.nics_per_node, format_rate(cluster.nic_bytes_per_s));
+  }
+  return text + fmt::format("; a message starts in {}\n", format_time(links.message_s));
+}
+
+std::string differences_text(const ScalingStudy& study) {
+  std::string text;
+  for (const auto& [method, difference] : study.differences()) {
+    text += fmt::format("{}{} {:.2f} %", text.empty() ? "" : ", ", name_of(kMethodNames, method),
+                        100 * difference);
+  }
+  if (text.empty()) return text;
+  return "Closed forms differ from the simulation by at most: " + text + "\n";
+}
+
+}  // namespace
+
+std::string scaling_text(const ScalingStudy& study) {
+  std::string text = head_text(study);
+  const ScalingRows all(study.points);
+  for (std::size_t begin = 0; begin < all.size();) {
+    const ScalingPoint& first = all[begin];
+    std::size_t count = 0;
+    while (begin + count < all.size() && all[begin + count].collective == first.collective &&
+           all[begin + count].payload_bytes == first.payload_bytes) {
+      ++count;
+    }
+    text += fmt::format("\n{} of {}\n\n{}", name_of(kCollectiveNames, first.collective),
+                        format_bytes(first.payload_bytes),
+                        to_text(table_of(all.subspan(begin, count))));
+    begin += count;
+  }
+  text +=
+      "\nleast: of the bytes, where ranks add. adding: switches add, an assumed model. gain: "
+      "time of the\nfastest other schedule over that of ho-ring. docs/collectives/scaling.md\n";
+  return text + differences_text(study);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,147 @@
+#include "stepwright/study/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "stepwright/collective/in_network.h"
+#include "stepwright/collective/play.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/parallel.h"
+
+namespace stepwright {
+namespace {
+
+/// Levels from `begin` to `end` that carry something between devices of the cluster.
+std::int64_t carrying(const Cluster& cluster, std::size_t begin, std::size_t end) {
+  std::int64_t count = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
+    if (lower < std::min(cluster.devices(), cluster.levels[i].size)) ++count;
+  }
+  return count;
+}
+
+void check_covered(const Cluster& cluster) {
+  if (cluster.devices() > kMostScaledRanks) {
+    fail_input(fmt::format("{} nodes of {} have {} devices, at most {}", cluster.nodes,
+                           cluster.name, cluster.devices(), kMostScaledRanks));
+  }
+  const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
+  const std::int64_t inside = carrying(cluster, 0, node_levels);
+  const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
+  if (std::ranges::any_of(cluster.levels, &Level::mesh)) {
+    fail_unsupported(
+        fmt::format("{}: its nodes are meshes; scaling covers one switch inside", cluster.name));
+  }
+  if (inside > 1 || network > 1) {
+    fail_unsupported(fmt::format(
+        "{}: {} levels inside a node, {} between {} nodes; scaling covers one switch each",
+        cluster.name, inside, network, cluster.nodes));
+  }
+}
+
+void add_rivals(ScalingPoint& point, const GroupLinks& links) {
+  point.least = least_seconds(point.collective, links, point.payload_bytes);
+  if (point.collective != Collective::kAllReduce) return;
+  point.adding_network_s =
+      in_network_seconds(AddingSwitches::kBetweenNodes, links, point.payload_bytes);
+  point.adding_switches_s =
+      in_network_seconds(AddingSwitches::kEverywhere, links, point.payload_bytes);
+}
+
+bool is_asked(Method method, const ScalingSetting& setting) {
+  return setting.methods.empty() ||
+         std::ranges::find(setting.methods, method) != setting.methods.end();
+}
+
+GroupLinks links_of(const Cluster& cluster, const ScalingSetting& setting) {
+  GroupLinks links = group_links(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
+                                 static_cast<std::int32_t>(cluster.nodes));
+  links.message_s = setting.message_s;
+  return links;
+}
+
+/// Fills in a point of which operation and payload are known.
+void fill(ScalingPoint& point, const Cluster& cluster, const ScalingSetting& setting) {
+  point.nodes = cluster.nodes;
+  point.ranks = cluster.devices();
+  point.played = point.ranks <= setting.play_ranks;
+  const GroupLinks links = links_of(cluster, setting);
+  for (const auto& [method, name] : kMethodNames) {
+    ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
+    if (why_not(spec) || !is_asked(method, setting)) continue;
+    spec = with_best_chunks(spec, links, point.payload_bytes);
+    ScheduleTime time{method, spec.chunks, closed_seconds(spec, links, point.payload_bytes), {}};
+    if (point.played) {
+      time.played_s = play_generated(
+          spec, cluster, {.payload_bytes = point.payload_bytes, .message_s = setting.message_s});
+    }
+    point.schedules.push_back(time);
+  }
+  add_rivals(point, links);
+}
+
+int thread_count(int asked) {
+  return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+std::optional<double> ScalingPoint::seconds(Method method) const {
+  const auto found = std::ranges::find(schedules, method, &ScheduleTime::method);
+  if (found == schedules.end()) return std::nullopt;
+  return found->seconds();
+}
+
+const ScheduleTime* ScalingPoint::rival() const {
+  const ScheduleTime* fastest = nullptr;
+  for (const ScheduleTime& time : schedules) {
+    if (time.method == Method::kHoRing) continue;
+    if (fastest == nullptr || time.seconds() < fastest->seconds()) fastest = &time;
+  }
+  return fastest;
+}
+
+std::optional<double> ScalingPoint::gain() const {
+  const auto own = seconds(Method::kHoRing);
+  const ScheduleTime* other = rival();
+  if (!own || *own <= 0 || other == nullptr) return std::nullopt;
+  return other->seconds() / *own;
+}
+
+std::map<Method, double> ScalingStudy::differences() const {
+  std::map<Method, double> largest;
+  for (const ScalingPoint& point : points) {
+    for (const ScheduleTime& time : point.schedules) {
+      if (!time.played_s) continue;
+      double& difference = largest[time.method];
+      if (*time.played_s <= 0) continue;
+      difference = std::max(difference, std::abs(time.closed_s / *time.played_s - 1));
+    }
+  }
+  return largest;
+}
+
+ScalingStudy study_scaling(const ScalingSetting& setting) {
+  for (const Cluster& cluster : setting.clusters) check_covered(cluster);
+  ScalingStudy study;
+  std::vector<const Cluster*> clusters;
+  for (const Collective collective : setting.collectives) {
+    for (const double payload : setting.payloads_bytes) {
+      for (const Cluster& cluster : setting.clusters) {
+        study.points.push_back({.collective = collective, .payload_bytes = payload});
+        clusters.push_back(&cluster);
+        if (cluster.nodes >= study.cluster.nodes) study.cluster = cluster;
+      }
+    }
+  }
+  study.links = links_of(study.cluster, setting);
+  parallel_for(thread_count(setting.threads), study.points.size(),
+               [&](std::size_t i) { fill(study.points[i], *clusters[i], setting); });
+  return study;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/collective/least.h"
+#include "stepwright/study/study.h"
+
+namespace stepwright {
+
+/// What a study of scaling looks at.
+struct ScalingSetting {
+  std::vector<Cluster> clusters;  ///< One machine in several numbers of nodes.
+  std::vector<Collective> collectives;
+  std::vector<double> payloads_bytes;  ///< Full buffers.
+  std::vector<Method> methods;         ///< None: all that cover the operation.
+  double message_s = kMessageStart;
+  std::int64_t play_ranks = 0;  ///< Groups of up to so many ranks are simulated as well.
+  bool every_rank = false;      ///< Simulated, though one node could stand for all.
+  int threads = 0;              ///< 0: as many as the machine has.
+};
+
+/// Seconds of one schedule, in the chunks that its closed form likes best.
+struct ScheduleTime {
+  Method method{};
+  std::int32_t chunks = 1;
+  double closed_s = 0;
+  std::optional<double> played_s;
+
+  [[nodiscard]] double seconds() const { return played_s.value_or(closed_s); }
+};
+
+/// One operation of one payload by all ranks of a cluster.
+struct ScalingPoint {
+  Collective collective{};
+  double payload_bytes = 0;
+  std::int64_t nodes = 1;
+  std::int64_t ranks = 1;
+  bool played = false;
+  std::vector<ScheduleTime> schedules;  ///< Those that there are, as in `kMethodNames`.
+  LeastSeconds least;
+  /// Of an all-reduce, with switches that add between nodes, and inside nodes as well.
+  std::optional<double> adding_network_s;
+  std::optional<double> adding_switches_s;
+
+  /// Nothing when the schedule does not exist.
+  [[nodiscard]] std::optional<double> seconds(Method method) const;
+  /// The fastest schedule that is no HO-Ring; null when there is none.
+  [[nodiscard]] const ScheduleTime* rival() const;
+  /// The rival's time over that of the HO-Ring, so that above 1 the HO-Ring wins; nothing without
+  /// either.
+  [[nodiscard]] std::optional<double> gain() const;
+};
+
+/// How the schedules of a collective scale with the nodes of a machine.
+struct ScalingStudy {
+  Cluster cluster;                   ///< The largest.
+  GroupLinks links;                  ///< Of all its ranks.
+  std::vector<ScalingPoint> points;  ///< By operation, payload, nodes.
+
+  /// The largest |closed form / simulation - 1| of each schedule over the points that were played.
+  [[nodiscard]] std::map<Method, double> differences() const;
+};
+
+/// Fails with `kUnsupported` when a cluster is not one switch inside nodes and one between them,
+/// with `kInput` when it has more than `kMostScaledRanks`.
+ScalingStudy study_scaling(const ScalingSetting& setting);
+inline constexpr std::int64_t kMostScaledRanks = std::int64_t{1} << 20;
+
+/// For each operation and payload the seconds over the ranks, and over those of the HO-Ring.
+std::vector<Panel> scaling_panels(const ScalingStudy& study);
+
+/// What `stepwright study collectives --json` prints (docs/formats.md, "Study").
+nlohmann::ordered_json scaling_json(const ScalingStudy& study);
+
+}  // namespace stepwright

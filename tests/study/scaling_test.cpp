@@ -1,0 +1,172 @@
+#include "stepwright/study/scaling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/collective/in_network.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr double kMega = 1e6;
+
+/// One device a node, NICs of 50 GB/s, 5 us between nodes.
+ScalingSetting single_gpus(const std::vector<std::int64_t>& nodes) {
+  ScalingSetting setting{.collectives = {Collective::kAllGather}, .payloads_bytes = {100 * kMega}};
+  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster("vista-gh200", n));
+  return setting;
+}
+
+ScalingSetting dgx(const std::vector<std::int64_t>& nodes) {
+  ScalingSetting setting{.collectives = {Collective::kAllReduce}, .payloads_bytes = {64 * kMega}};
+  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster("dgx-h100", n));
+  return setting;
+}
+
+/// 50 MB to the one other node: 1 ms, a start and a latency.
+TEST(Scaling, IsWhatAHandCounts) {
+  ScalingSetting setting = single_gpus({2});
+  setting.play_ranks = 2;
+  const ScalingStudy study = study_scaling(setting);
+  ASSERT_EQ(study.points.size(), 1U);
+  const ScalingPoint& point = study.points.front();
+  EXPECT_EQ(point.ranks, 2);
+  EXPECT_TRUE(point.played);
+  for (const ScheduleTime& time : point.schedules) {
+    EXPECT_EQ(time.chunks, 1);
+    EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12) << name_of(kMethodNames, time.method);
+    EXPECT_NEAR(time.played_s.value_or(0), 1e-3 + 1e-6 + 5e-6, 1e-12);
+  }
+  EXPECT_NEAR(point.least.any_s, 1e-3, 1e-12);
+  EXPECT_NEAR(point.gain().value_or(0), 1, 1e-9);
+  EXPECT_FALSE(point.adding_network_s);
+}
+
+TEST(Scaling, SimulatesGroupsUpToTheSizeAskedFor) {
+  ScalingSetting setting = dgx({1, 2, 4});
+  setting.play_ranks = 16;
+  const ScalingStudy study = study_scaling(setting);
+  ASSERT_EQ(study.points.size(), 3U);
+  EXPECT_TRUE(study.points[1].played);
+  EXPECT_FALSE(study.points[2].played);
+  EXPECT_TRUE(study.points[1].schedules.front().played_s);
+  EXPECT_FALSE(study.points[2].schedules.front().played_s);
+  for (const auto& [method, difference] : study.differences()) {
+    EXPECT_LT(difference, method == Method::kRings ? 0.1 : 0.02) << name_of(kMethodNames, method);
+  }
+}
+
+TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
+  ScalingSetting setting = dgx({4});
+  setting.play_ranks = 32;
+  const ScalingStudy one = study_scaling(setting);
+  setting.every_rank = true;
+  const ScalingStudy all = study_scaling(setting);
+  for (std::size_t i = 0; i < one.points[0].schedules.size(); ++i) {
+    const double seconds = all.points[0].schedules[i].seconds();
+    EXPECT_NEAR(one.points[0].schedules[i].seconds(), seconds, 1e-9 * seconds);
+  }
+}
+
+TEST(Scaling, DoesNotDependOnThreads) {
+  ScalingSetting setting = dgx({1, 2, 4, 8});
+  setting.play_ranks = 32;
+  setting.threads = 1;
+  const std::string one = scaling_json(study_scaling(setting)).dump();
+  setting.threads = 4;
+  EXPECT_EQ(scaling_json(study_scaling(setting)).dump(), one);
+}
+
+/// Where inside is nine times as fast as a NIC, HO-Ring gains over rings on all NICs by overlap; in
+/// 16,384 short messages it loses to what takes few steps, and to switches that add.
+TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
+  ScalingSetting setting = dgx({4, 2048});
+  setting.payloads_bytes = {1e9};
+  const ScalingStudy study = study_scaling(setting);
+  EXPECT_EQ(study.points[0].rival()->method, Method::kRings);
+  EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
+  EXPECT_EQ(study.points[1].rival()->method, Method::kRailHalving);
+  EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
+  for (const ScalingPoint& point : study.points) {
+    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(Method::kHoRing));
+    EXPECT_LE(*point.adding_switches_s, *point.adding_network_s);
+  }
+}
+
+TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
+  ScalingSetting setting = dgx({4});
+  setting.methods = {Method::kHoRing};
+  const ScalingStudy study = study_scaling(setting);
+  ASSERT_EQ(study.points[0].schedules.size(), 1U);
+  EXPECT_EQ(study.points[0].rival(), nullptr);
+  EXPECT_FALSE(study.points[0].gain());
+  EXPECT_FALSE(scaling_json(study)["points"][0].contains("ho_ring_gain"));
+}
+
+TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
+  const ScalingStudy study = study_scaling(dgx({3}));
+  EXPECT_FALSE(study.points[0].seconds(Method::kHalvingDoubling));
+  EXPECT_FALSE(study.points[0].seconds(Method::kRelay));
+  EXPECT_TRUE(study.points[0].seconds(Method::kRings));
+}
+
+TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
+  for (const char* name : {"mi300x-8gpu", "a40-8gpu-pcie"}) {
+    ScalingSetting setting = dgx({});
+    setting.clusters.push_back(load_cluster(name, 2));
+    EXPECT_THROW(study_scaling(setting), Error) << name;
+  }
+  ScalingSetting pods = dgx({});
+  pods.clusters.push_back(load_cluster("meta-llama3-h100", 1024));
+  EXPECT_THROW(study_scaling(pods), Error);
+  EXPECT_THROW(study_scaling(dgx({1 << 20})), Error);
+}
+
+TEST(Scaling, DrawsSecondsAndRatios) {
+  const ScalingStudy study = study_scaling(dgx({1, 2, 4}));
+  const std::vector<Panel> panels = scaling_panels(study);
+  ASSERT_EQ(panels.size(), 2U);
+  EXPECT_EQ(panels[0].key, "all_reduce_64000000");
+  EXPECT_EQ(panels[1].key, "all_reduce_64000000_ratio");
+  for (const Panel& panel : panels) {
+    std::vector<std::string> names;
+    for (const ChartSeries& series : panel.chart.series) names.push_back(series.name);
+    EXPECT_THAT(names, ElementsAre("ring", "rings", "halving-doubling", "tree", "direct",
+                                   "two-level", "rail-halving", "ho-ring", "least",
+                                   "adding network", "adding switches"));
+    EXPECT_EQ(panel.chart.series[7].points.size(), 3U);
+    EXPECT_FALSE(panel.chart.series[7].dashed);
+    EXPECT_TRUE(panel.chart.series[8].dashed);
+  }
+  EXPECT_EQ(panels[0].chart.series[7].points[2].y, *study.points[2].seconds(Method::kHoRing));
+  EXPECT_EQ(panels[1].chart.series[7].points[2].y, 1);
+}
+
+TEST(ScalingJson, HoldsEveryPoint) {
+  ScalingSetting setting = dgx({1, 2});
+  setting.play_ranks = 8;
+  const ScalingStudy study = study_scaling(setting);
+  const auto json = scaling_json(study);
+  EXPECT_EQ(json["variable"], "collectives");
+  EXPECT_EQ(json["cluster"], "dgx-h100");
+  EXPECT_NEAR(json["inside_bytes_per_s"].get<double>(), 450e9, 1);
+  EXPECT_NEAR(json["rail_bytes_per_s"].get<double>(), 50e9, 1);
+  ASSERT_EQ(json["points"].size(), 2U);
+  const auto& point = json["points"][1];
+  EXPECT_EQ(point["operation"], "all_reduce");
+  EXPECT_EQ(point["ranks"], 16);
+  EXPECT_EQ(point["ho_ring_gain"].get<double>(), study.points[1].gain());
+  EXPECT_EQ(point["adding_switches_s"].get<double>(), study.points[1].adding_switches_s);
+  EXPECT_TRUE(json["points"][0]["schedules"][0].contains("simulated_s"));
+  EXPECT_FALSE(point["schedules"][0].contains("simulated_s"));
+  EXPECT_TRUE(json["differences"].contains("ho-ring"));
+}
+
+}  // namespace
+}  // namespace stepwright
