@@ -1,5 +1,6 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation collectives
+.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation collectives \
+	scaling
 
 plan:
 	tools/setup.sh plan
@@ -86,3 +87,10 @@ collectives:
 	cmake --preset release
 	cmake --build --preset release
 	python3 -B tools/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
+
+# docs/collectives/scaling.md: how collectives scale to 16,384 GPUs, simulated. Some minutes.
+scaling:
+	tools/setup.sh scaling
+	cmake --preset release
+	cmake --build --preset release --target stepwright
+	python3 -B tools/scaling.py

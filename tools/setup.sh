@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy
+# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,10 +13,10 @@ case $goal in
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
-  search) packages+=(python3) ;;
+  search|scaling) packages+=(python3) ;;
   cuda) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|accuracy|cuda" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -283,6 +283,10 @@ bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster) {
 
 double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
                       const PlaySetting& setting) {
+  if (setting.every_rank && ranks_of(spec) > kMostEveryRank) {
+    fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
+                           ranks_of(spec), kMostEveryRank));
+  }
   if (setting.every_rank || !nodes_are_alike(spec, cluster)) {
     return play_seconds(generate(spec), cluster, setting);
   }

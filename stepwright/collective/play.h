@@ -25,6 +25,9 @@ struct PlaySetting {
 double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
                     const PlaySetting& setting);
 
+/// With all their steps larger groups need more memory than most machines have.
+inline constexpr std::int32_t kMostEveryRank = 8192;
+
 /// Whether every node does the same under `spec`, towards nodes at the same distance (the halving
 /// ones: whose number differs in the same bit), on links that are alike, so that one node can stand
 /// for all: tiers {devices of a node, nodes}, one level of switches between nodes, no tree.
@@ -32,7 +35,8 @@ bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster);
 
 /// `play_seconds` of the schedule that is generated from `spec`. Where nodes are alike, only the
 /// ranks of one are made and played, and what they send to other nodes comes to themselves: the
-/// same seconds, for a cluster of any size. Throws as `play_seconds` and `schedule_frame`.
+/// same seconds, for a cluster of any size. Throws as `play_seconds` and `schedule_frame`, and
+/// `Error{kInput}` when every rank of more than `kMostEveryRank` is asked for.
 double play_generated(const ScheduleSpec& spec, const Cluster& cluster, const PlaySetting& setting);
 
 }  // namespace stepwright

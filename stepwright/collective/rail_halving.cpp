@@ -7,8 +7,8 @@
 namespace stepwright {
 namespace {
 
-constexpr int kInsideLane = 0;
-constexpr int kRailLane = 1;
+constexpr int kHalvesInside = 0;
+constexpr int kHalvesRail = 1;
 
 /// One rank's steps. Scratch holds, for each member of the node, the blocks of its rail, node by
 /// node.
@@ -59,10 +59,10 @@ class RailHalving {
     }
     const StepRef copied = have_;
     for (std::int32_t k = 1; k < members_; ++k) {
-      sent_inside_ = writer_.send(kInsideLane, inside(other(k)), at(other(k), 0), pieces(nodes_));
+      sent_inside_ = writer_.send(kHalvesInside, inside(other(k)), at(other(k), 0), pieces(nodes_));
       writer_.wait(sent_inside_, copied);
-      have_ = writer_.receive_reduce(kInsideLane, inside(other(-k)), at(member_, 0), at(member_, 0),
-                                     pieces(nodes_));
+      have_ = writer_.receive_reduce(kHalvesInside, inside(other(-k)), at(member_, 0),
+                                     at(member_, 0), pieces(nodes_));
       writer_.wait(have_, copied);
     }
   }
@@ -72,11 +72,11 @@ class RailHalving {
     for (std::int32_t bit = nodes_ / 2; bit >= 1; bit /= 2) {
       const std::int32_t far = node_ ^ bit;
       const PieceRun kept = at(member_, run(node_, bit));
-      sent_ = writer_.send(kRailLane, far * members_ + member_, at(member_, run(far, bit)),
+      sent_ = writer_.send(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                            pieces(bit));
       writer_.wait(sent_, have_);
       const StepRef added =
-          writer_.receive_reduce(kRailLane, far * members_ + member_, kept,
+          writer_.receive_reduce(kHalvesRail, far * members_ + member_, kept,
                                  ends && bit == 1 ? output(0) : kept, pieces(bit));
       writer_.wait(added, have_);
       have_ = added;
@@ -89,11 +89,11 @@ class RailHalving {
     own_ = have_;
     for (std::int32_t bit = 1; bit < nodes_; bit *= 2) {
       const std::int32_t far = node_ ^ bit;
-      const StepRef step = writer_.send(kRailLane, far * members_ + member_,
+      const StepRef step = writer_.send(kHalvesRail, far * members_ + member_,
                                         at(member_, run(node_, bit)), pieces(bit));
       writer_.wait(step, have_);
       writer_.wait(step, own_);
-      have_ = writer_.receive(kRailLane, far * members_ + member_, at(member_, run(far, bit)),
+      have_ = writer_.receive(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                               pieces(bit));
       writer_.wait(have_, sent_);  // The sums that stood there have left.
     }
@@ -104,11 +104,11 @@ class RailHalving {
     take_out(member_, rail);
     for (std::int32_t k = 1; k < members_; ++k) {
       const StepRef step =
-          writer_.send(kInsideLane, inside(other(k)), at(member_, 0), pieces(nodes_));
+          writer_.send(kHalvesInside, inside(other(k)), at(member_, 0), pieces(nodes_));
       writer_.wait(step, rail);
       writer_.wait(step, own_);
       const StepRef came =
-          writer_.receive(kInsideLane, inside(other(-k)), at(other(-k), 0), pieces(nodes_));
+          writer_.receive(kHalvesInside, inside(other(-k)), at(other(-k), 0), pieces(nodes_));
       writer_.wait(came, sent_inside_);
       take_out(other(-k), came);
     }

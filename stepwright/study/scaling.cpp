@@ -76,8 +76,10 @@ void fill(ScalingPoint& point, const Cluster& cluster, const ScalingSetting& set
     spec = with_best_chunks(spec, links, point.payload_bytes);
     ScheduleTime time{method, spec.chunks, closed_seconds(spec, links, point.payload_bytes), {}};
     if (point.played) {
-      time.played_s = play_generated(
-          spec, cluster, {.payload_bytes = point.payload_bytes, .message_s = setting.message_s});
+      time.played_s = play_generated(spec, cluster,
+                                     {.payload_bytes = point.payload_bytes,
+                                      .message_s = setting.message_s,
+                                      .every_rank = setting.every_rank});
     }
     point.schedules.push_back(time);
   }

@@ -52,6 +52,7 @@ TEST(Arguments, WrongOnesAreBadInput) {
         "study collectives dgx-h100 --schedules nvls",
         "study collectives dgx-h100 --message-start -1",
         "study collectives dgx-h100 --simulate many",
+        "study collectives dgx-h100 --nodes 2048 --simulate 16384 --every-rank",
         "study bandwidth examples/llama-3-70b.plan.yaml --nodes 4",
         "list profiles --config config.json",
         "lab",

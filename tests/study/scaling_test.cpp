@@ -74,6 +74,15 @@ TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
   }
 }
 
+TEST(Scaling, SimulatesEveryRankOfGroupsThatFitOnly) {
+  ScalingSetting setting = dgx({2048});
+  setting.play_ranks = 16384;
+  setting.methods = {Method::kRailHalving};
+  EXPECT_TRUE(study_scaling(setting).points[0].played);
+  setting.every_rank = true;
+  EXPECT_THROW(study_scaling(setting), Error);
+}
+
 TEST(Scaling, DoesNotDependOnThreads) {
   ScalingSetting setting = dgx({1, 2, 4, 8});
   setting.play_ranks = 32;
