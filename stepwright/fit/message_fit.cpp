@@ -152,8 +152,8 @@ std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>&
   for (ShapeCurve& curve : curves) {
     std::ranges::sort(curve.factors);
     const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-    const auto rest = std::ranges::unique(curve.factors, same);
-    curve.factors.erase(rest.begin(), rest.end());
+    curve.factors.erase(std::unique(curve.factors.begin(), curve.factors.end(), same),
+                        curve.factors.end());
   }
   return curves;
 }

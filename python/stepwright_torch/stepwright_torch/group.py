@@ -1,5 +1,6 @@
 """Makes groups: what they wrap, the channels of their schedules, and their shape."""
 
+import os
 from datetime import timedelta
 
 import torch
@@ -15,12 +16,20 @@ from stepwright_torch.settings import Settings
 _LANES = 2
 
 
+def _device():
+    """The interface that GLOO_SOCKET_IFNAME names, as for Gloo itself; else that of the host."""
+    interface = os.environ.get("GLOO_SOCKET_IFNAME", "").split(",")[0]
+    if interface:
+        return ProcessGroupGloo.create_device(interface=interface, lazy_init=False)
+    return ProcessGroupGloo.create_default_device(lazy_init=False)
+
+
 def _gloo(name: str, store: Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupGloo:
     """A Gloo group, connected when made: a first message to a peer that stays away would wait
     for several timeouts."""
     options = ProcessGroupGloo._Options()
     options._timeout = timeout
-    options._devices = [ProcessGroupGloo.create_default_device(lazy_init=False)]
+    options._devices = [_device()]
     options._threads = 1
     options.group_name = name
     return ProcessGroupGloo(PrefixStore(f"stepwright/{name}", store), rank, size, options)
