@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 LAB = Path(__file__).resolve().parent.parent / "examples" / "emulation" / "lab.yaml"
-LAYERS, HIDDEN, TOKENS = 6, 512, 32
+LAYERS, HIDDEN, TOKENS = 4, 384, 32
 ROUNDS, STEPS = 3, 2
 BACKENDS = ("gloo", "stepwright")
 
