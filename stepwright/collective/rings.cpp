@@ -41,7 +41,8 @@ class PlacedRing {
 
   [[nodiscard]] PieceRun moved(PieceRun run) const {
     const auto piece = static_cast<std::int64_t>(run.piece);
-    if (run.buffer == RankBuffer::kScratch) return placed(run, std::int64_t{ring_} * scratch_ + piece);
+    if (run.buffer == RankBuffer::kScratch)
+      return placed(run, std::int64_t{ring_} * scratch_ + piece);
     const Collective whole_elsewhere =
         run.buffer == RankBuffer::kInput ? Collective::kAllGather : Collective::kReduceScatter;
     const std::int64_t block = spec_.collective == whole_elsewhere
