@@ -73,8 +73,8 @@ class Watch {
 std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
                                   const std::string& own);
 
-/// Ends the watch of a rank that is done. Rank 0, which serves the store that all watches ask, stays
-/// until the others have ended theirs. Fails with `kRuntime`, naming a rank that never does.
+/// Ends the watch of a rank that is done. Rank 0, which serves the store that all watches ask,
+/// stays until the others have ended theirs. Fails with `kRuntime`, naming a rank that never does.
 void leave(const Groups::World& world);
 
 }  // namespace stepwright

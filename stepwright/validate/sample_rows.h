@@ -20,8 +20,8 @@ std::vector<RowOutcome> predict_operators(const CsvTable& table, const std::stri
 std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::string& profile);
 
 /// The same for messages of a cluster's own samples (`kMessageSampleHeader`), by a measured profile
-/// (a file `measured/1`) that was fitted to others. Fails with `kInput` when it is none, or a row is
-/// not one.
+/// (a file `measured/1`) that was fitted to others. Fails with `kInput` when it is none, or a row
+/// is not one.
 std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::string& profile);
 
 }  // namespace stepwright

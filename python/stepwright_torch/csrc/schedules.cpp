@@ -20,8 +20,8 @@
 #include "stepwright/collective/wire.cpp"
 #include "stepwright/transport/channel_threads.cpp"
 #include "stepwright/transport/channel_walk.cpp"
-#include "stepwright/transport/schedule_executor.cpp"
 #include "stepwright/transport/greeting.cpp"
 #include "stepwright/transport/reduction.cpp"
 #include "stepwright/transport/run_state.cpp"
+#include "stepwright/transport/schedule_executor.cpp"
 // NOLINTEND(bugprone-suspicious-include)
