@@ -45,6 +45,17 @@ void add_cable(const LabSpec& spec, const std::string& lab, std::int64_t node, s
   commands.push_back(words(fmt::format("ip -n {} link set {} up", home, nic)));
 }
 
+/// Nothing is lost in a lab, so that Reno's window only grows, like the credit of a fabric without
+/// loss. Others guess the rate from acknowledgements, which here wait behind what their own host
+/// sends: a NIC that sends and receives would stand still in between.
+void set_congestion_control(const std::string& home, std::vector<CommandLine>& commands) {
+  constexpr const char* kSettings[] = {"echo reno >/proc/sys/net/ipv4/tcp_congestion_control",
+                                       "echo 0 >/proc/sys/net/ipv4/tcp_slow_start_after_idle"};
+  for (const char* setting : kSettings) {
+    commands.push_back({"ip", "netns", "exec", home, "sh", "-c", setting});
+  }
+}
+
 }  // namespace
 
 std::string switch_namespace(const std::string& lab) { return lab + "-switch"; }
@@ -76,6 +87,7 @@ std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string
     commands.push_back({"ip", "-n", hub, "link", "set", bridge_name(rail), "up"});
   }
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
+    set_congestion_control(node_namespace(lab, node), commands);
     commands.push_back(words(fmt::format("ip -n {} link set lo mtu {} up",
                                          node_namespace(lab, node), spec.inside.packet_bytes)));
     for (std::int64_t rail = 0; rail < spec.nics_per_node(); ++rail) {
