@@ -52,6 +52,7 @@ class Shape:
 SHAPE = Shape()
 RANKS = 4
 SEED = 1
+BUCKET = 25 * 2**20 // 4  # elements, as DistributedDataParallel cuts gradients
 
 
 def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
@@ -219,7 +220,7 @@ def plan_text(kind: str) -> str:
         "levels: [{name: bus, size: 4, bandwidth: 5e9}], nics_per_node: 1, nic: 5e9}\n"
         f"  batch: {{sequences: {s.sequences}, length: {s.length}}}\n"
         "  precision: fp32\n  optimizer: adamw\n"
-        f"{choices}micro_batch: {s.micro_batch}\n"
+        f"{choices}micro_batch: {s.micro_batch}\nbuckets: {{gradients: {BUCKET}}}\n"
     )
 
 

@@ -128,6 +128,7 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
     }
     unit.parameters.push_back(std::move(parameter));
   }
+  allocate_gradients(unit);
   std::int64_t gathered = 0;
   std::int64_t leaving = 0;
   for (const bool expert : {false, true}) {
@@ -149,18 +150,36 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   const StateLayout& layout = *parameter.layout;
   const std::int64_t block = parameter.padded / layout.blocks();
   const auto held = [&](Spread spread) { return layout.held(spread).count * block; };
-  const auto zeros = [&](std::int64_t elements, DType type) {
-    return at::zeros({elements}, at::TensorOptions(scalar_type(type)).device(device_));
-  };
   parameter.value = zeros(held(layout.sharding.parameters), setting_.storage);
   fill(parameter, seed, setting_.model->layers);
-  parameter.gradient = zeros(held(layout.sharding.gradients), setting_.gradient);
   const bool narrow = setting_.storage != setting_.exact;
   parameter.master = parameter.optimizer_value();
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
   if (optimizer_ == Optimizer::kSgd) return;
   parameter.first_moment = zeros(held(layout.sharding.optimizer), setting_.exact);
   parameter.second_moment = zeros(held(layout.sharding.optimizer), setting_.exact);
+}
+
+/// Side by side, so that a message takes those of a block as they lie.
+void ParameterStore::allocate_gradients(StoredUnit& unit) const {
+  for (const bool expert : {false, true}) {
+    const std::vector<StoredParameter*> parameters = unit.own(expert);
+    const auto held = [](const StoredParameter& p) {
+      return p.layout->held(p.layout->sharding.gradients).count * (p.padded / p.layout->blocks());
+    };
+    std::int64_t elements = 0;
+    for (const StoredParameter* parameter : parameters) elements += held(*parameter);
+    const at::Tensor all = zeros(elements, setting_.gradient);
+    std::int64_t begin = 0;
+    for (StoredParameter* parameter : parameters) {
+      parameter->gradient = all.narrow(0, begin, held(*parameter));
+      begin += parameter->gradient.numel();
+    }
+  }
+}
+
+at::Tensor ParameterStore::zeros(std::int64_t elements, DType type) const {
+  return at::zeros({elements}, at::TensorOptions(scalar_type(type)).device(device_));
 }
 
 void ParameterStore::zero_gradients() {

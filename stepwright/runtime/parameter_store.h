@@ -74,6 +74,8 @@ class ParameterStore {
  private:
   void add_unit(std::int32_t id, const std::vector<LocalParameter>& local, std::uint64_t seed);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
+  void allocate_gradients(StoredUnit& unit) const;
+  [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
   Setting setting_;
   Optimizer optimizer_;

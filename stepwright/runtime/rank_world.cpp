@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -57,6 +59,15 @@ void share_cores(std::int64_t ranks) {
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
 }
 
+/// Buffers of a step come again in the next one: memory that was given back to the system would be
+/// cleared each time.
+void keep_memory() {
+  constexpr int kLargest = 32 << 20;  // what glibc takes for the first of these
+  ::mallopt(M_MMAP_THRESHOLD, kLargest);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_ARENA_MAX, 1);  // streams are threads, and what one frees another one takes
+}
+
 std::string own_name() {
   const char* rank = std::getenv("RANK");
   return fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
@@ -98,6 +109,7 @@ JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s) {
 int as_rank(const std::function<void()>& act) {
   const std::string who = own_name();
   end_with_parent();
+  keep_memory();
   try {
     act();
     return 0;

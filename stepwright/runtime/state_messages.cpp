@@ -89,20 +89,42 @@ at::Tensor all_gather_columns(Call& call, const at::Tensor& own) {
   return all.transpose(0, 1).reshape({group.size(), -1});
 }
 
-/// Tensors summed over the ranks in place, side by side in one buffer.
-void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors) {
-  const at::Tensor joined = at::cat(tensors);
+/// Flat tensors as one where they lie side by side in one storage; else undefined.
+at::Tensor as_they_lie(const std::vector<at::Tensor>& tensors) {
+  const at::Tensor& first = tensors.front();
+  std::int64_t elements = 0;
+  for (const at::Tensor& tensor : tensors) {
+    const bool follows = tensor.is_alias_of(first) && tensor.is_contiguous() &&
+                         tensor.storage_offset() == first.storage_offset() + elements;
+    if (!follows) return {};
+    elements += tensor.numel();
+  }
+  return first.as_strided({elements}, {1});
+}
+
+/// A buffer summed over the ranks in place, piece by piece.
+void all_reduce_pieces(Call& call, const at::Tensor& joined) {
   const std::int64_t width = call.op.payload_elements;
   check_cover(call, width, joined.numel());
-  at::Tensor sums = at::empty({width * call.op.repeats}, joined.options());
   for (std::int32_t i = 0; i < call.op.repeats; ++i) {
-    at::Tensor piece = piece_of(joined.view({1, -1}), i * width, width).view({-1});
+    const std::int64_t begin = std::min(i * width, joined.numel());
+    const at::Tensor own = joined.narrow(0, begin, std::min(width, joined.numel() - begin));
+    at::Tensor piece =
+        own.numel() == width ? own : at::constant_pad_nd(own, {0, width - own.numel()});
     call.rank.groups.of(call.op).all_reduce(call.op, piece);
-    sums.narrow(0, i * width, width).copy_(piece);
+    if (own.numel() < width) own.copy_(piece.narrow(0, 0, own.numel()));
   }
+}
+
+/// Tensors summed over the ranks in place, side by side in one buffer.
+void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors) {
+  const at::Tensor in_place = as_they_lie(tensors);
+  if (in_place.defined()) return all_reduce_pieces(call, in_place);
+  const at::Tensor joined = at::cat(tensors);
+  all_reduce_pieces(call, joined);
   std::int64_t begin = 0;
   for (const at::Tensor& tensor : tensors) {
-    tensor.copy_(sums.narrow(0, begin, tensor.numel()));
+    tensor.copy_(joined.narrow(0, begin, tensor.numel()));
     begin += tensor.numel();
   }
 }
