@@ -25,6 +25,7 @@ class HeldPerformer : public Performer {
  public:
   HeldPerformer(const HeldProgram& held, Groups& groups);
 
+  void begin_step() override {}
   Work issue(PlacedOperator placed) override;
   void end_step() override { groups_.finish(); }
 

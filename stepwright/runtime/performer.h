@@ -60,7 +60,7 @@ class Performer {
   Performer(const Performer&) = delete;
   Performer& operator=(const Performer&) = delete;
 
-  virtual void begin_step() {}
+  virtual void begin_step() = 0;
   /// Called in the order of issue by the thread that walks the schedule.
   virtual Work issue(PlacedOperator placed) = 0;
   /// After the last operator of a step was issued: waits for what is still under way.

@@ -46,6 +46,11 @@ void add_held_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("--scale", o.scale,
                  "With --hold: divides the times of computations and the bytes of messages")
       ->type_name("S");
+  app.add_option(
+         "--pace", o.pace,
+         "On a CPU: a computation lasts so many times the processor time that it takes, for "
+         "more ranks than processors")
+      ->type_name("P");
 }
 
 /// A held run has no values: nothing to read, learn or keep.
@@ -55,7 +60,8 @@ void check_held(const TrainOptions& o) {
                                                      {"--gradients", !o.gradients.empty()},
                                                      {"--checkpoint", !o.checkpoint.empty()},
                                                      {"--resume", o.resume},
-                                                     {"--skip-nan", o.skip_nan}};
+                                                     {"--skip-nan", o.skip_nan},
+                                                     {"--pace", o.pace != 1}};
   for (const auto& [option, is_given] : given) {
     if (is_given)
       fail_input(fmt::format("{}: does not go with --hold, which computes nothing", option));
@@ -108,6 +114,8 @@ void check(const TrainOptions& o) {
   need(o.hold || !o.data.empty(), "--data", "a file to train on is required (or --hold)");
   need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.hold || o.scale == 1, "--scale", "goes with --hold");
+  need(std::isfinite(o.pace) && o.pace >= 1, "--pace", "at least 1");
+  need(o.pace == 1 || o.device != "cuda", "--pace", "goes with the CPU");
   need(o.steps >= 0, "--steps", "at least 0");
   need(o.device == "auto" || o.device == "cpu" || o.device == "cuda", "--device",
        fmt::format("'{}' is none of auto, cpu, cuda", o.device));
@@ -166,6 +174,7 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   number("--keep-checkpoints", o.keep_checkpoints);
   if (o.hold) words.emplace_back("--hold");
   if (o.hold) number("--scale", o.scale);
+  number("--pace", o.pace);
   if (o.resume) words.emplace_back("--resume");
   if (o.skip_nan) words.emplace_back("--skip-nan");
   number("--lr", o.learning_rate);

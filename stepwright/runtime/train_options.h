@@ -36,6 +36,7 @@ struct TrainOptions {
   std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.
   bool hold = false;          ///< Hold the priced time of each computation instead of computing.
   double scale = 1;           ///< Of a held run: divides its times and its messages' bytes.
+  double pace = 1;            ///< Seconds that a computation lasts for each of processor time.
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
   std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
   std::int64_t keep_checkpoints = 0;  ///< The last ones; 0: all.

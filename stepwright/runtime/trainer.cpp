@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "stepwright/core/error.h"
@@ -18,6 +19,7 @@
 #include "stepwright/runtime/launch.h"
 #include "stepwright/runtime/logits_file.h"
 #include "stepwright/runtime/memory_counter.h"
+#include "stepwright/runtime/paced_performer.h"
 #include "stepwright/runtime/rank_frame.h"
 #include "stepwright/runtime/tensor_performer.h"
 #include "stepwright/runtime/watch.h"
@@ -28,8 +30,10 @@ namespace stepwright {
 namespace {
 
 /// The device that the options ask for, of the ranks on this machine this one's.
-std::unique_ptr<RankDevice> open_device(const std::string& asked) {
-  if (asked == "cpu" || (asked == "auto" && !has_cuda_device())) return cpu_device();
+std::unique_ptr<RankDevice> open_device(const TrainOptions& options) {
+  const std::string& asked = options.device;
+  const bool paced = options.pace > 1;
+  if (asked == "cpu" || (asked == "auto" && (paced || !has_cuda_device()))) return cpu_device();
   return cuda_device(local_rank());
 }
 
@@ -149,7 +153,7 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const st
   const Coordinates place = grid.coordinates(world.rank);
   const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   const Setting setting = make_setting(job, plan);
-  const std::unique_ptr<RankDevice> device = open_device(options.device);
+  const std::unique_ptr<RankDevice> device = open_device(options);
   ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->place()}, program,
                        stage, options.seed);
   if (!options.weights_from.empty()) {
@@ -169,10 +173,13 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const st
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
   TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
+  std::optional<PacedPerformer> paced;
+  if (options.pace > 1) paced.emplace(performer, options.pace);
+  Performer& paced_or_not = paced ? static_cast<Performer&>(*paced) : performer;
   const bool timed = !file.empty() && !device->runs_behind();
   const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
-  ClockedPerformer clocked(performer, times);
-  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : performer,
+  ClockedPerformer clocked(paced_or_not, times);
+  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : paced_or_not,
                     device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
                     *device);
   tell_failure(world.watch, [&] {

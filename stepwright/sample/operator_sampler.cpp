@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/executor.h"
+#include "stepwright/runtime/paced_performer.h"
 #include "stepwright/runtime/tensor_performer.h"
 #include "stepwright/sample/timed_performer.h"
 #include "stepwright/step/work.h"
@@ -63,7 +65,7 @@ MicroBatch random_batch(const Job& job, const Plan& plan) {
 }
 
 /// Trains a model for some steps on this process alone and times its operators.
-void run(const PlannedJob& planned, OperatorSeconds& seconds) {
+void run(const PlannedJob& planned, double pace, OperatorSeconds& seconds) {
   const auto& [job, plan] = planned;
   const StepProgram program = build_program(job, plan);
   const Grid grid(plan);
@@ -75,7 +77,9 @@ void run(const PlannedJob& planned, OperatorSeconds& seconds) {
   const TrainOptions options;
   RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
   TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
-  TimedPerformer timed(tensors, seconds);
+  std::optional<PacedPerformer> paced;
+  if (pace > 1) paced.emplace(tensors, pace);
+  TimedPerformer timed(paced ? static_cast<Performer&>(*paced) : tensors, seconds);
   Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
     rank.sums = no_sums(rank);
@@ -97,7 +101,7 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
-void sample_operators(const Groups::World& world, DType precision, std::ostream& out) {
+void sample_operators(const Groups::World& world, DType precision, double pace, std::ostream& out) {
   std::vector<std::int64_t> all;
   for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
   const auto control = world.size > 1 ? gloo_backend(world, "sample/control", all) : nullptr;
@@ -106,7 +110,7 @@ void sample_operators(const Groups::World& world, DType precision, std::ostream&
     const PlannedJob planned =
         read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
     OperatorSeconds seconds;
-    run(planned, seconds);
+    run(planned, pace, seconds);
     if (world.rank != 0) continue;
     for (const auto& [key, times] : seconds) {
       const Operator op = key.example();

@@ -40,7 +40,7 @@ DType type_of(std::string_view word) {
 std::string_view measure(const Groups::World& world, const SampleOptions& options,
                          std::ostream& rows) {
   if (options.kind == "operators") {
-    sample_operators(world, type_of(options.dtype), rows);
+    sample_operators(world, type_of(options.dtype), options.pace, rows);
     return kComputationSampleHeader;
   }
   if (world.size < 2) fail_input("--ranks: messages need at least 2");

@@ -19,6 +19,8 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("N");
   app.add_option("--scale", o.scale, "That of the held runs for which collectives are sampled")
       ->type_name("S");
+  app.add_option("--pace", o.pace, "That of the runs for which operators are sampled")
+      ->type_name("P");
   app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
   app.add_option(
          "--largest", o.most_bytes,
@@ -40,6 +42,8 @@ void check(const SampleOptions& o) {
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.scale == 1 || o.kind == "collectives", "--scale", "goes with collectives");
+  need(std::isfinite(o.pace) && o.pace >= 1, "--pace", "at least 1");
+  need(o.pace == 1 || o.kind == "operators", "--pace", "goes with operators");
   const bool messages = o.kind == "collectives";
   need(!o.world_only || messages, "--world", "goes with collectives");
   need(o.most_bytes == 0 || messages, "--largest", "goes with collectives");
@@ -53,6 +57,7 @@ std::vector<std::string> sample_arguments(const SampleOptions& o) {
   std::vector<std::string> words = {"sample",    o.kind,
                                     "--output",  o.output,
                                     "--scale",   fmt::format("{}", o.scale),
+                                    "--pace",    fmt::format("{}", o.pace),
                                     "--largest", fmt::format("{}", o.most_bytes),
                                     "--dtype",   o.dtype,
                                     "--timeout", fmt::format("{}", o.timeout_s)};

@@ -24,6 +24,7 @@ struct SampleOptions {
   std::string output;       ///< Table to write.
   std::int64_t ranks = 0;   ///< Processes to start; 0: one for each core, or as the launcher did.
   double scale = 1;         ///< Of collectives: that of the held runs that they are for.
+  double pace = 1;          ///< Of operators: that of the runs that they are for.
   bool world_only = false;  ///< Collectives of all ranks only.
   std::int64_t most_bytes = 0;  ///< Longest collective; 0: goes on while they are short.
   std::string dtype = "fp32";   ///< Of operators.

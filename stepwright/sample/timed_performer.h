@@ -30,6 +30,7 @@ class TimedPerformer : public Performer {
  public:
   TimedPerformer(Performer& inner, OperatorSeconds& seconds) : inner_(inner), seconds_(seconds) {}
 
+  void begin_step() override { inner_.begin_step(); }
   Work issue(PlacedOperator placed) override;
   void end_step() override { inner_.end_step(); }
 

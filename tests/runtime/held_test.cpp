@@ -154,7 +154,50 @@ TEST_F(Held, WhatDoesNotGoWithItIsRefused) {
   refused("--hold --checkpoint c", "--checkpoint: does not go with --hold");
   refused("--hold --data x", "--data: does not go with --hold");
   refused("--hold --weights w", "--weights: does not go with --hold");
+  refused("--hold --pace 2", "--pace: does not go with --hold");
   refused("", "--data: a file to train on is required");
+}
+
+class Paced : public Held {
+ protected:
+  void SetUp() override {
+    Held::SetUp();
+    std::string text;
+    for (int i = 0; i < 5000; ++i) text += static_cast<char>('a' + i * i % 26);
+    write("text", text);
+    write("plan.yaml", plan("parallel: {data: 2}\nmicro_batch: 2\n", 2));
+  }
+  /// Loss of each step.
+  [[nodiscard]] std::vector<double> losses() const {
+    std::vector<double> found;
+    std::istringstream lines(read("metrics"));
+    for (std::string line; std::getline(lines, line);) {
+      found.push_back(nlohmann::json::parse(line)["loss"]);
+    }
+    return found;
+  }
+};
+
+TEST_F(Paced, ComputationsLastLongerAndLearnTheSame) {
+  const std::string train = "train plan.yaml --data text --steps 3 --metrics metrics";
+  ASSERT_EQ(run(train), 0) << read("out");
+  const double least = std::ranges::min(step_times());
+  const std::vector<double> learned = losses();
+  ASSERT_EQ(run(train + " --pace 8"), 0) << read("out");
+  EXPECT_EQ(losses(), learned);
+  EXPECT_GT(std::ranges::min(step_times()), 2 * least);  // 8 on a machine without other work
+}
+
+TEST_F(Paced, WhatIsNoPaceIsRefused) {
+  const auto refused = [&](const std::string& words, const char* why) {
+    EXPECT_EQ(run(words), 2) << words;
+    EXPECT_THAT(read("out"), HasSubstr(why)) << words;
+  };
+  refused("train plan.yaml --data text --pace 0.5", "--pace: at least 1");
+  refused("train plan.yaml --data text --pace nan", "--pace: at least 1");
+  refused("train plan.yaml --data text --pace 2 --device cuda", "--pace: goes with the CPU");
+  refused("sample operators -o s.csv --pace 0", "--pace: at least 1");
+  refused("sample collectives -o s.csv --pace 2", "--pace: goes with operators");
 }
 
 TEST_F(Held, AProfileThatIsNotThereIsNamed) {
