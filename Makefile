@@ -81,7 +81,7 @@ emulation:
 	python3 -B tools/emulation.py build/release/stepwright -o docs/emulation/plans.md
 	python3 -B tools/emulation.py build/release/stepwright --real -o docs/emulation/real.md
 
-# docs/collectives/lab.md: collectives of sixteen ranks in two emulated clusters. Root, a quiet machine.
+# docs/collectives/lab.md: collectives of sixteen ranks in emulated clusters. Root, a quiet machine.
 collectives:
 	tools/setup.sh test
 	cmake --preset release
