@@ -1,7 +1,7 @@
 """Plans of one job in an emulated cluster, predicted and measured (docs/emulation.md).
 
 sudo python3 -B tools/emulation.py build/release/stepwright [-o docs/emulation/plans.md]
-     [--only REGEX] [--steps N] [--scale S] [--measured FILE] [--real]
+     [--only REGEX] [--steps N] [--scale S] [--measured FILE] [--real [--pace P]]
 
 Samples the messages of the lab, fits a profile, predicts every plan with it, plays every plan with
 held computations, and writes a table, the errors and the order. Needs root and a quiet machine.
@@ -122,8 +122,6 @@ class Real:
     """Four processes that compute, their profile and what they ran."""
 
     KINDS = ("operators", "collectives")
-    # Four ranks that compute all the time take a third of two processors; messages need some, too.
-    PACE = "6"
     JOB = """  model: {{layers: 4, hidden: 512, heads: 8, ffn: 1408, vocab: 4096}}
   cluster: {{name: here, device: {{name: cpu, memory: 16e9, memory_bandwidth: 40e9, peak:
     {{fp32: 1e12, bf16: 1e12}}}}, devices_per_node: 4, devices: 4,
@@ -138,6 +136,7 @@ class Real:
         self.command = command
         self.folder = folder
         self.steps = max(options.steps, 6)
+        self.pace = str(options.pace)
         self.measured = Path(options.measured) if options.measured else folder / "measured.json"
         self.data = folder / "tokens.txt"
         self.data.write_bytes(bytes(97 + (i * i + i // 7) % 26 for i in range(200_000)))
@@ -149,7 +148,7 @@ class Real:
         tables = [str(self.folder / f"{kind}.csv") for kind in self.KINDS]
         for kind, table in zip(self.KINDS, tables, strict=True):
             begin = time.monotonic()
-            pace = ["--pace", self.PACE] if kind == "operators" else []
+            pace = ["--pace", self.pace] if kind == "operators" else []
             run([self.command, "sample", kind, "--ranks", "4", "-o", table, *pace])
             print(f"sampled {kind} in {time.monotonic() - begin:.0f} s", file=sys.stderr)
         fitted = run([self.command, "fit", *tables, "-o", str(self.measured)])
@@ -187,7 +186,7 @@ class Real:
         """Seconds of a step: the median but for the first."""
         metrics = plan.with_suffix(".jsonl")
         words = ["train", str(plan), "--data", str(self.data), "--steps", str(self.steps)]
-        words += ["--pace", self.PACE]
+        words += ["--pace", self.pace]
         run([self.command, *words, "--metrics", str(metrics)])
         return median_step(metrics)
 
@@ -321,6 +320,8 @@ def main() -> None:
     parser.add_argument("--measured")
     parser.add_argument("--keep")
     parser.add_argument("--real", action="store_true")
+    # Four ranks that compute all the time take a third of two processors; messages need some, too.
+    parser.add_argument("--pace", type=float, default=6)
     options = parser.parse_args()
     command = str(Path(options.command).resolve())
     with tempfile.TemporaryDirectory() as made:
