@@ -32,6 +32,10 @@ TEST(Topology, OneNodeIsBuiltByTheseCommands) {
       lines(network_commands(lab, "L")),
       ElementsAre("ip netns add L-switch", "ip netns add L-node0",
                   "ip -n L-switch link add rail0 type bridge", "ip -n L-switch link set rail0 up",
+                  "ip netns exec L-node0 sh -c echo reno "
+                  ">/proc/sys/net/ipv4/tcp_congestion_control",
+                  "ip netns exec L-node0 sh -c echo 0 "
+                  ">/proc/sys/net/ipv4/tcp_slow_start_after_idle",
                   "ip -n L-node0 link set lo mtu 10000 up",
                   "ip -n L-switch link add n0r0 mtu 9000 type veth peer name nic0 mtu 9000 "
                   "netns L-node0",
@@ -52,7 +56,7 @@ TEST(Topology, RailsHaveBridgesOfTheirOwn) {
   EXPECT_THAT(network, Contains("ip -n L-switch link set n2r0 master rail0 up"));
   EXPECT_THAT(network, Contains("ip -n L-switch link set n2r1 master rail1 up"));
   EXPECT_THAT(network, Contains("ip -n L-node2 addr add 10.0.1.3/24 dev nic1"));
-  EXPECT_EQ(network.size(), 4 + 2 * 2 + 3 * (1 + 2 * 4));
+  EXPECT_EQ(network.size(), 4 + 2 * 2 + 3 * (3 + 2 * 4));
   EXPECT_EQ(shaping_commands(lab, "L").size(), 3 * (1 + 2 * 2));
 }
 
