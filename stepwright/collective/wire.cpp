@@ -91,7 +91,11 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
 }
 
 int levels_in_node(const Cluster& cluster) {
-  return static_cast<int>(std::ranges::count(cluster.levels, false, &Level::network));
+  int levels = 0;
+  for (const Level& level : cluster.levels) {
+    if (level.size <= cluster.devices_per_node) ++levels;
+  }
+  return levels;
 }
 
 std::int64_t members_in_node(const GroupLayout& layout, int node_levels) {

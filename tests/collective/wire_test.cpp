@@ -253,11 +253,6 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
 TEST(Wire, CountsMembersOfANodeAndNodesOfAGroup) {
   const Cluster cluster = small_cluster();
   EXPECT_EQ(levels_in_node(cluster), 2);
-  Cluster one_node = small_cluster();
-  one_node.nodes = 1;
-  one_node.levels.resize(3);
-  one_node.levels.back().size = 8;  // a network that nothing is beyond
-  EXPECT_EQ(levels_in_node(one_node), 2);
   EXPECT_EQ(members_in_node(strided_layout(cluster, 16, 2), 2), 4);
   EXPECT_EQ(nodes_of(strided_layout(cluster, 16, 2), 2), 4);
   EXPECT_EQ(members_in_node(strided_layout(cluster, 4, 1), 2), 4);
