@@ -22,11 +22,13 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLongS = 0.2;
 /// Of one that is longer than this few are enough.
 constexpr double kVeryLongS = 1;
-/// What a series of equal messages may take, and how many there are.
+/// What a series of equal messages may take, and how many there are; longer where few sizes of
+/// few groups are asked for.
 constexpr double kSeriesS = 0.25;
 constexpr int kFew = 2;
 constexpr int kFewest = 3;
 constexpr int kMost = 20;
+constexpr int kGivenLonger = 4;
 constexpr std::int64_t kFirstBytes = 4096;
 constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
 /// The first one of a series up to a given size.
@@ -118,7 +120,9 @@ class MessageSampler {
       HeldMessage message(op, static_cast<double>(bytes), group.size());
       const double once = timed(message, group, 1);
       const int fewest = once > kVeryLongS ? kFew : kFewest;
-      const int times = std::clamp(static_cast<int>(kSeriesS / once), fewest, kMost);
+      const int longer = given ? kGivenLonger : 1;
+      const int times =
+          std::clamp(static_cast<int>(longer * kSeriesS / once), fewest, longer * kMost);
       const double seconds = timed(message, group, times);
       if (world_.rank == 0) {
         out_ << fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", series.library, word,

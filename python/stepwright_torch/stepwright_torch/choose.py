@@ -2,8 +2,9 @@
 
 python -m stepwright_torch.choose SAMPLES.csv -o CHOICES.csv
 
-SAMPLES is what ``stepwright sample collectives`` wrote. Each size takes the fastest of the sampled
-methods and Gloo; between two sizes their geometric mean divides.
+SAMPLES is what ``stepwright sample collectives`` wrote. The largest size takes the fastest of the
+sampled methods and Gloo; a smaller one takes what the next larger one took, unless another is
+faster by more than samples vary. Between two sizes their geometric mean divides.
 """
 
 import argparse
@@ -14,7 +15,23 @@ from collections import defaultdict
 
 from stepwright_torch.choices import COLUMNS, OPERATIONS, number, rows_of
 
+# Means of short messages differ by so much from run to run.
+MARGIN = 0.1
+
 SAMPLED = {"library", "operation", "nodes", "ranks_of_node", "payload_bytes", "seconds"}
+
+
+def steady(sizes: dict[float, dict[str, float]]) -> list[tuple[float, str]]:
+    """The method of each size, ascending: that of the next larger one where it will do."""
+    chosen: list[tuple[float, str]] = []
+    method = ""
+    for size in sorted(sizes, reverse=True):
+        seconds = sizes[size]
+        fastest_one = min(seconds, key=lambda name: seconds[name])
+        if seconds.get(method, math.inf) > (1 + MARGIN) * seconds[fastest_one]:
+            method = fastest_one
+        chosen.append((size, method))
+    return chosen[::-1]
 
 
 def fastest(path: str) -> list[dict[str, object]]:
@@ -30,9 +47,7 @@ def fastest(path: str) -> list[dict[str, object]]:
     for (operation, nodes, members), sizes in seconds.items():
         if nodes < 2 or members < 2:
             continue
-        best = [
-            (size, min(of, key=lambda name, of=of: of[name])) for size, of in sorted(sizes.items())
-        ]
+        best = steady(sizes)
         for i, (size, method) in enumerate(best):
             last = i + 1 == len(best)
             if not last and best[i + 1][1] == method:

@@ -85,6 +85,11 @@ class ChoicesBySize(unittest.TestCase):
         self.assertEqual(read_choices(str(self.choices), [2, 2], ["ho-ring"]), [])
         self.assertEqual(read_choices("", [4, 2], ["ho-ring"]), [])
 
+    def test_change_only_for_what_is_clearly_faster(self):
+        self.choose(self.SAMPLES.replace("1000,0,1\n", "1000,0,1.9\n", 1))
+        found = read_choices(str(self.choices), [4, 2], ["ho-ring", "two-level"])
+        self.assertEqual(found, [("all_gather", math.inf, "ho-ring")])
+
     def test_say_where_samples_are_bad(self):
         code, error = self.choose(self.SAMPLES.replace("1000,0,1\n", "1000,0,soon\n", 1))
         self.assertEqual(code, 1)
