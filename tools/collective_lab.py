@@ -42,7 +42,8 @@ OURS = "ho-ring"
 OTHERS = ("two-level", "ring", "gloo")
 BAR_BYTES = 16 << 20
 CHOICE_BYTES = 4 << 20
-JUDGES = 3
+# Runs that the choice is made from, and as many more that it is judged on.
+CHOICE_RUNS = 2
 
 Times = dict[tuple[str, str, int], float]
 
@@ -142,17 +143,18 @@ def judged(lab: str, times: Times) -> list[str]:
 
 
 def chosen(command: str, folder: Path, lab: str) -> list[str]:
-    """What the chooser makes of one run of shorter messages, judged on the mean of others."""
+    """What the chooser makes of runs of shorter messages, judged on the mean of as many others."""
     choices = folder / f"{lab}_choices.csv"
-    runs = [folder / f"{lab}_choice_{i}.csv" for i in range(1 + JUDGES)]
+    runs = [folder / f"{lab}_choice_{i}.csv" for i in range(2 * CHOICE_RUNS)]
     for table in runs:
         if not table.exists():
             measure(command, lab, table, ["--world", "--largest", str(CHOICE_BYTES)])
-    judges = [times_of(table) for table in runs[1:]]
+    judges = [times_of(table) for table in runs[CHOICE_RUNS:]]
     times = {key: statistics.mean(judge[key] for judge in judges) for key in judges[0]}
     package = Path(command).parent / "python" / "stepwright_torch" / "package"
     call = [str(PYTHON), "-B", "-W", "ignore", "-m", "stepwright_torch.choose"]
-    run(["env", f"PYTHONPATH={package}", *call, str(runs[0]), "-o", str(choices)])
+    samples = [str(table) for table in runs[:CHOICE_RUNS]]
+    run(["env", f"PYTHONPATH={package}", *call, *samples, "-o", str(choices)])
     with choices.open(encoding="utf-8") as file:
         rows = [
             (row["operation"], float(row["most_bytes"]), row["method"])
@@ -163,12 +165,12 @@ def chosen(command: str, folder: Path, lab: str) -> list[str]:
     for operation, size in sorted({key[1:] for key in times}):
         fits = [row for row in rows if row[0] == operation and size <= row[1]]
         name = min(fits, key=lambda row: row[1])[2]
-        best = min(times[(other, operation, size)] for other in OTHERS)
+        best = min(times[(other, operation, size)] for other in (OURS, *OTHERS))
         slower[operation, size] = times[(name, operation, size)] / best
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"Chosen by size from a run of 64 KB to {size_text(CHOICE_BYTES)}, what runs takes at most "
-        f"{slower[most]:.2f} times the best other in the mean of {JUDGES} more "
+        f"Chosen by size from {CHOICE_RUNS} runs of 64 KB to {size_text(CHOICE_BYTES)}, what runs "
+        f"takes at most {slower[most]:.2f} times the fastest in the mean of {CHOICE_RUNS} more "
         f"({most[0]}, {size_text(most[1])}).",
     ]
 
