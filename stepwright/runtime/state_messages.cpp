@@ -107,12 +107,12 @@ void all_reduce_pieces(Call& call, const at::Tensor& joined) {
   const std::int64_t width = call.op.payload_elements;
   check_cover(call, width, joined.numel());
   for (std::int32_t i = 0; i < call.op.repeats; ++i) {
-    const std::int64_t begin = std::min(i * width, joined.numel());
-    const at::Tensor own = joined.narrow(0, begin, std::min(width, joined.numel() - begin));
-    at::Tensor piece =
-        own.numel() == width ? own : at::constant_pad_nd(own, {0, width - own.numel()});
+    at::Tensor piece = piece_of(joined.view({1, -1}), i * width, width).view({-1});
     call.rank.groups.of(call.op).all_reduce(call.op, piece);
-    if (own.numel() < width) own.copy_(piece.narrow(0, 0, own.numel()));
+    if (piece.is_alias_of(joined)) continue;  // else the last one, with zeros beyond the end
+    const std::int64_t begin = std::min(i * width, joined.numel());
+    joined.narrow(0, begin, joined.numel() - begin)
+        .copy_(piece.narrow(0, 0, joined.numel() - begin));
   }
 }
 
