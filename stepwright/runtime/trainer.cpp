@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "stepwright/core/error.h"
@@ -173,13 +172,11 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const st
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
   TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
-  std::optional<PacedPerformer> paced;
-  if (options.pace > 1) paced.emplace(performer, options.pace);
-  Performer& paced_or_not = paced ? static_cast<Performer&>(*paced) : performer;
+  PacedPerformer paced(performer, options.pace);
   const bool timed = !file.empty() && !device->runs_behind();
   const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
-  ClockedPerformer clocked(paced_or_not, times);
-  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : paced_or_not,
+  ClockedPerformer clocked(paced, times);
+  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : paced,
                     device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
                     *device);
   tell_failure(world.watch, [&] {

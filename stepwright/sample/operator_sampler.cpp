@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <numeric>
-#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
@@ -77,9 +76,8 @@ void run(const PlannedJob& planned, double pace, OperatorSeconds& seconds) {
   const TrainOptions options;
   RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
   TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
-  std::optional<PacedPerformer> paced;
-  if (pace > 1) paced.emplace(tensors, pace);
-  TimedPerformer timed(paced ? static_cast<Performer&>(*paced) : tensors, seconds);
+  PacedPerformer paced(tensors, pace);
+  TimedPerformer timed(paced, seconds);
   Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
     rank.sums = no_sums(rank);
