@@ -61,14 +61,16 @@ class Held : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  [[nodiscard]] std::vector<double> step_times() const {
-    std::vector<double> times;
+  /// A number of each step, from the metrics.
+  [[nodiscard]] std::vector<double> each_step(const char* key) const {
+    std::vector<double> found;
     std::istringstream lines(read("metrics"));
     for (std::string line; std::getline(lines, line);) {
-      times.push_back(nlohmann::json::parse(line)["time_s"]);
+      found.push_back(nlohmann::json::parse(line)[key]);
     }
-    return times;
+    return found;
   }
+  [[nodiscard]] std::vector<double> step_times() const { return each_step("time_s"); }
 
   [[nodiscard]] double predicted_compute_s() const {
     EXPECT_EQ(run("predict plan.yaml --json"), 0) << read("out");
@@ -167,24 +169,15 @@ class Paced : public Held {
     write("text", text);
     write("plan.yaml", plan("parallel: {data: 2}\nmicro_batch: 2\n", 2));
   }
-  /// Loss of each step.
-  [[nodiscard]] std::vector<double> losses() const {
-    std::vector<double> found;
-    std::istringstream lines(read("metrics"));
-    for (std::string line; std::getline(lines, line);) {
-      found.push_back(nlohmann::json::parse(line)["loss"]);
-    }
-    return found;
-  }
 };
 
 TEST_F(Paced, ComputationsLastLongerAndLearnTheSame) {
   const std::string train = "train plan.yaml --data text --steps 3 --metrics metrics";
   ASSERT_EQ(run(train), 0) << read("out");
   const double least = std::ranges::min(step_times());
-  const std::vector<double> learned = losses();
+  const std::vector<double> learned = each_step("loss");
   ASSERT_EQ(run(train + " --pace 8"), 0) << read("out");
-  EXPECT_EQ(losses(), learned);
+  EXPECT_EQ(each_step("loss"), learned);
   EXPECT_GT(std::ranges::min(step_times()), 2 * least);  // 8 on a machine without other work
 }
 
