@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/memory/lifetimes.h"
+#include "stepwright/step/split_backward.h"
 
 namespace stepwright {
 namespace {
@@ -62,6 +63,13 @@ void BlockCost::add(const BlockCost& other, double count) {
   }
   retained_bytes += count * other.retained_bytes;
   peak_bytes = std::max(peak_bytes, other.peak_bytes);
+}
+
+BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
+  if (!cut) return costs[recompute].backward;
+  BlockCost both = split[recompute].data;
+  both.add(split[recompute].weight, 1);
+  return both;
 }
 
 BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
@@ -124,6 +132,18 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
   for (BlockCosts::Layer& layer : blocks.layers) {
     layer.costs[index] = price(build_layer(setting, layer.which, kind), layouts);
     layer.known[index] = true;
+  }
+}
+
+void BlockPricer::add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                            const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
+  const Setting setting = block_setting(job_, plan);
+  for (BlockCosts::Layer& layer : blocks.layers) {
+    const SplitBackward parts = split_backward(build_layer(setting, layer.which, kind).backward);
+    layer.split[index] = {price(parts.data, layouts), price(parts.weight, layouts)};
+    layer.known_split[index] = true;
   }
 }
 

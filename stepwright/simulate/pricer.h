@@ -32,6 +32,11 @@ struct BlockPairCost {
   BlockCost forward, backward;
 };
 
+/// A backward cut in two (`step/split_backward.h`).
+struct SplitCost {
+  BlockCost data, weight;
+};
+
 /// All blocks under one setting of everything that a block depends on (sizes of a rank,
 /// micro-batch, group layouts), whatever the pipeline and the sharding.
 struct BlockCosts {
@@ -40,6 +45,11 @@ struct BlockCosts {
     UnitSize size;
     std::array<BlockPairCost, 3> costs;  ///< None, selective, full recomputation.
     std::array<bool, 3> known{};
+    std::array<SplitCost, 3> split;  ///< Of the same backwards, for schedules that cut them.
+    std::array<bool, 3> known_split{};
+
+    /// Both gradients of one layer.
+    [[nodiscard]] BlockCost backward(std::size_t recompute, bool cut) const;
   };
   std::vector<Layer> layers;
   BlockPairCost embedding;
@@ -53,10 +63,10 @@ struct BlockCosts {
 
 /// Pipeline positions that do the same, before the model states are spread.
 struct StageCost {
-  std::int64_t position = 0;  ///< The first of them.
-  std::int64_t count = 1;     ///< How many.
-  BlockCost forward;          ///< One micro-batch through all chunks of the position.
-  BlockCost backward;
+  std::int64_t position = 0;    ///< The first of them.
+  std::int64_t count = 1;       ///< How many.
+  BlockCost forward;            ///< One micro-batch through all chunks of the position.
+  BlockCost backward;           ///< Both gradients.
   double fill_s = 0;            ///< Floor until the last of them can start its first forward.
   double drain_s = 0;           ///< Floor from its last backward to the end of the pipeline.
   double first_drain_s = 0;     ///< The same for the first of them.

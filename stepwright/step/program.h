@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright {
@@ -67,9 +68,11 @@ struct Template {
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
   std::vector<TensorId> inputs;  ///< Alive before the first operator, handed over by the neighbour.
-  std::vector<TensorId> outputs;   ///< Handed to the neighbour.
-  std::vector<TensorId> saved;     ///< Forward: kept for the backward template.
-  std::vector<TensorId> restored;  ///< Backward: the forward's `saved`, in the same order.
+  std::vector<TensorId> outputs;  ///< Handed to the neighbour.
+  std::vector<TensorId> saved;    ///< Kept for the template that restores it.
+  /// Backward: the forward's `saved`, in the same order; of a split backward the weight gradients'
+  /// part restores what the data gradients' part saved.
+  std::vector<TensorId> restored;
 
   [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {
     return {operands.data() + op.reads.first, static_cast<std::size_t>(op.reads.count)};
@@ -106,10 +109,19 @@ struct Item {
   std::vector<std::int32_t> units;
 };
 
-enum class Direction : std::uint8_t { kForward, kBackward, kUpdate };
-inline constexpr Named<Direction> kDirectionNames[] = {{Direction::kForward, "forward"},
-                                                       {Direction::kBackward, "backward"},
-                                                       {Direction::kUpdate, "update"}};
+enum class Direction : std::uint8_t {
+  kForward,
+  kBackward,  ///< Both gradients.
+  kUpdate,
+  kDataGradient,    ///< The part of a backward that other chunks wait for.
+  kWeightGradient,  ///< The rest of it, at any later time.
+};
+inline constexpr Named<Direction> kDirectionNames[] = {
+    {Direction::kForward, "forward"},
+    {Direction::kBackward, "backward"},
+    {Direction::kUpdate, "update"},
+    {Direction::kDataGradient, "data_gradient"},
+    {Direction::kWeightGradient, "weight_gradient"}};
 
 /// What a stage does for one micro-batch of one chunk in one direction, or at the end of a step. An
 /// update starts when everything before it on the rank has ended, on every stream.
@@ -149,6 +161,7 @@ struct StepProgram {
   std::array<std::int64_t, kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
   std::int64_t micro_batches = 1;
+  Placement placement;     ///< Of the chunks of the model.
   double imbalance = 1.0;  ///< Of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;

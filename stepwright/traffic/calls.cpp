@@ -1,5 +1,7 @@
 #include "stepwright/traffic/calls.h"
 
+#include <map>
+
 #include "stepwright/collective/wire.h"
 
 namespace stepwright {
@@ -39,6 +41,23 @@ Collective collective_of(OperatorKind kind) {
   }
 }
 
+/// How often a rank of the stage sends what `op` of a template sends, by receiving position.
+std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const Stage& stage,
+                                               TemplateId which, const Operator& op) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const Slot& slot : stage.schedule) {
+    const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
+    const Place own{stage.position, sequence.chunk};
+    for (const Item& item : sequence.items) {
+      if (item.which != which) continue;
+      const auto other = op.phase == Phase::kForward ? program.placement.next(own)
+                                                     : program.placement.previous(own);
+      if (other) counts[other->position] += op.repeats;
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
@@ -49,7 +68,14 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
     for (const Operator& op : program.templates[i].operators) {
       if (!is_communication(op.kind)) continue;
       const std::int64_t size = partners(program, stage, op);
-      if (size > 1) calls.push_back({&op, runs[i] * op.repeats, size});
+      if (size <= 1) continue;
+      if (op.kind != OperatorKind::kSend) {
+        calls.push_back({&op, runs[i] * op.repeats, size});
+        continue;
+      }
+      for (const auto& [to, count] : receivers(program, stage, static_cast<TemplateId>(i), op)) {
+        calls.push_back({&op, count, size, to});
+      }
     }
   }
   return calls;

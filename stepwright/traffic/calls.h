@@ -12,6 +12,7 @@ struct Call {
   const Operator* op = nullptr;  ///< Of the program, which outlives the call.
   std::int64_t count = 0;
   std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
+  std::int64_t to = -1;         ///< Of a send: the pipeline position that receives it.
 };
 
 /// The calls of one rank of a stage, template by template; what has nobody to talk to is no call: a

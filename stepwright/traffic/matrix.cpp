@@ -80,7 +80,7 @@ class TrafficMatrix::Collector {
     const Extents& group = grid_.shape(op.group).extents;
     switch (op.kind) {
       case OperatorKind::kReceive: return;
-      case OperatorKind::kSend: return add_transfer(op.stream, bytes);
+      case OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
       case OperatorKind::kAllToAll: return add(Reach::kEachOfGroup, group, bytes);
       case OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
       default: break;
@@ -91,15 +91,16 @@ class TrafficMatrix::Collector {
 
   [[nodiscard]] std::vector<Flow> flows() const {
     std::vector<Flow> result;
-    for (const auto& [key, bytes] : flows_) result.push_back({key.first, key.second, bytes});
+    for (const auto& [key, bytes] : flows_) {
+      const auto& [reach, group, to] = key;
+      result.push_back({reach, group, to, bytes});
+    }
     return result;
   }
 
  private:
-  void add(Reach reach, const Extents& group, double bytes) { flows_[{reach, group}] += bytes; }
-
-  void add_transfer(Stream stream, double bytes) {
-    add(stream == Stream::kPipelineBackward ? Reach::kPreviousStage : Reach::kNextStage, {}, bytes);
+  void add(Reach reach, const Extents& group, double bytes, std::int64_t to = -1) {
+    flows_[{reach, group, to}] += bytes;
   }
 
   /// Two levels: (m-1)/m of the buffer round the node, (n-1)/n of an m-th of it along the rail, of
@@ -120,7 +121,7 @@ class TrafficMatrix::Collector {
   std::int64_t devices_;
   Inner inner_;
   Algorithm data_algorithm_;
-  std::map<std::pair<Reach, Extents>, double> flows_;
+  std::map<std::tuple<Reach, Extents, std::int64_t>, double> flows_;
 };
 
 TrafficMatrix::TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
@@ -147,14 +148,13 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const Coordinate
                            std::vector<Edge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
-    const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage % stages);
+    const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage);
     edges.push_back({to, flow.bytes});
   };
   switch (flow.reach) {
     case Reach::kNextInGroup: edges.push_back({next_in(flow.group, from), flow.bytes}); break;
     case Reach::kOtherEnd: send_to_stage(stages - 1 - at.pipeline); break;
-    case Reach::kNextStage: send_to_stage(at.pipeline + 1); break;
-    case Reach::kPreviousStage: send_to_stage(at.pipeline + stages - 1); break;
+    case Reach::kNeighbour: send_to_stage(flow.to); break;
     case Reach::kEachOfGroup: {
       const double part = flow.bytes / static_cast<double>(flow.group.size() - 1);
       for (std::int64_t to = next_in(flow.group, from); to != from; to = next_in(flow.group, to)) {

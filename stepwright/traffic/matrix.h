@@ -39,12 +39,12 @@ class TrafficMatrix {
     kNextInGroup,
     kEachOfGroup,
     kOtherEnd,  ///< From the first pipeline position to the last and back.
-    kNextStage,
-    kPreviousStage,
+    kNeighbour,  ///< The rank at the same place of another pipeline position.
   };
   struct Flow {
     Reach reach{};
     Extents group;
+    std::int64_t to = -1;  ///< The position of a neighbour.
     double bytes = 0;  ///< That one rank of the stage sends.
   };
   class Collector;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/schedule_forms.h"
 
 namespace stepwright {
 namespace {
@@ -217,6 +218,8 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
   const auto v = static_cast<double>(chunks);
   const double all = layers.sum(each, 0, layers.layers()) + work.head_s;
   double slowest = all / static_cast<double>(pipeline);
+  // A schedule that is played may fill and drain with less than whole passes.
+  const bool closed = has_closed_form(choice.schedule.kind);
   StageFloor floor{.price_s = 0, .simulated_s = m * slowest};
   if (choice.layers.empty()) {
     const EvenSplit split(layers.layers(), pipeline * chunks);
@@ -230,11 +233,11 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
       slowest = std::max(slowest, own);
       // It starts when a micro-batch has come through a chunk of each position before it, and its
       // last backward has as far to go.
-      floor.simulated_s =
-          std::max(floor.simulated_s, m * own + layers.sum(each, 0, split.start(position)));
+      const double ends_s = closed ? layers.sum(each, 0, split.start(position)) : 0;
+      floor.simulated_s = std::max(floor.simulated_s, m * own + ends_s);
     }
   }
-  floor.price_s = slowest * (m - 1 / v) + all / v;
+  floor.price_s = closed ? slowest * (m - 1 / v) + all / v : m * slowest;
   return floor;
 }
 

@@ -129,7 +129,13 @@ std::vector<Break> layer_breaks() {
          interleave(plan, 2);
        },
        "an interleaved schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
-       "with chunks 1"}};
+       "with chunks 1"},
+      {Rule::kZeroBubbleNeedsPipeline, false,
+       [](Job&, Plan& plan) {
+         plan.parallel = {.data = 16};
+         plan.schedule = {ScheduleKind::kZeroBubbleH1, 1};
+       },
+       "a zero-bubble schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
 }
 
 std::vector<Break> batch_breaks() {

@@ -223,7 +223,7 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zero-bubble]}",
+       {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zb-v]}",
         "search: {schedule: paired}", "search: {collectives: {data: nvls}}",
         "collectives: {data: tree}", "collectives: {tensor: two-level}",
         "schedule: {kind: 1f1b, strands: 2}", "offload: {optimizer: cpu}", "offload: true"}) {

@@ -124,7 +124,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 }
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
-  for (const std::string line : {"schedule: zero-bubble", "schedule: {kind: folded}",
+  for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
                                  "schedule: {strands: 2}", "collectives: {data: nvls}",
                                  "collectives: {expert: direct}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;

@@ -46,8 +46,8 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
     plan.schedule = {ScheduleKind::kInterleaved, dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
   } else {
-    plan.schedule.kind =
-        dice.pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward});
+    plan.schedule.kind = dice.pick<ScheduleKind>(
+        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1});
     plan.schedule.chunks = dice.chance(20) ? 2 : 1;
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);

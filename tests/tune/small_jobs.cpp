@@ -57,6 +57,9 @@ void list_dimensions(Dice& dice, Space& space) {
   using Size = std::int64_t;
   if (dice.chance(4)) space.schedule = {ScheduleKind::kGpipe, ScheduleKind::kInterleaved};
   if (dice.chance(4)) {
+    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+  }
+  if (dice.chance(4)) {
     space.recompute = {{RecomputeKind::kNone, 1}, {RecomputeKind::kEvery, 2}};
   }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
