@@ -9,9 +9,9 @@
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
-#include "stepwright/fit/collective_sample.h"
-#include "stepwright/fit/measured_sample.h"
-#include "stepwright/fit/nccl_tests_text.h"
+#include "stepwright/fit/samples/collective_sample.h"
+#include "stepwright/fit/samples/nccl_tests_text.h"
+#include "stepwright/fit/samples/own_sample.h"
 
 namespace stepwright {
 namespace {

@@ -8,7 +8,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
-#include "stepwright/fit/measured_fit.h"
+#include "stepwright/fit/own_cluster/cluster_fit.h"
 
 namespace stepwright {
 namespace {

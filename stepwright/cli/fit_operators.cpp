@@ -8,9 +8,9 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/unused_kernels.h"
 #include "stepwright/core/error.h"
-#include "stepwright/fit/fit_target.h"
-#include "stepwright/fit/kineto_samples.h"
-#include "stepwright/fit/profile_writer.h"
+#include "stepwright/fit/operators/device_profile.h"
+#include "stepwright/fit/operators/fit_target.h"
+#include "stepwright/fit/samples/kineto_samples.h"
 
 namespace stepwright {
 namespace {

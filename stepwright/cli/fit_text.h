@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "stepwright/fit/operator_fit.h"
+#include "stepwright/fit/operators/device_fit.h"
 
 namespace stepwright {
 

@@ -6,7 +6,7 @@
 #include <regex>
 #include <string>
 
-#include "stepwright/validate/words.h"
+#include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {

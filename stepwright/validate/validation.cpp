@@ -9,10 +9,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/validate/label_conflict.h"
-#include "stepwright/validate/memory_row.h"
-#include "stepwright/validate/row_cluster.h"
-#include "stepwright/validate/row_prediction.h"
-#include "stepwright/validate/sample_rows.h"
+#include "stepwright/validate/rows/memory_row.h"
+#include "stepwright/validate/rows/row_cluster.h"
+#include "stepwright/validate/rows/row_prediction.h"
+#include "stepwright/validate/rows/sample_rows.h"
 
 namespace stepwright {
 namespace {

@@ -13,7 +13,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
 #include "stepwright/validate/error_table.h"
-#include "stepwright/validate/run_row.h"
+#include "stepwright/validate/rows/run_row.h"
 
 namespace stepwright {
 

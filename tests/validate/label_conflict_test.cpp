@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/validate/rows.h"
+#include "tests/validate/rows/table_rows.h"
 
 namespace stepwright {
 namespace {
