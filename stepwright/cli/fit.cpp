@@ -35,7 +35,7 @@ bool is_of_collectives(const FitRequest& request) {
 bool is_measured_here(const FitRequest& request) {
   return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table != nullptr && holds_measured_samples(*table);
+    return table != nullptr && holds_own_samples(*table);
   });
 }
 

@@ -286,7 +286,7 @@ class Fit {
 
 }  // namespace
 
-OperationConstants fit_operation(std::span<const TimedRoutes> samples,
+OperationConstants fit_constants(std::span<const TimedRoutes> samples,
                                  const OperationConstants& start, Looseness looseness) {
   if (samples.empty()) return start;
   Fit fit(samples, start, looseness);

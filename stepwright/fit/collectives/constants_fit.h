@@ -26,7 +26,7 @@ struct Looseness {
 /// not its square), with `start` as prior. Alternates between the constants for given protocols and
 /// the library's beliefs for given constants, from several first guesses of where the protocols
 /// change. Deterministic. What no sample shows stays at `start`.
-OperationConstants fit_operation(std::span<const TimedRoutes> samples,
+OperationConstants fit_constants(std::span<const TimedRoutes> samples,
                                  const OperationConstants& start, Looseness looseness = {});
 
 }  // namespace stepwright

@@ -168,7 +168,7 @@ MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants*
       inherit_network(fit.constants, index);
       parts.network = true;
     }
-    constants = fit_operation(rows, constants, {.inside = inside != nullptr ? 0.3 : 1.0});
+    constants = fit_constants(rows, constants, {.inside = inside != nullptr ? 0.3 : 1.0});
   }
   fit.constants.fit = fit.machine->name;
   return fit;

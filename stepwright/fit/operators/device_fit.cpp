@@ -230,7 +230,7 @@ FitTarget with_kernel(std::span<const OperatorTable> tables, FitTarget target) {
 }
 
 void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, ClassFit fit,
-               OperatorFit& out) {
+               DeviceFit& out) {
   for (const OperatorTable& table : tables) {
     for (const OperatorSample& sample : table.samples) {
       if (is_of(sample, target)) fit.add(table.file, sample);
@@ -243,9 +243,9 @@ void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, C
 
 }  // namespace
 
-OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget& device) {
+DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device) {
   const FitTarget target = with_kernel(tables, device);
-  OperatorFit out;
+  DeviceFit out;
   for (const OperatorTable& table : tables) {
     out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
   }

@@ -45,7 +45,7 @@ struct FitTarget {
   AttentionKernel attention = AttentionKernel::kFlash2;  ///< Whose default a fit must beat.
 };
 
-struct OperatorFit {
+struct DeviceFit {
   std::vector<FittedOperator> operators;
   std::vector<BadRow> dropped;  ///< In order of file and line.
 };
@@ -54,6 +54,6 @@ struct OperatorFit {
 /// all other rows are dropped and listed; a series most of whose rows are impossible goes whole. A
 /// candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is worse
 /// than the default there is refused.
-OperatorFit fit_operators(std::span<const OperatorTable> tables, const FitTarget& device);
+DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
 
 }  // namespace stepwright

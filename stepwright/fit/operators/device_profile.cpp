@@ -59,7 +59,7 @@ Json entry_json(const FittedOperator& fitted) {
 
 }  // namespace
 
-Json profile_json(const ProfileHead& head, const OperatorFit& fit) {
+Json profile_json(const ProfileHead& head, const DeviceFit& fit) {
   const Device& device = head.target.device;
   Json json = {{"stepwright", "profile/1"},
                {"name", head.name},

@@ -16,7 +16,7 @@ struct ProfileHead {
 };
 
 /// The profile document (docs/formats.md, "Profile") with the operators that were not refused.
-nlohmann::ordered_json profile_json(const ProfileHead& head, const OperatorFit& fit);
+nlohmann::ordered_json profile_json(const ProfileHead& head, const DeviceFit& fit);
 
 /// The text of a profile file: indented, short lists on one line. The same fit gives the same
 /// bytes.

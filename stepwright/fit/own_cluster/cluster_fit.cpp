@@ -47,7 +47,7 @@ ComputationLaw fit_computations(const std::vector<ComputationSample>& samples) {
 /// `fit` of all samples, and how well that of four fifths says the others.
 template <class Fit, class Sample>
 auto judged(Fit fit, const std::vector<Sample>& samples) {
-  MeasuredLaw<decltype(fit(samples))> result{.law = fit(samples), .rows = samples.size()};
+  FittedLaw<decltype(fit(samples))> result{.law = fit(samples), .rows = samples.size()};
   std::vector<double> errors;
   for (std::size_t fold = 0; fold < kFifths; ++fold) {
     std::vector<Sample> seen;
@@ -75,8 +75,8 @@ double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) 
 
 }  // namespace
 
-MeasuredFit fit_measured(const MeasuredSamples& samples) {
-  MeasuredFit fit;
+ClusterFit fit_cluster(const OwnSamples& samples) {
+  ClusterFit fit;
   std::map<std::pair<std::optional<Method>, Collective>, std::vector<MessageSample>> messages;
   for (const MessageSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
@@ -107,7 +107,7 @@ MeasuredFit fit_measured(const MeasuredSamples& samples) {
   return fit;
 }
 
-Json measured_json(const MeasuredFit& fit, const std::string& name,
+Json measured_json(const ClusterFit& fit, const std::string& name,
                    const std::vector<std::string>& sources) {
   Json file = {{"stepwright", "measured/1"}, {"name", name}};
   const auto add = [&file](const char* list, Json entry, const auto& law) {

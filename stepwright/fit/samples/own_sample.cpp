@@ -90,13 +90,13 @@ ComputationSample computation_of(const Row& row, std::size_t line) {
 
 }  // namespace
 
-bool holds_measured_samples(const CsvTable& table) {
+bool holds_own_samples(const CsvTable& table) {
   const std::string header = header_of(table);
   return header == kMessageSampleHeader || header == kComputationSampleHeader ||
          header == kOverlapSampleHeader;
 }
 
-void read_measured_samples(const CsvTable& table, MeasuredSamples& samples) {
+void read_own_samples(const CsvTable& table, OwnSamples& samples) {
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);

@@ -39,17 +39,17 @@ struct OverlapSample {
 };
 
 /// What tables of own samples hold.
-struct MeasuredSamples {
+struct OwnSamples {
   std::vector<MessageSample> messages;
   std::vector<ComputationSample> computations;
   std::vector<OverlapSample> overlaps;
 };
 
 /// Whether a table is one of them.
-bool holds_measured_samples(const CsvTable& table);
+bool holds_own_samples(const CsvTable& table);
 
 /// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
 /// word or positive number.
-void read_measured_samples(const CsvTable& table, MeasuredSamples& samples);
+void read_own_samples(const CsvTable& table, OwnSamples& samples);
 
 }  // namespace stepwright

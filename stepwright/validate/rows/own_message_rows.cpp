@@ -48,8 +48,8 @@ std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::s
                     table.name));
   }
   const MeasuredProfile measured = load_measured(profile);
-  MeasuredSamples samples;
-  read_measured_samples(table, samples);
+  OwnSamples samples;
+  read_own_samples(table, samples);
   std::vector<RowOutcome> outcomes;
   for (const MessageSample& sample : samples.messages) {
     const CsvRow& row = table.rows[row_on_line(table, sample.line)];

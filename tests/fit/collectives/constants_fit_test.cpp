@@ -45,42 +45,42 @@ double worst(const OperationConstants& constants, const std::vector<TimedRoutes>
   return most;
 }
 
-TEST(OperationFit, FindsConstantsThatMadeTheSamples) {
+TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
   const auto samples = rings(truth(), 0);
   OperationConstants start = default_collectives().of(Collective::kAllGather);
   EXPECT_GT(worst(start, samples), 0.2);
-  const OperationConstants fitted = fit_operation(samples, start);
+  const OperationConstants fitted = fit_constants(samples, start);
   EXPECT_LT(worst(fitted, samples), 0.06);
   EXPECT_NEAR(fitted.inside_share, 0.7, 0.02);
   EXPECT_NEAR(fitted.protocols[0].start_us, 5, 0.3);
 }
 
-TEST(OperationFit, OneRowFarOffChangesLittle) {
+TEST(ConstantsFit, OneRowFarOffChangesLittle) {
   auto samples = rings(truth(), 0.01);
   const OperationConstants start = default_collectives().of(Collective::kAllGather);
-  const double without = fit_operation(samples, start).inside_share;
+  const double without = fit_constants(samples, start).inside_share;
   samples.back().seconds *= 10;
-  EXPECT_NEAR(fit_operation(samples, start).inside_share, without, 0.02);
+  EXPECT_NEAR(fit_constants(samples, start).inside_share, without, 0.02);
 }
 
-TEST(OperationFit, WhatNoSampleShowsStays) {
+TEST(ConstantsFit, WhatNoSampleShowsStays) {
   const OperationConstants start = default_collectives().of(Collective::kAllGather);
-  const OperationConstants fitted = fit_operation(rings(truth(), 0), start);
+  const OperationConstants fitted = fit_constants(rings(truth(), 0), start);
   EXPECT_NEAR(fitted.network_share, start.network_share, 1e-9);
   EXPECT_NEAR(fitted.protocols[1].network_hop, start.protocols[1].network_hop, 1e-9);
   EXPECT_EQ(fitted.switch_share, 0);
-  EXPECT_EQ(fit_operation({}, start), start);
+  EXPECT_EQ(fit_constants({}, start), start);
 }
 
-TEST(OperationFit, IsTheSameEveryTime) {
+TEST(ConstantsFit, IsTheSameEveryTime) {
   const auto samples = rings(truth(), 0.03);
   const OperationConstants start = default_collectives().of(Collective::kAllGather);
-  EXPECT_EQ(fit_operation(samples, start), fit_operation(samples, start));
+  EXPECT_EQ(fit_constants(samples, start), fit_constants(samples, start));
 }
 
-TEST(OperationFit, LaterProtocolsAreFasterAndBelievedMore) {
+TEST(ConstantsFit, LaterProtocolsAreFasterAndBelievedMore) {
   const OperationConstants fitted =
-      fit_operation(rings(truth(), 0.05), default_collectives().of(Collective::kAllGather));
+      fit_constants(rings(truth(), 0.05), default_collectives().of(Collective::kAllGather));
   for (int i = 1; i < kProtocols; ++i) {
     EXPECT_GE(fitted.protocols[i].rate, fitted.protocols[i - 1].rate);
     EXPECT_LE(fitted.protocols[i].belief, fitted.protocols[i - 1].belief);

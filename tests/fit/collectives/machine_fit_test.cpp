@@ -19,7 +19,7 @@ const FittedCollectives& fitted_vista() {
   return kFitted;
 }
 
-TEST(CollectiveFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
+TEST(MachineFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
   const FittedCollectives& fitted = fitted_vista();
   ASSERT_EQ(fitted.machines.size(), 1U);
   const MachineStudy& study = fitted.machines[0].libraries.at(0).study;
@@ -31,7 +31,7 @@ TEST(CollectiveFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
   EXPECT_EQ(fitted.machines[0].libraries[0].refused, "");
 }
 
-TEST(CollectiveFit, TheBrokenGathersOfVistaAreDropped) {
+TEST(MachineFit, TheBrokenGathersOfVistaAreDropped) {
   const FittedCollectives& fitted = fitted_vista();
   std::size_t faster = 0;
   for (const DroppedRow& row : fitted.dropped.at(0).second) {
@@ -40,7 +40,7 @@ TEST(CollectiveFit, TheBrokenGathersOfVistaAreDropped) {
   EXPECT_GT(faster, 300U);
 }
 
-TEST(CollectiveFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
+TEST(MachineFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
   std::string rows = "op,nodes,gpus_per_node,elements_fp16,time_us\n";
   for (int i = 0; i < 60; ++i) {
     const int elements = 200000000 + i * 1000000;
@@ -77,7 +77,7 @@ CollectiveSamples invented(double off) {
   return table;
 }
 
-TEST(CollectiveFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
+TEST(MachineFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
   // A slow fifth pulls the others away from the documented constants, which are right for them.
   CollectiveSamples table = invented(1);
   for (CollectiveSample& sample : table.samples) {
@@ -92,7 +92,7 @@ TEST(CollectiveFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
   EXPECT_TRUE(fit_collectives({invented(1.6)}).machines.at(0).useful());
 }
 
-TEST(CollectiveFit, TheProfilesOfTheRepositoryFollowFromItsData) {
+TEST(MachineFit, TheProfilesOfTheRepositoryFollowFromItsData) {
   const std::vector<std::string> files = {"gh200_120g_vista.csv", "a100_sxm4_80g_perlmutter.csv",
                                           "other_clusters.csv"};
   std::vector<CollectiveSamples> tables;

@@ -22,14 +22,14 @@ std::string residual_rows(double share) {
   return text;
 }
 
-OperatorFit fit_of(const std::string& text) {
+DeviceFit fit_of(const std::string& text) {
   const std::vector<OperatorTable> tables = {
       read_operator_samples(parse_csv(text, "a100_sxm4_80g.csv"))};
-  return fit_operators(tables, fit_target("a100-sxm-80g"));
+  return fit_device(tables, fit_target("a100-sxm-80g"));
 }
 
-TEST(OperatorFit, TakesTheLawWhereItIsTheLaw) {
-  const OperatorFit fit = fit_of(residual_rows(0.6));
+TEST(DeviceFit, TakesTheLawWhereItIsTheLaw) {
+  const DeviceFit fit = fit_of(residual_rows(0.6));
   ASSERT_EQ(fit.operators.size(), 1);
   const FittedOperator& residual = fit.operators[0];
   EXPECT_EQ(residual.entry.what, OperatorClass::kResidual);
@@ -42,11 +42,11 @@ TEST(OperatorFit, TakesTheLawWhereItIsTheLaw) {
   EXPECT_TRUE(fit.dropped.empty());
 }
 
-TEST(OperatorFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
-  const OperatorFit fit = fit_of(residual_rows(0.6) +
-                                 "residual_add,,2,4096,4096,,,20,\n"      // 201 MB: 99 us at peak
-                                 "residual_add,,8,4096,4096,,,662000,\n"  // nanoseconds
-                                 "residual_add,,2,4096,5120,,,900,\n");   // 4 times the others
+TEST(DeviceFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
+  const DeviceFit fit = fit_of(residual_rows(0.6) +
+                               "residual_add,,2,4096,4096,,,20,\n"      // 201 MB: 99 us at peak
+                               "residual_add,,8,4096,4096,,,662000,\n"  // nanoseconds
+                               "residual_add,,2,4096,5120,,,900,\n");   // 4 times the others
   std::vector<std::string> dropped;
   for (const BadRow& row : fit.dropped) {
     dropped.push_back(std::to_string(row.line) + ": " + row.reason);
@@ -55,7 +55,7 @@ TEST(OperatorFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
   EXPECT_NEAR(fit.operators[0].entry.law.memory_share, 0.6, 0.005);
 }
 
-TEST(OperatorFit, RefusesAFitThatIsWorseThanTheDefault) {
+TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
   // The default is exact here: 80 % of the bandwidth and 3 us. The rows hide it under noise that
   // depends on the hidden size, which a fit learns and then misses on sizes left out.
   std::string text = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
@@ -69,11 +69,11 @@ TEST(OperatorFit, RefusesAFitThatIsWorseThanTheDefault) {
               std::to_string(us) + ",\n";
     }
   }
-  const OperatorFit fit = fit_of(text);
+  const DeviceFit fit = fit_of(text);
   EXPECT_THAT(fit.operators[0].refused, testing::HasSubstr("worse than the default"));
 }
 
-TEST(OperatorFit, TooFewRowsAreNoFit) {
+TEST(DeviceFit, TooFewRowsAreNoFit) {
   EXPECT_THAT(fit_of("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n"
                      "residual_add,,4,1024,2048,,,30,\n")
                   .operators[0]

@@ -59,7 +59,7 @@ TEST(PublishedSamples, AProfileIsWhatItsSamplesGive) {
       read_operator_samples(load_csv("data/operators/other_gpus.csv"))};
   const FitTarget target = fit_target("gb200");
   const ProfileHead head{.name = "gb200", .target = target, .sources = {"other_gpus.csv"}};
-  Json fitted = profile_json(head, fit_operators(tables, target));
+  Json fitted = profile_json(head, fit_device(tables, target));
   Json stored = profile("gb200");
   fitted.erase("collectives");
   stored.erase("collectives");

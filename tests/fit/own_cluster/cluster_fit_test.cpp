@@ -21,8 +21,8 @@ constexpr SocketLaw kTruth{.start_s = 3e-4,
                            .network_s_per_byte = 8e-8};
 
 /// Groups of a lab of 4 x 4, 4 KB to 4 MB, with some noise and one row that is wrong.
-MeasuredSamples lab_samples(double noise) {
-  MeasuredSamples samples;
+OwnSamples lab_samples(double noise) {
+  OwnSamples samples;
   for (const auto& [nodes, members] :
        {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 22; doublings += 2) {
@@ -39,10 +39,10 @@ MeasuredSamples lab_samples(double noise) {
   return samples;
 }
 
-TEST(MeasuredFits, FindTheLawBehindMessages) {
-  MeasuredSamples samples = lab_samples(0.02);
+TEST(ClusterFits, FindTheLawBehindMessages) {
+  OwnSamples samples = lab_samples(0.02);
   samples.messages[7].seconds *= 3;
-  const MeasuredFit fit = fit_measured(samples);
+  const ClusterFit fit = fit_cluster(samples);
   ASSERT_TRUE(fit.messages.contains(Collective::kAllReduce));
   const auto& found = fit.messages.at(Collective::kAllReduce);
   EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
@@ -52,14 +52,14 @@ TEST(MeasuredFits, FindTheLawBehindMessages) {
   EXPECT_EQ(found.rows, samples.messages.size());
 }
 
-TEST(MeasuredFits, FindTheLawBehindSchedules) {
+TEST(ClusterFits, FindTheLawBehindSchedules) {
   const ScheduleLaw truth{.start_s = 2e-3,
                           .message_s = 2e-4,
                           .network_hop_s = 1e-3,
                           .inside_s_per_byte = 1e-8,
                           .network_s_per_byte = 8e-8,
                           .chunk_bytes = 65536};
-  MeasuredSamples samples;
+  OwnSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {
       MessageSample sample{.method = Method::kHoRing,
@@ -73,7 +73,7 @@ TEST(MeasuredFits, FindTheLawBehindSchedules) {
     }
   }
   samples.messages[20].seconds *= 1.2;
-  const MeasuredFit fit = fit_measured(samples);
+  const ClusterFit fit = fit_cluster(samples);
   const auto& found = fit.schedules.at({Method::kHoRing, Collective::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
   EXPECT_LT(found.held_out_error, 0.05);
@@ -82,11 +82,11 @@ TEST(MeasuredFits, FindTheLawBehindSchedules) {
       1.2, 0.05);
 
   samples.messages[3].chunk_bytes = 1024;
-  EXPECT_THROW(static_cast<void>(fit_measured(samples)), Error);
+  EXPECT_THROW(static_cast<void>(fit_cluster(samples)), Error);
 }
 
-TEST(MeasuredFits, OfComputationsAreByKindAndPhase) {
-  MeasuredSamples samples;
+TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
+  OwnSamples samples;
   for (int step = 0; step < 9; ++step) {
     const double flops = 1e6 * std::pow(3, step);
     for (const Phase phase : {Phase::kForward, Phase::kDataGradient}) {
@@ -99,7 +99,7 @@ TEST(MeasuredFits, OfComputationsAreByKindAndPhase) {
                                       .seconds = 5e-6 + flops / rate});
     }
   }
-  const MeasuredFit fit = fit_measured(samples);
+  const ClusterFit fit = fit_cluster(samples);
   ASSERT_EQ(fit.computations.size(), 2U);
   EXPECT_NEAR(fit.computations[0].law.s_per_flop, 1 / 4e10, 1e-13);
   EXPECT_NEAR(fit.computations[1].law.s_per_flop, 1 / 2e10, 1e-13);
@@ -113,12 +113,12 @@ TEST(LeastSquares, LeaveOutWhatWouldBeNegative) {
   EXPECT_EQ(found[1], 0);
 }
 
-TEST(OwnSamples, SayWhereTheyAreBad) {
+TEST(OwnSample, SayWhereTheyAreBad) {
   const std::string header(kMessageSampleHeader);
   const auto refusal = [&](const std::string& row) -> std::string {
-    MeasuredSamples samples;
+    OwnSamples samples;
     try {
-      read_measured_samples(parse_csv(header + "\n" + row + "\n", "s.csv"), samples);
+      read_own_samples(parse_csv(header + "\n" + row + "\n", "s.csv"), samples);
     } catch (const Error& error) {
       return error.what();
     }
@@ -130,7 +130,7 @@ TEST(OwnSamples, SayWhereTheyAreBad) {
   EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0,0"), HasSubstr("seconds: '0'"));
   EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
   EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
-  EXPECT_FALSE(holds_measured_samples(parse_csv("op,nodes\n", "s.csv")));
+  EXPECT_FALSE(holds_own_samples(parse_csv("op,nodes\n", "s.csv")));
 }
 
 }  // namespace
