@@ -209,12 +209,6 @@ void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) 
 
 }  // namespace
 
-std::string_view RowResult::largest_term() const {
-  const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto largest = std::ranges::max_element(terms, by_value);
-  return largest == terms.end() ? std::string_view{} : largest->first;
-}
-
 TableKind table_kind(const CsvTable& table) {
   std::string kinds;
   for (const KindColumns& entry : kind_columns()) {

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "stepwright/core/error.h"
@@ -15,9 +13,10 @@ namespace stepwright {
 namespace {
 
 std::string payload_class(double payload_bytes) {
-  constexpr std::array<double, 7> kFrom = {1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 0};
-  const double from = *std::ranges::find_if(kFrom, [&](double at) { return payload_bytes >= at; });
-  return from == 0 ? "from 0 B" : fmt::format("from 1e{:.0f} B", std::log10(from));
+  for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
+    if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
+  }
+  return "from 0 B";
 }
 
 /// "2x4", or "2x4 stride 8".

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -17,9 +15,10 @@ namespace {
 /// What the peaks allow, as a class of sizes.
 std::string floor_class(double floor_s) {
   const double floor_us = 1e6 * floor_s;
-  constexpr std::array<double, 5> kFrom = {1e4, 1e3, 1e2, 1e1, 0};
-  const double from = *std::ranges::find_if(kFrom, [&](double at) { return floor_us >= at; });
-  return fmt::format("from {:.0f} us", from);
+  for (const double from : {1e4, 1e3, 1e2, 1e1}) {
+    if (floor_us >= from) return fmt::format("from {:.0f} us", from);
+  }
+  return "from 0 us";
 }
 
 /// One direction of a sample.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string_view>
 
 #include "stepwright/cluster/catalog.h"
@@ -16,6 +16,7 @@ namespace stepwright {
 namespace {
 
 constexpr double kGigabit = 1e9 / 8;
+constexpr double kGigabyte = 1e9;
 
 /// The word of a GPU's name that decides, and the profile it stands for; the first match counts.
 struct GpuProfile {
@@ -76,35 +77,48 @@ nlohmann::ordered_json description(const RunRow& row, std::string_view name,
   return cluster;
 }
 
+/// The first number that one of the units follows.
+std::optional<double> number_of(std::string_view text,
+                                std::initializer_list<std::string_view> units) {
+  for (auto number = first_number(text); number; number = first_number(number->after)) {
+    for (const std::string_view unit : units) {
+      if (number->after.starts_with(unit)) return static_cast<double>(number->value);
+    }
+  }
+  return std::nullopt;
+}
+
+/// "8x ConnectX-7 IB NDR 400Gb/s": a count, and in the same phrase the rate of each.
+std::optional<NodeNetwork> counted_nics(std::string_view text, std::string_view unit,
+                                        double bytes_per_s) {
+  for (auto count = first_number(text); count; count = first_number(count->after)) {
+    if (!count->after.starts_with('x')) continue;
+    const std::string_view phrase = count->after.substr(0, count->after.find_first_of(",;:()"));
+    const auto rate = number_of(phrase, {unit});
+    if (rate) return NodeNetwork{count->value, *rate * bytes_per_s};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 NodeNetwork node_network(const std::string& note, std::int64_t gpus_per_node) {
-  Words words(note);
+  const Words words(note);
   std::string text = words.text();
   if (const std::size_t compute = text.find("compute:"); compute != std::string::npos) {
     text = text.substr(compute);
   }
-  std::smatch match;
-  static const std::regex kCounted(R"((\d+)\s*x\s*[^,;:()]*?(\d+)\s*g(b(?:ps|/s| ?/sec)?|b per)?)");
-  static const std::regex kBytes(R"((\d+)\s*x\s*(\d+)\s*GB/s)");
-  static const std::regex kPerNode(R"((\d+)\s*gb(?:ps|/s) (?:per node|node-node))");
-  static const std::regex kPerGpu(R"((\d+)\s*gb/s per gpu)");
-  static const std::regex kBare(R"((\d+)\s*gb/s)");
-  if (std::regex_search(note, match, kBytes)) {
-    return {std::stoll(match[1]), 1e9 * std::stod(match[2])};
+  if (const auto nics = counted_nics(note, "GB/s", kGigabyte)) return *nics;
+  if (const auto nics = counted_nics(text, "g", kGigabit)) return *nics;
+  if (const auto rate = number_of(text, {"gb/s per gpu"})) {
+    return {gpus_per_node, kGigabit * *rate};
   }
-  if (std::regex_search(text, match, kCounted)) {
-    return {std::stoll(match[1]), kGigabit * std::stod(match[2])};
+  if (const auto rate =
+          number_of(text, {"gbps per node", "gb/s per node", "gbps node-node", "gb/s node-node"})) {
+    return {gpus_per_node, kGigabit * *rate / static_cast<double>(gpus_per_node)};
   }
-  if (std::regex_search(text, match, kPerGpu)) {
-    return {gpus_per_node, kGigabit * std::stod(match[1])};
-  }
-  if (std::regex_search(text, match, kPerNode)) {
-    const std::int64_t nics = gpus_per_node;
-    return {nics, kGigabit * std::stod(match[1]) / static_cast<double>(nics)};
-  }
-  if (std::regex_search(text, match, kBare) && words.has("infiniband", "roce", "ib ")) {
-    return {1, kGigabit * std::stod(match[1])};
+  if (const auto rate = number_of(text, {"gb/s"}); rate && words.has("infiniband", "roce", "ib ")) {
+    return {1, kGigabit * *rate};
   }
   return {};
 }

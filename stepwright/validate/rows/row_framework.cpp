@@ -1,6 +1,9 @@
 #include "stepwright/validate/rows/row_framework.h"
 
-#include <regex>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 
 #include "stepwright/validate/rows/words.h"
 
@@ -139,6 +142,23 @@ bool overlaps_expert(const Words& notes) {
   return notes.has("ep overlap on", "1f1b overlap");
 }
 
+/// What sources write before a release ("NeMo container 26.02", "r0.8.0", "MLPerf v4.1").
+constexpr std::array<std::string_view, 6> kBeforeRelease = {"NeMo container", "NeMo", "release",
+                                                            "MLPerf",         "r",    "v"};
+
+/// The first release that a text states, such as "26.02" or "4.1.x"; empty when it states none.
+std::string release_in(std::string_view text) {
+  for (auto number = first_number(text); number; number = first_number(number->after)) {
+    const auto ends_so = [&](std::string_view word) { return number->before.ends_with(word); };
+    if (std::ranges::none_of(kBeforeRelease, ends_so)) continue;
+    const std::string_view minor = number->after;
+    if (!minor.starts_with('.') || minor.find_first_of("0123456789") != 1) continue;
+    const std::size_t length = std::min(minor.find_first_not_of(".0123456789x"), minor.size());
+    return fmt::format("{}{}", number->value, minor.substr(0, length));
+  }
+  return {};
+}
+
 }  // namespace
 
 const Stack& stack_of(const RunRow& row) {
@@ -150,16 +170,9 @@ const Stack& stack_of(const RunRow& row) {
 }
 
 Framework row_framework(const RunRow& row) {
-  static const std::regex kRelease(
-      R"((?:NeMo container|NeMo|release v?|MLPerf v?|r|v)\s*(\d+\.\d+[.\dx]*))");
   Framework framework{.name = std::string(stack_of(row).framework), .version = ""};
-  std::smatch match;
-  for (const std::string* text : {&row.framework, &row.source_note}) {
-    if (std::regex_search(*text, match, kRelease)) {
-      framework.version = match[1];
-      break;
-    }
-  }
+  framework.version = release_in(row.framework);
+  if (framework.version.empty()) framework.version = release_in(row.source_note);
   return framework;
 }
 

@@ -3,8 +3,8 @@
 #include <variant>
 
 #include "stepwright/cost/training_conditions.h"
+#include "stepwright/validate/rows/row_outcome.h"
 #include "stepwright/validate/rows/run_row.h"
-#include "stepwright/validate/validation.h"
 
 namespace stepwright {
 

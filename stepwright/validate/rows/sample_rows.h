@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "stepwright/core/csv.h"
-#include "stepwright/validate/validation.h"
+#include "stepwright/validate/rows/row_outcome.h"
 
 namespace stepwright {
 

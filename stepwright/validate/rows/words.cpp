@@ -7,6 +7,9 @@
 namespace stepwright {
 namespace {
 
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kSpaces = " \t";
+
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::optional<std::int64_t> number_at(std::string_view text) {
@@ -17,6 +20,19 @@ std::optional<std::int64_t> number_at(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<NumberInText> first_number(std::string_view text) {
+  for (std::size_t begin = text.find_first_of(kDigits); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(kDigits, begin), text.size());
+    if (const auto value = number_at(text.substr(begin))) {
+      const std::size_t last = text.substr(0, begin).find_last_not_of(kSpaces);
+      const std::size_t next = std::min(text.find_first_not_of(kSpaces, end), text.size());
+      return NumberInText{*value, text.substr(0, last + 1), text.substr(next)};
+    }
+    begin = text.find_first_of(kDigits, end);
+  }
+  return std::nullopt;
+}
 
 Words::Words(std::string_view text) : text_(text) {
   std::ranges::transform(text_, text_.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -7,6 +7,16 @@
 
 namespace stepwright {
 
+/// A whole number in a text.
+struct NumberInText {
+  std::int64_t value = 0;
+  std::string_view before;  ///< All before it, without the spaces right before it.
+  std::string_view after;   ///< All behind it, without the spaces right behind it.
+};
+
+/// The first run of digits that is a number below 2^63; nothing when there is none.
+std::optional<NumberInText> first_number(std::string_view text);
+
 /// A remark in lower case, for looking for words in it: sources spell freely.
 class Words {
  public:

@@ -38,6 +38,9 @@ INSTANTIATE_TEST_SUITE_P(
         NetworkNote{"RoCE 400Gb/s per GPU, 3-layer Clos", 8, 400},
         NetworkNote{"InfiniBand 8x50 GB/s per node", 8, 400},
         NetworkNote{"4 x 100Gb RoCE per node", 4, 100}, NetworkNote{"single node", 0, 0},
+        NetworkNote{"BF3 200Gbps for NS and 2xBF3 400Gbps for EW", 2, 400},
+        NetworkNote{"Storage: 2x BF3, Compute: 8x BlueField-3 200Gb/s", 8, 200},
+        NetworkNote{"99999999999999999999x 400Gb/s, 4x 200Gb/s", 4, 200},
         NetworkNote{"Ethernet, Infiniband", 0, 0}));
 
 TEST(RowCluster, TakesTheNicsOfTheNote) {
