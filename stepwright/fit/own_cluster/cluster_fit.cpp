@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "stepwright/core/error.h"
+#include "stepwright/fit/own_cluster/computation_law_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
-#include "stepwright/fit/own_cluster/positive_least_squares.h"
 
 namespace stepwright {
 namespace {
@@ -24,24 +24,6 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
-}
-
-double predicted_s(const ComputationLaw& law, const ComputationSample& sample) {
-  return law.seconds(sample.flops, sample.bytes);
-}
-
-ComputationLaw fit_computations(const std::vector<ComputationSample>& samples) {
-  std::vector<LinearRow> rows;
-  for (const ComputationSample& sample : samples) {
-    rows.push_back({{1, sample.flops, sample.bytes}, sample.seconds});
-  }
-  const std::vector<double> found = fit_positive(rows);
-  return {.kind = samples.front().kind,
-          .phase = samples.front().phase,
-          .dtype = samples.front().dtype,
-          .start_s = found[0],
-          .s_per_flop = found[1],
-          .s_per_byte = found[2]};
 }
 
 /// `fit` of all samples, and how well that of four fifths says the others.
@@ -100,7 +82,7 @@ ClusterFit fit_cluster(const OwnSamples& samples) {
     computations[{sample.kind, sample.phase, sample.dtype}].push_back(sample);
   }
   for (const auto& [key, rows] : computations) {
-    fit.computations.push_back(judged(fit_computations, rows));
+    fit.computations.push_back(judged(fit_computation_law, rows));
   }
   fit.overlap = {.beside_inside = slower_beside(samples.overlaps, LinkClass::kInside),
                  .beside_network = slower_beside(samples.overlaps, LinkClass::kNetwork)};

@@ -1,12 +1,19 @@
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "stepwright/fit/least_squares.h"
 
 namespace stepwright {
 namespace {
 
-constexpr double kLeastGain = 1e-6;
+/// Errors beyond this, as logarithms, count by their size instead of its square.
+constexpr double kNear = 0.02;
+/// How far the logarithm of a constant may move from the fastest that samples allow.
+constexpr double kFarthest = 12;
 /// How much longer than its start the shortest message may take.
 constexpr double kFewOfIt = 10;
 /// Errors beyond this count as if they were this large.
@@ -87,55 +94,45 @@ double error_of(const Law& law, const std::vector<MessageSample>& samples, doubl
   return sum;
 }
 
-/// A law on its way to less error.
-template <class Law>
-class Search {
- public:
-  Search(Law& law, const std::vector<MessageSample>& samples, double most)
-      : law_(law), samples_(samples), most_(most), least_(error_of(law, samples, most)) {}
-
-  /// Multiplies a constant where that lowers the error; true then.
-  bool move(double Law::* constant, double by) {
-    Law other = law_;
-    other.*constant *= by;
-    const double error = error_of(other, samples_, most_);
-    if (error >= least_ - kLeastGain) return false;
-    least_ = error;
-    law_ = other;
-    return true;
-  }
-
- private:
-  Law& law_;
-  const std::vector<MessageSample>& samples_;
-  double most_;
-  double least_;
-};
-
-/// Moves each constant by a factor, both ways, while that lowers the error; then by a smaller one.
+/// Moves the constants of a law that are not 0 to where its errors are least: those beyond kNear
+/// count by their size, up to `most`.
 template <class Law, std::size_t kCount>
-void improve(Search<Law> search, double Law::* const (&constants)[kCount]) {
-  constexpr double kFirst = 1.5;
-  constexpr int kFactors = 9;  // each the root of the one before; the last is 1.0016
-  double factor = kFirst;
-  for (int i = 0; i < kFactors; ++i, factor = std::sqrt(factor)) {
-    bool better = true;
-    while (better) {
-      better = false;
-      for (const auto constant : constants) {
-        if (search.move(constant, factor)) better = true;
-        if (search.move(constant, 1 / factor)) better = true;
-      }
+void improve(Law& law, double Law::* const (&constants)[kCount],
+             const std::vector<MessageSample>& samples, double most) {
+  std::vector<double Law::*> shown;
+  std::ranges::copy_if(constants, std::back_inserter(shown),
+                       [&law](const auto constant) { return law.*constant > 0; });
+  const auto with = [&law, &shown](const Eigen::VectorXd& logs) {
+    Law moved = law;
+    for (Eigen::Index i = 0; i < logs.size(); ++i) {
+      moved.*shown[static_cast<std::size_t>(i)] *= std::exp(logs[i]);
     }
-  }
+    return moved;
+  };
+  const auto count = std::ssize(shown);
+  const LeastSquares squares{
+      .residuals =
+          [&](const Eigen::VectorXd& logs) {
+            const Law moved = with(logs);
+            Eigen::VectorXd errors(std::ssize(samples));
+            for (Eigen::Index i = 0; i < errors.size(); ++i) {
+              const MessageSample& sample = samples[static_cast<std::size_t>(i)];
+              const double error = std::log(time_s(moved, sample) / sample.seconds);
+              errors[i] = soft_l1(std::clamp(error, -most, most) / kNear);
+            }
+            return errors;
+          },
+      .least = Eigen::VectorXd::Constant(count, -kFarthest),
+      .most = Eigen::VectorXd::Constant(count, kFarthest)};
+  law = with(minimise(squares, Eigen::VectorXd::Zero(count)));
 }
 
 /// First all errors count in full, or a start that is far off would not be left.
 template <class Law, std::size_t kCount>
 void improve(Law& law, double Law::* const (&constants)[kCount],
              const std::vector<MessageSample>& samples) {
-  improve(Search<Law>(law, samples, INFINITY), constants);
-  improve(Search<Law>(law, samples, kWrong), constants);
+  improve(law, constants, samples, INFINITY);
+  improve(law, constants, samples, kWrong);
 }
 
 /// What a law misses, shape by shape in the order of the samples.

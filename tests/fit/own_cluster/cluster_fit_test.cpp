@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
-#include "stepwright/fit/own_cluster/positive_least_squares.h"
+#include "stepwright/fit/own_cluster/computation_law_fit.h"
 
 namespace stepwright {
 namespace {
@@ -106,11 +106,37 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
   EXPECT_NEAR(fit.computations[0].law.start_s, 5e-6, 1e-7);
 }
 
-TEST(LeastSquares, LeaveOutWhatWouldBeNegative) {
-  const std::vector<LinearRow> rows = {{{1, 1}, 1.0}, {{1, 2}, 0.9}, {{1, 4}, 0.8}};
-  const std::vector<double> found = fit_positive(rows);
-  EXPECT_GT(found[0], 0);
-  EXPECT_EQ(found[1], 0);
+/// Each of 1 MFLOP more than the one before, with so many bytes.
+std::vector<ComputationSample> computations(std::initializer_list<double> seconds, double bytes) {
+  std::vector<ComputationSample> samples;
+  for (const double each : seconds) {
+    samples.push_back({.kind = OperatorKind::kLinear,
+                       .phase = Phase::kForward,
+                       .dtype = DType::kFp32,
+                       .flops = 1e6 * static_cast<double>(samples.size() + 1),
+                       .bytes = bytes,
+                       .seconds = each});
+  }
+  return samples;
+}
+
+TEST(ComputationLawFit, LeavesOutWhatWouldBeNegative) {
+  const ComputationLaw law = fit_computation_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
+  EXPECT_EQ(law.s_per_flop, 0);
+  EXPECT_NEAR(law.start_s, 0.97, 0.01);
+}
+
+TEST(ComputationLawFit, WhatNoSampleHasCostsNothing) {
+  const ComputationLaw law = fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
+  EXPECT_EQ(law.s_per_byte, 0);
+  EXPECT_NEAR(law.start_s, 1e-3, 1e-9);
+  EXPECT_NEAR(law.s_per_flop, 1e-9, 1e-15);
+}
+
+TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
+  const ComputationLaw law =
+      fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 21e-3, 8e-3, 9e-3}, 0));
+  EXPECT_NEAR(law.s_per_flop, 1e-9, 0.03e-9);
 }
 
 TEST(OwnSample, SayWhereTheyAreBad) {

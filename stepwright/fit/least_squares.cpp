@@ -1,0 +1,89 @@
+#include "stepwright/fit/least_squares.h"
+
+#include <cmath>
+#include <unsupported/Eigen/LevenbergMarquardt>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+constexpr double kStep = 1e-6;  ///< For the derivative.
+constexpr int kMostEvaluations = 1000;
+
+/// A problem as Eigen asks for it. Whatever a step tries counts as the nearest parameters within
+/// the limits.
+class Residuals : public Eigen::DenseFunctor<double> {
+ public:
+  Residuals(const LeastSquares& problem, const Eigen::VectorXd& start)
+      : DenseFunctor(static_cast<int>(start.size()), count(problem, start)), problem_(problem) {}
+
+  int operator()(const Eigen::VectorXd& parameters, Eigen::VectorXd& out) const {
+    const Eigen::VectorXd found = problem_.residuals(within(parameters));
+    out.setZero(values());
+    out.head(found.size()) = found;
+    return 0;
+  }
+
+  int df(const Eigen::VectorXd& parameters, Eigen::MatrixXd& slopes) const {
+    const Eigen::VectorXd at = within(parameters);
+    Eigen::VectorXd here(values()), there(values());
+    (*this)(at, here);
+    for (Eigen::Index i = 0; i < at.size(); ++i) {
+      const double step = at[i] + kStep > problem_.most[i] ? -kStep : kStep;
+      Eigen::VectorXd moved = at;
+      moved[i] += step;
+      (*this)(moved, there);
+      slopes.col(i) = (there - here) / step;
+      const double uphill = slopes.col(i).dot(here);
+      const bool pushed =
+          (at[i] <= problem_.least[i] && uphill > 0) || (at[i] >= problem_.most[i] && uphill < 0);
+      if (pushed) slopes.col(i).setZero();
+    }
+    return 0;
+  }
+
+  [[nodiscard]] Eigen::VectorXd within(const Eigen::VectorXd& parameters) const {
+    return parameters.cwiseMax(problem_.least).cwiseMin(problem_.most);
+  }
+
+ private:
+  /// At least one for each parameter, as Eigen asks for; those that are missing are 0.
+  static int count(const LeastSquares& problem, const Eigen::VectorXd& start) {
+    return static_cast<int>(std::max(problem.residuals(start).size(), start.size()));
+  }
+
+  const LeastSquares& problem_;
+};
+
+}  // namespace
+
+Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start) {
+  Residuals residuals(problem, start);
+  Eigen::VectorXd parameters = residuals.within(start);
+  Eigen::LevenbergMarquardt<Residuals> search(residuals);
+  search.setFtol(problem.tolerance);
+  search.setXtol(problem.tolerance);
+  search.setMaxfev(kMostEvaluations);
+  auto status = search.minimizeInit(parameters);
+  while (status == Eigen::LevenbergMarquardtSpace::NotStarted ||
+         status == Eigen::LevenbergMarquardtSpace::Running) {
+    status = search.minimizeOneStep(parameters);
+    parameters = residuals.within(parameters);
+  }
+  return parameters;
+}
+
+double cost_of(const LeastSquares& problem, const Eigen::VectorXd& parameters) {
+  return 0.5 * problem.residuals(parameters).squaredNorm();
+}
+
+double soft_l1(double residual) {
+  return residual * std::sqrt(2 / (1 + std::sqrt(1 + residual * residual)));
+}
+
+double huber(double residual) {
+  const double size = std::fabs(residual);
+  return size <= 1 ? residual : std::copysign(std::sqrt(2 * size - 1), residual);
+}
+
+}  // namespace stepwright
