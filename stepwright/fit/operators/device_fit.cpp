@@ -194,7 +194,8 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.pass = Pass::kBackward;
   out.entry.kind = FitKind::kLaw;
   out.entry.trees = {};
-  out.entry.law.arithmetic_share *= constants::kAttentionBackward.value;
+  double& share = out.entry.law.arithmetic_share;
+  share = kept_digits(share * constants::kAttentionBackward.value);
   out.derived =
       fmt::format("no usable rows: the forward law at {} of its rate, 2.5 times the FLOPs",
                   constants::kAttentionBackward.value);
