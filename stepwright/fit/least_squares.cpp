@@ -1,5 +1,6 @@
 #include "stepwright/fit/least_squares.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unsupported/Eigen/LevenbergMarquardt>
 #include <utility>
@@ -7,7 +8,7 @@
 namespace stepwright {
 namespace {
 
-constexpr double kStep = 1e-6;  ///< For the derivative.
+constexpr double kDifference = 1e-6;  ///< Of a parameter, for the derivative.
 constexpr int kMostEvaluations = 1000;
 
 /// A problem as Eigen asks for it. Whatever a step tries counts as the nearest parameters within
@@ -29,7 +30,7 @@ class Residuals : public Eigen::DenseFunctor<double> {
     Eigen::VectorXd here(values()), there(values());
     (*this)(at, here);
     for (Eigen::Index i = 0; i < at.size(); ++i) {
-      const double step = at[i] + kStep > problem_.most[i] ? -kStep : kStep;
+      const double step = at[i] + kDifference > problem_.most[i] ? -kDifference : kDifference;
       Eigen::VectorXd moved = at;
       moved[i] += step;
       (*this)(moved, there);
@@ -71,10 +72,6 @@ Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start) {
     parameters = residuals.within(parameters);
   }
   return parameters;
-}
-
-double cost_of(const LeastSquares& problem, const Eigen::VectorXd& parameters) {
-  return 0.5 * problem.residuals(parameters).squaredNorm();
 }
 
 double soft_l1(double residual) {

@@ -20,9 +20,6 @@ struct LeastSquares {
 /// still. Deterministic.
 Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start);
 
-/// Half the sum of squared residuals, what `minimise` lowers.
-double cost_of(const LeastSquares& problem, const Eigen::VectorXd& parameters);
-
 /// What stands for a residual so that those far above 1 count by their size instead of their
 /// square: half its square is sqrt(1 + residual^2) - 1 (soft L1).
 double soft_l1(double residual);
