@@ -12,10 +12,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/cost/device_defaults.h"
-#include "stepwright/fit/law_fit.h"
+#include "stepwright/fit/operators/law_fit.h"
 #include "stepwright/validate/robust_fit.h"
-#include "stepwright/validate/row_prediction.h"
-#include "stepwright/validate/run_row.h"
+#include "stepwright/validate/rows/row_prediction.h"
+#include "stepwright/validate/rows/run_row.h"
 #include "stepwright/validate/validation.h"
 
 namespace stepwright {
