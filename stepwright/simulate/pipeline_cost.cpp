@@ -56,6 +56,7 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
+    if (layer.size.expert > 0) stage.routed_units += held;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -81,7 +82,10 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     add(blocks.embedding, blocks.embedding_size);
   }
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
-  if (split_table && (first || last)) stage.tied_table = blocks.embedding_size.dense;
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
+  }
+  stage.head = stage.head || last;
 }
 
 /// Micro-batches of a chunk that wait for their backward at the fullest moment.

@@ -62,8 +62,10 @@ struct StageCost {
   double first_drain_s = 0;     ///< The same for the first of them.
   double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
-  std::int64_t units = 0;  ///< Blocks with parameters.
-  std::int64_t tied_table = 0;
+  std::int64_t units = 0;         ///< Blocks with parameters.
+  std::int64_t routed_units = 0;  ///< Those with routed ones.
+  std::int64_t tied_table = 0;    ///< As in `StepEnd`.
+  bool head = false;              ///< Computes the loss.
 };
 
 /// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any

@@ -47,6 +47,8 @@ struct Setting {
 };
 
 Setting make_setting(const Job& job, const Plan& plan);
+/// `Setting::exact` of a job's precision.
+DType exact_type(DType precision);
 
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
 std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
