@@ -7,16 +7,7 @@
 
 namespace stepwright {
 
-PipelinePricer::PipelinePricer(const Job& job) : job_(job) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < job.model.layers; ++i) {
-    const LayerClass which = job.model.layer_class(i);
-    auto found = std::find(classes.begin(), classes.end(), which);
-    if (found == classes.end()) found = classes.insert(classes.end(), which);
-    class_of_layer_.push_back(static_cast<std::int32_t>(found - classes.begin()));
-  }
-  classes_ = classes.size();
-}
+PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {
@@ -26,14 +17,14 @@ void PipelinePricer::count_layers(const Plan& plan) {
   for (std::size_t i = 0; i < split_.size(); ++i) {
     Content& content = contents_[i];
     content.layers = split_[i];
-    content.plain.assign(classes_, 0);
-    content.full.assign(classes_, 0);
+    content.plain.assign(layers_.classes.size(), 0);
+    content.full.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
       const bool full = plan.recompute.kind == RecomputeKind::kEvery
                             ? k % plan.recompute.every == 0
                             : plan.recompute.kind == RecomputeKind::kFull;
       auto& counts = full ? content.full : content.plain;
-      ++counts[static_cast<std::size_t>(class_of_layer_[layer])];
+      ++counts[layers_.class_of[layer]];
     }
   }
 }
@@ -41,7 +32,7 @@ void PipelinePricer::count_layers(const Plan& plan) {
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const Plan& plan, const Content& content) const {
   const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
-  for (std::size_t i = 0; i < classes_; ++i) {
+  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
                                                           {content.full[i], 2}};
