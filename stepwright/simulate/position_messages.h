@@ -43,27 +43,30 @@ inline std::int64_t bucket_count(const Plan& plan, const StageCost& stage) {
 template <class Visit>
 void each_message(const Job& job, const Plan& plan, const StageCost& stage,
                   const StateSpread& spread, Visit&& visit) {
+  if (spread.held(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
-  const auto times = [&](DataMoment moment) -> std::int64_t {
+  const std::int64_t buckets = bucket_count(plan, stage);
+  const auto times_of = [&](DataMoment moment) -> std::int64_t {
     if (moment == DataMoment::kEachUse) return blocks;
     if (moment == DataMoment::kAfterStep) return refreshes_in_blocks(plan) ? blocks : 1;
-    return std::min(blocks, bucket_count(plan, stage));
+    return std::min(blocks, buckets);
   };
   for (const DataMoment moment : {DataMoment::kEachUse, DataMoment::kAfterStep,
                                   DataMoment::kEachBackward, DataMoment::kLastBackward}) {
     const std::int64_t payload = spread.payload(stage.size, moment);
+    const std::int64_t bucket = bucket_elements(plan, moment);
+    const std::int64_t times = times_of(moment);
     for (const DataMessage& message : data_messages(plan.sharding, moment)) {
       const std::int64_t parts = spread.parts(message.reach);
-      const std::int64_t each = payload / parts / times(moment);
+      const std::int64_t pieces = times * pieces_of(payload / parts / times, bucket);
       visit(PositionMessage{
           .moment = moment,
           .kind = message.kind,
           .group = spread.group(message.reach),
           .type = message_type(moment, storage_type(job.precision), plan.accumulate),
           .elements = static_cast<double>(payload) / static_cast<double>(parts),
-          .count =
-              static_cast<double>(pieces_of(each, bucket_elements(plan, moment)) * times(moment))});
+          .count = static_cast<double>(pieces)});
     }
   }
 }
