@@ -99,7 +99,6 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
   const DType storage = storage_type(job.precision);
   const double parameter = bytes_of(storage, 1);
   const double gradient = bytes_of(plan.accumulate, 1);
-  const auto units = static_cast<double>(std::max<std::int64_t>(stage.units, 1));
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
@@ -108,11 +107,9 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     out.states_bytes += elements * (parameter / p + gradient / g + state_bytes(job) / os);
     out.parameter_bytes += elements * parameter / p;
     out.optimizer_bytes += elements * state_bytes(job) / os;
-    const double unit = elements / units;
-    if (p > 1) out.transient_bytes += unit * parameter * (plan.overlap.parameters ? 2 : 1);
-    if (g > 1) {
-      const double bucket = std::max(unit, static_cast<double>(plan.gradient_bucket));
-      out.transient_bytes += std::min(elements, bucket + unit) * gradient;
+    // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
+    if (p > 1 && !stage.head) {
+      out.transient_bytes += static_cast<double>(spread.held(stage.least_block.size)) * parameter;
     }
   }
   return out;

@@ -20,17 +20,15 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
   put(plan.overlap.parameters);
   put(plan.overlap.gradients);
   put(stage.head);
-  return {&layouts,
-          choices,
-          plan.gradient_bucket,
-          plan.parameter_bucket,
-          stage.size.dense,
-          stage.size.expert,
-          stage.size.borrowed,
-          stage.size.partial,
-          stage.units,
-          stage.routed_units,
-          stage.tied_table};
+  return {.layouts = &layouts,
+          .choices = choices,
+          .gradient_bucket = plan.gradient_bucket,
+          .parameter_bucket = plan.parameter_bucket,
+          .size = stage.size,
+          .least_block = stage.least_block,
+          .units = stage.units,
+          .routed_units = stage.routed_units,
+          .tied_table = stage.tied_table};
 }
 
 std::size_t DataCostCache::place_of(const Key& key) {
@@ -40,8 +38,8 @@ std::size_t DataCostCache::place_of(const Key& key) {
     hash ^= hash >> 32;
   };
   mix(static_cast<std::int64_t>(key.choices));
-  mix(key.dense + key.units);
-  mix(key.expert);
+  mix(key.size.dense + key.units);
+  mix(key.size.expert);
   mix(key.gradient_bucket ^ key.parameter_bucket);
   return hash % kPlaces;
 }

@@ -41,12 +41,18 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       const BlockPairCost& cost = layer.costs[kind];
       chunk.forward.add(cost.forward, static_cast<double>(count));
       chunk.backward.add(cost.backward, static_cast<double>(count));
-      const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes;
+      // Layers that are not recomputed follow the last one that is.
+      const double after = kind == 2 && content.plain[i] > 0
+                               ? static_cast<double>((content.layers - 1) % plan.recompute.every) *
+                                     layer.costs[plain].forward.retained_bytes
+                               : 0;
+      const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes - after;
       chunk.peak_bytes = std::max(
           {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
+    if (held > 0) stage.least_block.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
@@ -67,6 +73,7 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     chunk.peak_bytes = std::max(
         {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
     stage.size += size;
+    stage.least_block.keep(size);
     ++stage.units;
   };
   if (first) {
@@ -98,16 +105,13 @@ double PipelinePricer::in_flight(const Plan& plan, std::int64_t position,
 }
 
 double PipelinePricer::activations(const Plan& plan, std::int64_t position) const {
-  double kept = 0;
-  double beyond = 0;
+  // When all have come that wait at once, the first backward is that of the last chunk.
+  double bytes = chunks_.back().peak_bytes - chunks_.back().forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const double count = in_flight(plan, position, static_cast<std::int64_t>(i));
-    kept += count * chunks_[i].forward.retained_bytes;
-    if (count > 0) {
-      beyond = std::max(beyond, chunks_[i].peak_bytes - chunks_[i].forward.retained_bytes);
-    }
+    bytes +=
+        in_flight(plan, position, static_cast<std::int64_t>(i)) * chunks_[i].forward.retained_bytes;
   }
-  return kept + beyond;
+  return bytes;
 }
 
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {

@@ -65,6 +65,7 @@ struct UnitSize {
   std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
 
   UnitSize& operator+=(const UnitSize& other);
+  bool operator==(const UnitSize&) const = default;
 };
 UnitSize unit_size(const std::vector<LocalParameter>& parameters);
 
