@@ -3,6 +3,7 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/placement.h"
 
 namespace stepwright {

@@ -1,5 +1,6 @@
 #include "stepwright/plan/job.h"
 
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/placement.h"
 
 namespace stepwright {

@@ -55,8 +55,12 @@ bool Placement::holds_head(std::int64_t position) const {
   return false;
 }
 
+Placement placement_of(const Schedule& schedule, std::int64_t positions) {
+  return {PlacementKind::kCyclic, positions, schedule.chunks};
+}
+
 Placement placement_of(const Plan& plan) {
-  return {PlacementKind::kCyclic, plan.parallel.pipeline, plan.schedule.chunks};
+  return placement_of(plan.schedule, plan.parallel.pipeline);
 }
 
 }  // namespace stepwright

@@ -76,7 +76,8 @@ class Placement {
   std::int64_t chunks_ = 1;
 };
 
-/// The placement of a plan's schedule.
+/// The placement of a schedule on so many pipeline positions, and of a plan's.
+Placement placement_of(const Schedule& schedule, std::int64_t positions);
 Placement placement_of(const Plan& plan);
 
 }  // namespace stepwright

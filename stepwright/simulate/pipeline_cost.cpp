@@ -8,16 +8,7 @@
 
 namespace stepwright {
 
-PipelinePricer::PipelinePricer(const Job& job) : job_(job) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < job.model.layers; ++i) {
-    const LayerClass which = job.model.layer_class(i);
-    auto found = std::find(classes.begin(), classes.end(), which);
-    if (found == classes.end()) found = classes.insert(classes.end(), which);
-    class_of_layer_.push_back(static_cast<std::int32_t>(found - classes.begin()));
-  }
-  classes_ = classes.size();
-}
+PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {
@@ -27,34 +18,35 @@ void PipelinePricer::count_layers(const Plan& plan) {
   for (std::size_t i = 0; i < split_.size(); ++i) {
     Content& content = contents_[i];
     content.layers = split_[i];
-    content.plain.assign(classes_, 0);
-    content.full.assign(classes_, 0);
+    content.plain.assign(layers_.classes.size(), 0);
+    content.full.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
       const bool full = layer_recompute(plan.recompute, k) == RecomputeKind::kFull;
       auto& counts = full ? content.full : content.plain;
-      ++counts[static_cast<std::size_t>(class_of_layer_[layer])];
+      ++counts[layers_.class_of[layer]];
     }
   }
 }
 
-void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, double count) {
+void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, double count,
+                                double after_bytes) {
   forward.add(once, count);
   backward.add(back, count);
-  const double before = forward.retained_bytes - once.retained_bytes;
+  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
   forward_peak_bytes = std::max(forward_peak_bytes, before + once.peak_bytes);
   backward_peak_bytes = std::max(backward_peak_bytes, before + back.peak_bytes);
 }
 
-void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count) {
+void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, double after_bytes) {
   weight.add(split.weight, count);
-  weight_beyond_bytes =
-      std::max(weight_beyond_bytes, split.weight.peak_bytes - split.data.retained_bytes);
+  const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
+  weight_peak_bytes = std::max(weight_peak_bytes, before + split.weight.peak_bytes);
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const Plan& plan, const Content& content) const {
   const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
-  for (std::size_t i = 0; i < classes_; ++i) {
+  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
                                                           {content.full[i], 2}};
@@ -63,11 +55,17 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       const BlockPairCost& cost = layer.costs[kind];
       const SplitCost& split = layer.split[kind];
       const auto times = static_cast<double>(count);
-      chunk.add(cost.forward, cut_ ? split.data : cost.backward, times);
-      if (cut_) chunk.add_weight(split, times);
+      // Layers that are not recomputed follow the last one that is.
+      const auto after = static_cast<double>(
+          kind == 2 && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
+      chunk.add(cost.forward, cut_ ? split.data : cost.backward, times,
+                after * layer.costs[plain].forward.retained_bytes);
+      if (cut_) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
+    if (held > 0) stage.least_block.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += held;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -82,30 +80,31 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
   const bool last = placement.holds_head(place);
   const bool split_table = job_.model.tied && plan.parallel.pipeline > 1;
   const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
-    chunk.add(cost.forward, cost.backward, 1);
+    chunk.add(cost.forward, cost.backward, 1, 0);
     stage.size += size;
+    stage.least_block.keep(size);
     ++stage.units;
   };
   if (first) add(blocks.embedding, blocks.embedding_size);
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
-  if (split_table && (first || last)) stage.tied_table = blocks.embedding_size.dense;
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
+  }
+  stage.head = stage.head || last;
 }
 
-/// What waits and what comes and goes beside it, for a schedule with closed forms.
+/// What waits, and the largest moment beside it, for a schedule with closed forms.
 double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
   const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
-  double kept = 0;
-  double beyond = 0;
+  // When all have come that wait at once, the first backward is that of the last chunk.
+  const Chunk& last = chunks_.back();
+  double bytes = std::max(last.forward_peak_bytes, last.backward_peak_bytes) -
+                 last.forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const Chunk& chunk = chunks_[i];
-    const double count = waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i));
-    kept += count * chunk.forward.retained_bytes;
-    if (count > 0) {
-      const double peak = std::max(chunk.forward_peak_bytes, chunk.backward_peak_bytes);
-      beyond = std::max(beyond, peak - chunk.forward.retained_bytes);
-    }
+    bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
+             chunks_[i].forward.retained_bytes;
   }
-  return kept + beyond;
+  return bytes;
 }
 
 /// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
@@ -121,7 +120,9 @@ double PipelinePricer::played_bytes(const std::vector<Moment>& fullest) const {
     const Chunk& chunk = chunks_[static_cast<std::size_t>(moment.part.chunk)];
     switch (moment.part.direction) {
       case Direction::kForward: bytes += chunk.forward_peak_bytes; break;
-      case Direction::kWeightGradient: bytes += chunk.weight_beyond_bytes; break;
+      case Direction::kWeightGradient:
+        bytes += chunk.weight_peak_bytes - chunk.backward.retained_bytes;
+        break;
       default: bytes += chunk.backward_peak_bytes - chunk.forward.retained_bytes;
     }
     most = std::max(most, bytes);

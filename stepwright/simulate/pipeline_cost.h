@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/simulate/played_pipeline.h"
 #include "stepwright/simulate/pricer.h"
 
@@ -30,17 +31,18 @@ class PipelinePricer {
     std::vector<std::int64_t> full;
     bool operator==(const Content&) const = default;
   };
-  /// One chunk for one micro-batch. Peaks are largest moments, with what it keeps.
+  /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
   struct Chunk {
     BlockCost forward{};
     BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
     BlockCost weight{};    ///< Of a cut one the rest.
     double forward_peak_bytes = 0;
     double backward_peak_bytes = 0;
-    double weight_beyond_bytes = 0;  ///< Beyond what waits for the weight gradients.
+    double weight_peak_bytes = 0;
 
-    void add(const BlockCost& once, const BlockCost& back, double count);
-    void add_weight(const SplitCost& split, double count);
+    /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
+    void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
+    void add_weight(const SplitCost& split, double count, double after_bytes);
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
@@ -58,8 +60,7 @@ class PipelinePricer {
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
-  std::vector<std::int32_t> class_of_layer_;
-  std::size_t classes_ = 0;
+  LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<Content> contents_;  ///< Per chunk of the model.
   std::vector<Chunk> chunks_;      ///< Of the position at hand.

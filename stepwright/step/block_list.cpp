@@ -108,7 +108,7 @@ TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
 
 std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
                                            const Progress& progress) {
-  const bool postponed = first && plan_.overlap.parameters && sharding_.gathers_after_step();
+  const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
   const TemplateId which = store_.gather(sharding_, block.size, postponed);
   if (which < 0) return -1;
@@ -165,8 +165,7 @@ bool SequenceWriter::splits() const {
 
 /// Whether the reductions that end a step stand in a sequence that is the last of its kind.
 bool SequenceWriter::ends_step(bool last) const {
-  return last && sharding_.reduces_last_backward() &&
-         (sharding_.reduces_each_backward() || plan_.overlap.gradients);
+  return last && sharding_.reduces_last_backward() && reduces_in_buckets(plan_);
 }
 
 /// Adds a block whose gradients the item at `progress` has completed to the reductions.
@@ -181,7 +180,9 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
   const TemplateId which = sequence.items[static_cast<std::size_t>(progress.source)].which;
   const std::int32_t output = gradient_output(store_.templates(), which);
   if (output >= 0) bucket.sources.push_back({progress.source, output});
-  if (bucket.elements >= plan_.gradient_bucket) append_reduction(sequence, bucket, ends);
+  if (fills_bucket(bucket.elements, plan_.gradient_bucket)) {
+    append_reduction(sequence, bucket, ends);
+  }
 }
 
 Sequence SequenceWriter::backward(bool last) {
