@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "stepwright/runtime/performer.h"
+#include "stepwright/runtime/execute/performer.h"
 
 namespace stepwright {
 

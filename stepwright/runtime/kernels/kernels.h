@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/runtime/call.h"
+#include "stepwright/runtime/execute/call.h"
 
 namespace stepwright {
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string_view>
+
+#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/execute/rank_state.h"
+
+namespace stepwright {
+
+/// One operator about to run on its operands.
+struct Call : PlacedOperator {
+  RankState& rank;
+  const MicroBatch* batch = nullptr;  ///< Null in an update.
+
+  [[nodiscard]] const at::Tensor& read(std::size_t i) const { return reads.at(i)->value; }
+  /// Whether there is an operand at this place.
+  [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
+  void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
+
+  /// The parameter that the operator names, as a matrix, vector or stack of matrices.
+  [[nodiscard]] at::Tensor weight() const;
+  /// Another parameter of the block; undefined when the block has none of this name.
+  [[nodiscard]] at::Tensor weight(std::string_view name) const;
+  /// The bias beside the named parameter; undefined when there is none.
+  [[nodiscard]] at::Tensor bias() const;
+  /// Where a parameter's gradient is added up; undefined when the block has none of this name.
+  [[nodiscard]] at::Tensor gradient(std::string_view name) const;
+  /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
+  [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
+  /// Their places in the global batch.
+  [[nodiscard]] at::Tensor places(std::int64_t rows) const;
+};
+
+/// Adds to a gradient in its type.
+void accumulate(const at::Tensor& into, const at::Tensor& value);
+
+/// What an operator does.
+using Kernel = void (*)(Call& call);
+
+/// The kernel of an operator; null when there is none.
+Kernel find_kernel(const Operator& op);
+
+}  // namespace stepwright
