@@ -57,7 +57,8 @@ void ShardingBuilder::add_each_use(MessageWriter& out, const StateSpread& spread
   const bool inner = sharding_.parameters == Spread::kInner;
   out.message({OperatorKind::kAllGather, inner ? spread.inner_group : spread.world_group,
                inner ? spread.inner : spread.world, elements, s_.storage, Phase::kForward,
-               data_stream(overlap_.parameters, Stream::kGather), 0, "parameters"});
+               data_stream(overlap_.parameters, Stream::kGather), 0, "parameters",
+               Purpose::kGatherParameters});
 }
 
 void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spread,
@@ -65,7 +66,7 @@ void ShardingBuilder::add_after_step(MessageWriter& out, const StateSpread& spre
   const Phase phase = Phase::kOptimizer;
   const auto gather = [&](GroupKind group, std::int64_t size, std::int64_t count) {
     out.message({OperatorKind::kAllGather, group, size, count, s_.storage, phase, stream,
-                 parameter_bucket_, "parameters.updated"});
+                 parameter_bucket_, "parameters.updated", Purpose::kGatherUpdated});
   };
   if (sharding_.parameters == Spread::kNone && sharding_.optimizer == Spread::kInner) {
     gather(spread.inner_group, spread.inner, elements);
@@ -83,7 +84,7 @@ void ShardingBuilder::add_reduction(MessageWriter& out, const StateSpread& sprea
   const auto reduce = [&](OperatorKind kind, GroupKind group, std::int64_t size,
                           std::int64_t count) {
     out.message({kind, group, size, count, s_.gradient, Phase::kWeightGradient, which.stream,
-                 gradient_bucket_, "gradients"});
+                 gradient_bucket_, "gradients", Purpose::kReduceGradients});
   };
   const bool inner = (g == Spread::kInner && which.each) ||
                      (g == Spread::kNone && os == Spread::kInner && which.last);

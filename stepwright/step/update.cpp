@@ -15,6 +15,7 @@ void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& wha
                .dtype = s_.gradient,
                .phase = Phase::kOptimizer,
                .name = "gradients.replicated",
+               .purpose = Purpose::kReduceReplicated,
                .scheme = Scheme::kTensor});
   out.message({.kind = OperatorKind::kAllReduce,
                .group = GroupKind::kEmbedding,
@@ -23,6 +24,7 @@ void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& wha
                .dtype = s_.gradient,
                .phase = Phase::kOptimizer,
                .name = "gradients.tied_table",
+               .purpose = Purpose::kReduceTiedTable,
                .scheme = Scheme::kPipeline});
 }
 
@@ -41,6 +43,7 @@ void ShardingBuilder::add_norm(MessageWriter& out, const Update& what) const {
                  .dtype = s_.exact,
                  .phase = Phase::kOptimizer,
                  .name = "gradient_norm",
+                 .purpose = Purpose::kShareNorm,
                  .scheme = Scheme::kControl});
   }
 }
@@ -70,6 +73,7 @@ Template ShardingBuilder::update(const Update& what) const {
                  .dtype = s_.exact,
                  .phase = Phase::kOptimizer,
                  .name = "loss",
+                 .purpose = Purpose::kShareLoss,
                  .scheme = Scheme::kControl});
   }
   add_optimizer(out, what);

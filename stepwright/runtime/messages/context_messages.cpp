@@ -68,10 +68,12 @@ Columns columns_of(const Call& call) {
   const Setting& s = call.rank.setting;
   const std::int64_t q = s.heads() * s.model->head_dim;
   const std::int64_t k = s.kv_heads() * s.model->head_dim;
-  if (call.op.name == "context.keys") return {q, k};
-  if (call.op.name == "context.values") return {q + k, s.kv_heads() * s.model->value_dim()};
-  if (call.op.name == "context.out") return {0, s.heads() * s.model->value_dim()};
-  return {0, q};
+  switch (call.op.purpose) {
+    case Purpose::kKeys: return {q, k};
+    case Purpose::kValues: return {q + k, s.kv_heads() * s.model->value_dim()};
+    case Purpose::kAttentionOut: return {0, s.heads() * s.model->value_dim()};
+    default: return {0, q};
+  }
 }
 
 /// Own tokens with all heads to all tokens with own heads, in the order of the sequence.
@@ -102,7 +104,7 @@ at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
 
 void exchange_heads(Call& call) {
   const Setting& s = call.rank.setting;
-  const bool out = call.op.name == "context.out";
+  const bool out = call.op.purpose == Purpose::kAttentionOut;
   const bool outwards = (call.op.phase != Phase::kDataGradient) != out;
   const Columns whole = columns_of(call);
   const Columns part{whole.first / s.context, whole.count / s.context};
@@ -113,7 +115,7 @@ void exchange_heads(Call& call) {
   const at::Tensor moved = outwards ? to_heads(call, rows.contiguous()) : to_tokens(call, rows);
   if (out) return call.write(0, moved);
   at::Tensor& all = call.writes.front()->value;
-  if (!all.defined() || call.op.name == "context.queries") {
+  if (!all.defined() || call.op.purpose == Purpose::kQueries) {
     const std::int64_t kv = s.kv_heads() * (s.model->head_dim + s.model->value_dim());
     const std::int64_t width = s.heads() * s.model->head_dim + kv;
     all = context_buffer(call, {moved.size(0), outwards ? width / s.context : width});

@@ -13,11 +13,6 @@
 namespace stepwright {
 namespace {
 
-/// From the rank of a token to those of its experts.
-bool outwards(const Operator& op) {
-  return (op.phase != Phase::kDataGradient) == (op.name != "experts.combine");
-}
-
 std::int64_t sum(const std::vector<std::int64_t>& rows) {
   return std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
 }
@@ -36,7 +31,7 @@ void check_rows(const Operator& op, const at::Tensor& rows, std::int64_t expecte
 void exchange_rows(Call& call, const ExpertRows& where) {
   const at::Tensor sent = call.read(0).contiguous();
   Communicator::Splits splits{where.sent(), where.received()};
-  if (!outwards(call.op)) std::swap(splits.sent, splits.received);
+  if (call.op.purpose == Purpose::kFromExperts) std::swap(splits.sent, splits.received);
   check_rows(call.op, sent, sum(splits.sent));
   at::Tensor received = rows_like(sent, sum(splits.received));
   call.rank.groups.of(call.op).all_to_all(call.op, received, sent, std::move(splits));

@@ -64,9 +64,7 @@ void check_payload(const Operator& op, std::int64_t elements) {
 }
 
 void run_message(Call& call) {
-  const bool of_states = call.piece.name == "gather" || call.piece.name == "reduce" ||
-                         call.direction == Direction::kUpdate;
-  if (of_states) return run_state_message(call);
+  if (is_of_states(call.op.purpose)) return run_state_message(call);
   if (call.op.scheme == Scheme::kContext) return run_context_message(call);
   if (call.op.scheme == Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {

@@ -14,8 +14,7 @@ void run_context_message(Call& call);
 /// Messages between ranks that hold experts, of which the rows are data.
 void run_expert_message(Call& call);
 
-/// Messages about parameters and gradients (schemes data and control, and the small reductions of
-/// an update), told apart by their names.
+/// Messages about parameters, gradients and what a step shares at its end (`is_of_states`).
 void run_state_message(Call& call);
 
 /// Fails with `kRuntime` unless a payload has the operator's number of elements.
