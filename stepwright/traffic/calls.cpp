@@ -1,6 +1,6 @@
 #include "stepwright/traffic/calls.h"
 
-#include "stepwright/collective/wire.h"
+#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
@@ -27,16 +27,6 @@ std::int64_t partners(const StepProgram& program, const Stage& stage, const Oper
   if (is_transfer(op.kind)) return last > 0 ? 2 : 1;
   if (op.group == GroupKind::kEmbedding && stage.position != 0 && stage.position != last) return 1;
   return program.group_sizes[static_cast<std::size_t>(op.group)];
-}
-
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
 }
 
 }  // namespace
