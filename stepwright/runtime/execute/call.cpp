@@ -1,6 +1,6 @@
 #include "stepwright/runtime/execute/call.h"
 
-#include <fmt/format.h>
+#include "stepwright/model/parameters.h"
 
 namespace stepwright {
 
@@ -23,30 +23,28 @@ at::Tensor Call::weight(std::string_view name) const {
     return parameter->shaped(
         gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
   }
-  const StoredParameter& holder = parameter->owner != nullptr ? *parameter->owner : *parameter;
-  return parameter->shaped(holder.value);
+  return parameter->shaped(parameter->holder().value);
 }
 
-at::Tensor Call::weight() const {
-  return weight(piece.parameters.at(static_cast<std::size_t>(op.parameter)).name);
+const LocalParameter& Call::parameter() const {
+  return piece.parameters.at(static_cast<std::size_t>(op.parameter));
 }
 
-at::Tensor Call::bias() const { return weight(fmt::format("{}_bias", op.name)); }
+at::Tensor Call::weight() const { return weight(parameter().name); }
+at::Tensor Call::bias() const { return weight(bias_name(parameter().name)); }
+at::Tensor Call::gradient() const { return gradient(parameter().name); }
+at::Tensor Call::bias_gradient() const { return gradient(bias_name(parameter().name)); }
 
 at::Tensor Call::gradient(std::string_view name) const {
-  StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
+  StoredUnit& unit = rank.store.unit(item.units.front());
+  StoredParameter* parameter = unit.find(name);
   if (parameter == nullptr) return {};
   if (parameter->reduce_offset < 0) {
-    const StoredParameter& holder = parameter->owner != nullptr ? *parameter->owner : *parameter;
-    return parameter->shaped(holder.gradient);
+    return parameter->shaped(parameter->holder().gradient);
   }
   at::Tensor& leaving = gathered_writes.front()->value;
   if (!leaving.defined()) {
-    std::int64_t elements = 0;
-    for (const StoredParameter& each : rank.store.unit(item.units.front()).parameters) {
-      if (each.reduce_offset >= 0) elements += each.padded;
-    }
-    leaving = at::zeros({elements}, rank.options_of(rank.setting.gradient));
+    leaving = at::zeros({unit.leaving_elements}, rank.options_of(rank.setting.gradient));
   }
   return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
 }

@@ -14,18 +14,25 @@ struct Call : PlacedOperator {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Null in an update.
 
+  /// The operand at a place, in the order of the program; throws when there is none.
   [[nodiscard]] const at::Tensor& read(std::size_t i) const { return reads.at(i)->value; }
   /// Whether there is an operand at this place.
   [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
+  /// Sets the result at a place.
   void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
 
-  /// The parameter that the operator names, as a matrix, vector or stack of matrices.
+  /// The operator's parameter.
+  [[nodiscard]] const LocalParameter& parameter() const;
+  /// Its weight, as a matrix, vector or stack of matrices.
   [[nodiscard]] at::Tensor weight() const;
   /// Another parameter of the block; undefined when the block has none of this name.
   [[nodiscard]] at::Tensor weight(std::string_view name) const;
-  /// The bias beside the named parameter; undefined when there is none.
+  /// The bias beside it; undefined when there is none.
   [[nodiscard]] at::Tensor bias() const;
-  /// Where a parameter's gradient is added up; undefined when the block has none of this name.
+  /// Where their gradients are added up.
+  [[nodiscard]] at::Tensor gradient() const;
+  [[nodiscard]] at::Tensor bias_gradient() const;
+  /// That of another parameter of the block; undefined when the block has none of this name.
   [[nodiscard]] at::Tensor gradient(std::string_view name) const;
   /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
   [[nodiscard]] at::Tensor positions(std::int64_t rows) const;

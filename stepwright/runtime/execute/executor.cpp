@@ -1,8 +1,13 @@
 #include "stepwright/runtime/execute/executor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/memory/lifetimes.h"
 
 namespace stepwright {
 namespace {
@@ -11,25 +16,14 @@ void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-std::vector<std::vector<TensorId>> last_uses(const Template& piece) {
-  std::vector<std::int32_t> last(piece.tensors.size(), -1);
-  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    for (const TensorId id : piece.reads(op))
-      last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
-    for (const TensorId id : piece.writes(op))
-      last[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
+std::vector<std::vector<TensorId>> dying_after(const Template& piece) {
+  const std::vector<Life> lives = lives_of(piece);
+  std::vector<std::vector<TensorId>> dying(piece.operators.size());
+  for (std::size_t id = 0; id < lives.size(); ++id) {
+    if (lives[id].kept || lives[id].last < 0) continue;
+    dying[static_cast<std::size_t>(lives[id].last)].push_back(static_cast<TensorId>(id));
   }
-  for (const auto& kept : {piece.outputs, piece.saved}) {
-    for (const TensorId id : kept) last[static_cast<std::size_t>(id)] = -1;
-  }
-  std::vector<std::vector<TensorId>> dies(piece.operators.size());
-  for (std::size_t id = 0; id < last.size(); ++id) {
-    if (last[id] >= 0) {
-      dies[static_cast<std::size_t>(last[id])].push_back(static_cast<TensorId>(id));
-    }
-  }
-  return dies;
+  return dying;
 }
 
 }  // namespace
@@ -40,7 +34,7 @@ Executor::Executor(const StepProgram& program, const Stage& stage, Performer& pe
   for (const Template& piece : program.templates) {
     const bool computes = std::ranges::any_of(
         piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });
-    lives_.push_back({last_uses(piece), computes});
+    lives_.push_back({dying_after(piece), computes});
   }
 }
 
@@ -113,16 +107,26 @@ void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
         std::move(run.frames[static_cast<std::size_t>(source.item)]
                       .outputs[static_cast<std::size_t>(source.output)]);
   }
-  if (!piece.restored.empty()) {
-    const auto found = saved_.find({item.units.front(), run.micro_batch});
-    for (std::size_t i = 0; i < piece.restored.size(); ++i) {
-      frame.cells[static_cast<std::size_t>(piece.restored[i])] = std::move(found->second[i]);
-    }
-    saved_.erase(found);
-  }
+  if (!piece.restored.empty()) restore(run, item, frame);
   for (CellPtr& cell : frame.cells) {
     if (!cell) cell = std::make_shared<Cell>();
   }
+}
+
+void Executor::restore(const Run& run, const Item& item, Frame& frame) {
+  const Template& piece = piece_of(item);
+  const auto found = saved_.find({item.units.front(), run.micro_batch});
+  const std::size_t count = found == saved_.end() ? 0 : found->second.size();
+  if (count != piece.restored.size()) {
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("{} of block {}, micro-batch {}: restores {} tensors, {} are saved", piece.name,
+                    item.units.front(), run.micro_batch, piece.restored.size(), count));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    frame.cells[static_cast<std::size_t>(piece.restored[i])] = std::move(found->second[i]);
+  }
+  saved_.erase(found);
 }
 
 void Executor::issue(Run& run, std::size_t index) {

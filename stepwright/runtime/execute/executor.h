@@ -19,6 +19,8 @@ class Executor {
   Executor(const StepProgram& program, const Stage& stage, Performer& performer,
            Lanes::Compute compute, RankDevice& device);
 
+  /// Runs the whole schedule and waits for its end. Fails with `kRuntime` when a template restores
+  /// what none before it has saved; rethrows what the performer's work throws.
   void run_step();
 
  private:
@@ -40,13 +42,19 @@ class Executor {
     std::vector<Frame> frames;
     Ticket begin;  ///< When the compute stream has reached the slot.
   };
-  using SavedKey = std::pair<std::int32_t, std::int32_t>;  ///< Unit, micro-batch.
+  /// Templates of one block hand what they save from one to the next of the same micro-batch.
+  struct SavedKey {
+    std::int32_t unit;
+    std::int32_t micro_batch;
+    auto operator<=>(const SavedKey&) const = default;
+  };
 
   void run_slot(const Slot& slot);
   void issue(Run& run, std::size_t item);
   void issue_ahead(Run& run, std::size_t from);
   void bound_buffers(const Template& piece);
   void place_cells(Run& run, const Item& item, Frame& frame);
+  void restore(const Run& run, const Item& item, Frame& frame);
   void issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
                       const std::vector<Ticket>& before);
   Moment wait_for(const std::vector<Ticket>& before, Stream own);

@@ -1,19 +1,12 @@
 #include "stepwright/runtime/execute/held_performer.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "stepwright/runtime/messages/held_message.h"
 #include "stepwright/runtime/messages/neighbour.h"
 
 namespace stepwright {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 HeldPerformer::HeldPerformer(const HeldProgram& held, Groups& groups)
     : held_(held), groups_(groups) {}
@@ -23,7 +16,7 @@ Work HeldPerformer::issue(PlacedOperator placed) {
   if (placed.op.stream != Stream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
     send(ready);
-    done_ = Clock::now();
+    clock_.catch_up();
   };
 }
 
@@ -46,16 +39,9 @@ Work HeldPerformer::held_computation(const PlacedOperator& placed) {
   const auto index = static_cast<std::size_t>(&placed.op - placed.piece.operators.data());
   const double seconds =
       held_.times[static_cast<std::size_t>(placed.item.which)][index] / held_.scale;
-  return [this, seconds, issued = Clock::now()](Moment ready) {
-    hold(std::max(issued, ready), seconds);
+  return [this, seconds, issued = Moment::clock::now()](Moment ready) {
+    clock_.spend(std::max(issued, ready), seconds);
   };
-}
-
-/// Runs on the thread of the compute stream only.
-void HeldPerformer::hold(Moment earliest, double seconds) {
-  done_ = std::max(done_, earliest) +
-          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  std::this_thread::sleep_until(done_);
 }
 
 Work HeldPerformer::held_receive(const PlacedOperator& placed) {

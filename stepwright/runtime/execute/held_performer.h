@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "stepwright/plan/plan.h"
+#include "stepwright/runtime/execute/compute_clock.h"
 #include "stepwright/runtime/execute/performer.h"
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/runtime/messages/groups.h"
@@ -23,6 +24,7 @@ struct HeldProgram {
 /// issued, as a device's host does.
 class HeldPerformer : public Performer {
  public:
+  /// `held` names what outlives this, as `groups` does.
   HeldPerformer(const HeldProgram& held, Groups& groups);
 
   void begin_step() override {}
@@ -30,7 +32,6 @@ class HeldPerformer : public Performer {
   void end_step() override { groups_.finish(); }
 
  private:
-  void hold(Moment earliest, double seconds);
   [[nodiscard]] Work message(PlacedOperator placed);
   [[nodiscard]] Work held_computation(const PlacedOperator& placed);
   [[nodiscard]] Work held_receive(const PlacedOperator& placed);
@@ -39,9 +40,7 @@ class HeldPerformer : public Performer {
 
   HeldProgram held_;
   Groups& groups_;
-  /// When the compute stream has done what it held and sent so far. It does not move when a sleep
-  /// is too long, so that the next one is shorter.
-  Moment done_ = Moment::min();
+  ComputeClock clock_;
 };
 
 }  // namespace stepwright

@@ -1,17 +1,12 @@
 #include "stepwright/runtime/execute/paced_performer.h"
 
 #include <ATen/Parallel.h>
-#include <sys/prctl.h>
 
-#include <algorithm>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 namespace stepwright {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Seconds that the calling thread has had a processor.
 double processor_s() {
@@ -25,12 +20,12 @@ double processor_s() {
 PacedPerformer::PacedPerformer(Performer& inner, double pace) : inner_(inner), pace_(pace) {
   if (pace == 1) return;
   at::set_num_threads(1);
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // sleeps end on time
+  sleep_exactly();
 }
 
 void PacedPerformer::begin_step() {
   inner_.begin_step();
-  done_ = Clock::now();
+  clock_.catch_up();
 }
 
 Work PacedPerformer::issue(PlacedOperator placed) {
@@ -41,16 +36,14 @@ Work PacedPerformer::issue(PlacedOperator placed) {
   if (!sends) return [this, work = std::move(work)](Moment ready) { compute(work, ready); };
   return [this, work = std::move(work)](Moment ready) {
     work(ready);
-    done_ = Clock::now();
+    clock_.catch_up();
   };
 }
 
 void PacedPerformer::compute(const Work& work, Moment ready) {
   const double before = processor_s();
   work(ready);
-  const std::chrono::duration<double> taken(pace_ * (processor_s() - before));
-  done_ = std::max(done_, ready) + std::chrono::duration_cast<Clock::duration>(taken);
-  std::this_thread::sleep_until(done_);
+  clock_.spend(ready, pace_ * (processor_s() - before));
 }
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/runtime/execute/compute_clock.h"
 #include "stepwright/runtime/execute/performer.h"
 
 namespace stepwright {
@@ -24,10 +25,7 @@ class PacedPerformer : public Performer {
 
   Performer& inner_;
   double pace_;
-  /// When the stream would have done its work so far on a processor of its own. It does not move
-  /// when a computation had to wait for a processor or a sleep was too long; what follows catches
-  /// up.
-  Moment done_ = Moment::min();
+  ComputeClock clock_;
 };
 
 }  // namespace stepwright

@@ -60,6 +60,7 @@ class Performer {
   Performer(const Performer&) = delete;
   Performer& operator=(const Performer&) = delete;
 
+  /// Before the first operator of a step.
   virtual void begin_step() = 0;
   /// Called in the order of issue by the thread that walks the schedule.
   virtual Work issue(PlacedOperator placed) = 0;

@@ -22,12 +22,13 @@ struct GroupPlace {
 /// A moment on a queue of the device; null: nothing to wait for.
 using DeviceMark = std::shared_ptr<void>;
 
-/// Where a rank's tensors are and its operators run. `device_cpu.cpp` is built where PyTorch has no
-/// CUDA, `device_cuda.cpp` where it has.
+/// Where a rank's tensors are and its operators run. Where PyTorch has no CUDA,
+/// `rank_device_no_cuda.cpp` is built in place of `rank_device_cuda.cpp`.
 class RankDevice {
  public:
   virtual ~RankDevice() = default;
 
+  /// Where new tensors are made.
   [[nodiscard]] virtual at::Device place() const = 0;
   /// Whether operators only start when they are issued, so that the host runs ahead.
   [[nodiscard]] virtual bool runs_behind() const = 0;

@@ -14,6 +14,7 @@ class TensorPerformer : public Performer {
  public:
   /// The tokens of a micro-batch of the step in hand.
   using BatchOf = std::function<MicroBatch(std::int64_t micro_batch)>;
+  /// `rank` outlives this. `batch_of` is called once for each micro-batch of a step.
   TensorPerformer(RankState& rank, BatchOf batch_of);
 
   void begin_step() override { held_.begin_step(); }

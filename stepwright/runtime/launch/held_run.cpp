@@ -1,11 +1,10 @@
 #include "stepwright/runtime/launch/held_run.h"
 
-#include <sys/prctl.h>
-
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/checkpoint/durable_file.h"
+#include "stepwright/runtime/execute/compute_clock.h"
 #include "stepwright/runtime/execute/executor.h"
 #include "stepwright/runtime/execute/held_performer.h"
 #include "stepwright/runtime/measure/operator_times.h"
@@ -60,7 +59,7 @@ void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std
 
 void hold(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
           const Groups::World& world, const Reporter& report) {
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // of this thread and those that it starts: sleeps end on time
+  sleep_exactly();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
 }
 
