@@ -10,8 +10,10 @@ namespace stepwright {
 /// causal work.
 class Batches {
  public:
+  /// Of the ranks at `place`; `tokens` outlives this.
   Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
           const Coordinates& place);
+  /// The tokens of a step (from 0) that this rank takes as its `micro_batch`-th, on the CPU.
   [[nodiscard]] MicroBatch of(std::int64_t step, std::int64_t micro_batch);
 
  private:

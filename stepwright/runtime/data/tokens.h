@@ -31,6 +31,7 @@ class TokenFile {
   /// holds a token of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
 
+  /// Tokens in the file, and the one at an index below that.
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
 

@@ -14,7 +14,9 @@ namespace stepwright {
 /// process ends. Fails with `kInput` for an environment that no launcher makes.
 class JoinedWorld {
  public:
+  /// `timeout_s`: how long a rank waits for another one, here and in every message.
   JoinedWorld(const LaunchedRank& place, double timeout_s);
+  /// Alive as long as this.
   [[nodiscard]] const Groups::World& world() const { return world_; }
 
  private:

@@ -52,14 +52,10 @@ StepReport report_of(const RankState& rank, double time_s, double memory_bytes) 
 /// The parameters of this rank whose gradient is no number.
 std::string broken_gradients(RankState& rank) {
   std::string names;
-  for (const std::int32_t id : rank.store.order()) {
-    for (const StoredParameter& parameter : rank.store.unit(id).parameters) {
-      const at::Tensor& gradient = parameter.gradient;
-      if (parameter.owner != nullptr || !gradient.defined()) continue;
-      if (at::isfinite(gradient).all().item<bool>()) continue;
-      if (!names.empty()) return names + ", ...";
-      names = parameter.slice.name;
-    }
+  for (const StoredParameter* parameter : rank.store.own()) {
+    if (at::isfinite(parameter->gradient).all().item<bool>()) continue;
+    if (!names.empty()) return names + ", ...";
+    names = parameter->slice.name;
   }
   return names.empty() ? "none of this rank" : names;
 }

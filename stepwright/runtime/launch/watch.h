@@ -22,6 +22,7 @@ class Watch {
  public:
   /// Ends the process: prints the message, exits with the code.
   using End = std::function<void(const std::string& message, int code)>;
+  /// Watches from here on; `end` is called at most once, from any thread.
   Watch(const c10::intrusive_ptr<c10d::Store>& store, std::int64_t rank, std::int64_t size,
         End end);
   ~Watch();
@@ -36,6 +37,7 @@ class Watch {
   /// Marks that the calling thread waits for others while it lives.
   class Waiting {
    public:
+    /// `what`: as a message names it. `watch` may be null.
     Waiting(Watch* watch, const std::string& what);
     ~Waiting();
     Waiting(const Waiting&) = delete;

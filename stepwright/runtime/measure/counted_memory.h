@@ -20,8 +20,10 @@ struct CountedMemory {
   /// Bytes of `counted`, with what is shared and what kernels took.
   [[nodiscard]] double allocated_bytes() const;
 };
+/// The sum over all kinds.
 double total_bytes(const CountedMemory::Kinds& kinds);
 
+/// One rank in the file of a run.
 nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
 
 /// The file of a run (docs/formats.md, "Counted memory"): `ranks` holds each rank's JSON as text.

@@ -20,12 +20,14 @@ struct HeldBytes {
 /// the threads of all streams.
 class HeldTensors {
  public:
+  /// A result is held from here on, and no longer.
   void add(const at::Tensor& value, TensorKind kind);
   void remove(const at::Tensor& value, TensorKind kind);
   /// Compares what is held now with the largest moment.
   void note_peak();
   /// Forgets the largest moment.
   void begin_step();
+  /// The largest moment since `begin_step`.
   [[nodiscard]] HeldBytes at_peak() const;
 
  private:
@@ -43,7 +45,9 @@ struct AllocatedBytes {
 };
 /// Counts from here on; once in a process, before its first tensor.
 void count_allocations();
+/// 0 before `count_allocations`.
 AllocatedBytes allocated_bytes();
+/// The largest moment is now.
 void reset_allocated_peak();
 
 }  // namespace stepwright

@@ -1,7 +1,5 @@
 #include "stepwright/runtime/measure/logits_file.h"
 
-#include <system_error>
-
 #include "stepwright/checkpoint/shards.h"
 
 namespace stepwright {
@@ -31,10 +29,8 @@ void write_logits(const std::map<std::int32_t, at::Tensor>& logits,
   const at::Tensor values = all.view({-1, length, all.size(1)});
   const at::Tensor in = at::cat(tokens).view({-1, length});
   const at::Tensor out = at::cat(targets).view({-1, length});
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);  // as --weights, it replaces what is there
-  write_safetensors_file(path, {named("logits", "F64", values), named("tokens", "I64", in),
-                                named("targets", "I64", out)});
+  replace_safetensors_file(path, {named("logits", "F64", values), named("tokens", "I64", in),
+                                  named("targets", "I64", out)});
 }
 
 }  // namespace stepwright

@@ -16,17 +16,14 @@ CountedMemory::Kinds count_states(const RankState& rank) {
     if (!state.defined()) return;
     kinds[static_cast<std::size_t>(kind)] += static_cast<double>(state.nbytes());
   };
-  for (const std::int32_t id : rank.store.order()) {
-    for (const StoredParameter& parameter : rank.store.unit(id).parameters) {
-      if (parameter.owner != nullptr) continue;
-      add(MemoryKind::kParameters, parameter.value);
-      add(MemoryKind::kGradients, parameter.gradient);
-      if (!parameter.master.is_alias_of(parameter.value)) {
-        add(MemoryKind::kOptimizer, parameter.master);
-      }
-      add(MemoryKind::kOptimizer, parameter.first_moment);
-      add(MemoryKind::kOptimizer, parameter.second_moment);
+  for (const StoredParameter* parameter : rank.store.own()) {
+    add(MemoryKind::kParameters, parameter->value);
+    add(MemoryKind::kGradients, parameter->gradient);
+    if (!parameter->master.is_alias_of(parameter->value)) {
+      add(MemoryKind::kOptimizer, parameter->master);
     }
+    add(MemoryKind::kOptimizer, parameter->first_moment);
+    add(MemoryKind::kOptimizer, parameter->second_moment);
   }
   return kinds;
 }

@@ -12,6 +12,7 @@ namespace stepwright {
 /// Where the time of a rank's step went, beside what was predicted: seconds of a step, by kind of
 /// computation and by scheme of messages. Messages that run beside computations count in full.
 struct StepSummary {
+  /// Seconds of a step.
   struct Times {
     double predicted_s = 0;
     double measured_s = 0;

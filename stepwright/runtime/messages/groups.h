@@ -29,15 +29,19 @@ class Communicator {
   Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch,
                Payload payload);
 
+  /// Ranks of the group, and the place of this one among them.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
+  /// Ranks of the world, in the order of the group.
   [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
+  /// The calls so far.
   [[nodiscard]] ExecutedCommunicator log() const;
 
   /// In place.
   void all_reduce(const Operator& op, at::Tensor& buffer);
   /// `whole` holds the parts of all ranks in order.
   void all_gather(const Operator& op, at::Tensor& whole, at::Tensor part);
+  /// `whole` holds what each rank gets, in order; `part` becomes the sum of this rank's.
   void reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole);
   /// Equal parts to and from every rank.
   void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent);
@@ -46,16 +50,20 @@ class Communicator {
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> received;
   };
+  /// Both tensors hold rows by rank, as many as `splits` says.
   void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
   /// Waits for it only in `finish`.
   void send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
+  /// Returns when it is there. Tags match sends and receives of two ranks, whatever their order.
   void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
   /// A receive in two parts, so that the message may come before its turn.
   struct Expected {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
   };
+  /// Posts the receive; nothing is recorded yet.
   Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
+  /// Waits for it.
   void receive(const Operator& op, const Expected& expected);
   /// One step of a ring, to the next rank of the group and from the one before.
   void shift(const Operator& op, const at::Tensor& sent, at::Tensor& received);
@@ -85,6 +93,7 @@ class Communicator {
 /// that the order of calls on each is that of one stream.
 class Groups {
  public:
+  /// All ranks of a run, as one of them sees them.
   struct World {
     c10::intrusive_ptr<c10d::Store> store;
     std::int64_t rank = 0;
@@ -98,9 +107,11 @@ class Groups {
   Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
          const Stage& stage, RankDevice& device);
 
+  /// The one that carries an operator's messages; throws when the stage has no such operator.
   [[nodiscard]] Communicator& of(const Operator& op);
   /// All ranks, for what is no part of the step; not recorded. Null for one rank.
   [[nodiscard]] c10d::Backend* control() { return control_.get(); }
+  /// The calls so far, communicator by communicator.
   [[nodiscard]] std::vector<ExecutedCommunicator> logs() const;
   /// Waits for all sends of the step.
   void finish();

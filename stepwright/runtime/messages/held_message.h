@@ -12,7 +12,9 @@ class HeldMessage {
   /// A full buffer of about `bytes` in a group of `ranks`; parts are equal and not empty.
   HeldMessage(const Operator& op, double bytes, std::int64_t ranks);
 
+  /// Once, as the operator says.
   void send(Communicator& group);
+  /// Of the full buffer, rounded to whole parts.
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 
  private:

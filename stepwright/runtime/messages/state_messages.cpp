@@ -135,13 +135,6 @@ struct Leaving {
   at::Tensor gradient;
 };
 
-/// Whether a block's backward has gradients to hand over: one without experts has none where only
-/// those of experts leave.
-bool hands_over(const StoredUnit& unit) {
-  return std::ranges::any_of(unit.parameters,
-                             [](const StoredParameter& p) { return p.reduce_offset >= 0; });
-}
-
 /// Gradients that a reduction takes in: those that a backward handed over, or those held here.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   const bool expert = of_experts(call.op.group);
@@ -150,14 +143,15 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   for (const std::int32_t id : units(call)) {
     StoredUnit& unit = call.rank.store.unit(id);
     at::Tensor whole;
-    if (handed_over && hands_over(unit)) whole = call.gathered_reads.at(next++)->value;
+    // A block without experts hands nothing over where only gradients of experts leave.
+    if (handed_over && unit.leaving_elements > 0) whole = call.gathered_reads.at(next++)->value;
     for (StoredParameter& parameter : unit.parameters) {
       if (parameter.slice.expert != expert) continue;
-      StoredParameter* owner = parameter.owner != nullptr ? parameter.owner : &parameter;
+      StoredParameter* holder = &parameter.holder();
       if (handed_over) {
-        found.push_back({owner, whole.narrow(0, parameter.reduce_offset, parameter.padded)});
+        found.push_back({holder, whole.narrow(0, parameter.reduce_offset, parameter.padded)});
       } else if (parameter.owner == nullptr) {
-        found.push_back({owner, parameter.gradient});
+        found.push_back({holder, parameter.gradient});
       }
     }
   }
@@ -204,11 +198,7 @@ void gather_parameters(Call& call) {
   StoredUnit& unit = call.rank.store.unit(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
-    std::int64_t elements = 0;
-    for (const StoredParameter& parameter : unit.parameters) {
-      if (parameter.gather_offset >= 0) elements += parameter.padded;
-    }
-    whole = at::empty({elements}, call.rank.options_of(call.op.dtype));
+    whole = at::empty({unit.gathered_elements}, call.rank.options_of(call.op.dtype));
   }
   std::vector<at::Tensor> own;
   for (const StoredParameter* parameter : unit.used(expert)) own.push_back(parameter->value);
@@ -257,20 +247,20 @@ void reduce_small(Call& call, bool tied) {
 }  // namespace
 
 void run_state_message(Call& call) {
-  const std::string_view name = call.op.name;
   StepSums& sums = call.rank.sums;
-  if (name == "gradients") return reduce_gradients(call);
-  if (name == "parameters") return gather_parameters(call);
-  if (name == "parameters.updated") return gather_updated(call);
-  if (name == "gradients.replicated") return reduce_small(call, false);
-  if (name == "gradients.tied_table") return reduce_small(call, true);
-  if (name == "gradient_norm") {
-    return all_reduce_flat(call,
-                           {of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+  switch (call.op.purpose) {
+    case Purpose::kGatherParameters: return gather_parameters(call);
+    case Purpose::kGatherUpdated: return gather_updated(call);
+    case Purpose::kReduceGradients: return reduce_gradients(call);
+    case Purpose::kReduceReplicated: return reduce_small(call, false);
+    case Purpose::kReduceTiedTable: return reduce_small(call, true);
+    case Purpose::kShareNorm:
+      return all_reduce_flat(call,
+                             {of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+    case Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
+    default: break;
   }
-  if (name == "loss") return all_reduce_flat(call, {sums.loss});
-  throw Error(ErrorKind::kUnsupported,
-              fmt::format("{}: no message of this name is executed yet", name));
+  throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message about states", call.op.name));
 }
 
 }  // namespace stepwright

@@ -11,22 +11,6 @@
 namespace stepwright {
 namespace {
 
-/// Calls `act` with each parameter that has states here.
-template <class Act>
-void each_stored(RankState& rank, Act act) {
-  for (const std::int32_t id : rank.store.order()) {
-    for (StoredParameter& parameter : rank.store.unit(id).parameters) {
-      if (parameter.owner == nullptr) act(parameter);
-    }
-  }
-}
-
-/// The first element of what a rank holds of a state.
-std::int64_t first_element(const StoredParameter& parameter, Spread spread) {
-  const StateLayout& layout = *parameter.layout;
-  return layout.held(spread).first * (parameter.padded / layout.blocks());
-}
-
 /// The state's tensor on this rank, spread as the optimizer is.
 at::Tensor& state_of(StoredParameter& parameter, std::string_view state) {
   if (state == kWeightsState) return parameter.master;
@@ -38,7 +22,7 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const Spread spread = parameter.layout->sharding.optimizer;
   if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
   const std::vector<LocalRun> runs =
-      local_runs(parameter.slice, first_element(parameter, spread), parameter.master.numel());
+      local_runs(parameter.slice, parameter.first_element(spread), parameter.master.numel());
   const std::vector<Piece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = parameter.slice.name;
@@ -94,12 +78,12 @@ void load_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
   const std::vector<LocalRun> all =
-      local_runs(parameter.slice, first_element(parameter, sharding.parameters), exact.numel());
+      local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
   const at::Tensor weights = assemble(tensor, kWeightsState, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
   const std::vector<LocalRun> own = local_runs(
-      parameter.slice, first_element(parameter, sharding.optimizer), parameter.master.numel());
+      parameter.slice, parameter.first_element(sharding.optimizer), parameter.master.numel());
   for (const std::string& state : states) {
     if (state == kWeightsState) continue;
     at::Tensor& held = state_of(parameter, state);
@@ -124,9 +108,9 @@ std::vector<std::string> state_names(const RankState& rank) {
 StateCopy copy_states(RankState& rank) {
   StateCopy copy;
   const std::vector<std::string> states = state_names(rank);
-  each_stored(rank, [&](StoredParameter& parameter) {
-    copy_parameter(parameter, states, state_dtype(rank), copy);
-  });
+  for (StoredParameter* parameter : rank.store.own()) {
+    copy_parameter(*parameter, states, state_dtype(rank), copy);
+  }
   return copy;
 }
 
@@ -141,8 +125,9 @@ void load_states(RankState& rank, ShardReader& reader) {
     fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
                            fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
   }
-  each_stored(rank,
-              [&](StoredParameter& parameter) { load_parameter(parameter, index.states, reader); });
+  for (StoredParameter* parameter : rank.store.own()) {
+    load_parameter(*parameter, index.states, reader);
+  }
 }
 
 }  // namespace stepwright

@@ -27,6 +27,7 @@ struct ParameterSlice {
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;
 
+  /// Elements here, and of the whole parameter.
   [[nodiscard]] std::int64_t local_elements() const {
     return local_rows * local_columns * local_copies;
   }

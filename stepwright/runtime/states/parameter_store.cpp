@@ -14,9 +14,7 @@ std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t ran
 
 void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
   const InitialValues values(seed, parameter.slice.name, layers);
-  const std::int64_t block = parameter.padded / parameter.layout->blocks();
-  const std::int64_t first =
-      parameter.layout->held(parameter.layout->sharding.parameters).first * block;
+  const std::int64_t first = parameter.first_element(parameter.layout->sharding.parameters);
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
   const std::int64_t elements = parameter.slice.local_elements();
@@ -50,10 +48,7 @@ at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
 }
 
 at::Tensor StoredParameter::part(const at::Tensor& held, Spread from, Spread to) const {
-  const std::int64_t block = padded / layout->blocks();
-  const BlockRun coarse = layout->held(from);
-  const BlockRun fine = layout->held(to);
-  return held.narrow(0, (fine.first - coarse.first) * block, fine.count * block);
+  return held.narrow(0, first_element(to) - first_element(from), held_elements(to));
 }
 
 at::Tensor StoredParameter::optimizer_value() const {
@@ -83,7 +78,7 @@ std::vector<StoredParameter*> StoredUnit::used(bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
     if (parameter.slice.expert != expert) continue;
-    found.push_back(parameter.owner != nullptr ? parameter.owner : &parameter);
+    found.push_back(&parameter.holder());
   }
   return found;
 }
@@ -129,35 +124,32 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
     unit.parameters.push_back(std::move(parameter));
   }
   allocate_gradients(unit);
-  std::int64_t gathered = 0;
-  std::int64_t leaving = 0;
   for (const bool expert : {false, true}) {
     for (StoredParameter& parameter : unit.parameters) {
       if (parameter.slice.expert != expert) continue;
       if (expert ? setting_.gather_expert : setting_.gather_dense) {
-        parameter.gather_offset = gathered;
-        gathered += parameter.padded;
+        parameter.gather_offset = unit.gathered_elements;
+        unit.gathered_elements += parameter.padded;
       }
       if (expert ? setting_.reduce_expert : setting_.reduce_dense) {
-        parameter.reduce_offset = leaving;
-        leaving += parameter.padded;
+        parameter.reduce_offset = unit.leaving_elements;
+        unit.leaving_elements += parameter.padded;
       }
     }
   }
 }
 
 void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) const {
-  const StateLayout& layout = *parameter.layout;
-  const std::int64_t block = parameter.padded / layout.blocks();
-  const auto held = [&](Spread spread) { return layout.held(spread).count * block; };
-  parameter.value = zeros(held(layout.sharding.parameters), setting_.storage);
+  const Sharding& sharding = parameter.layout->sharding;
+  parameter.value = zeros(parameter.held_elements(sharding.parameters), setting_.storage);
   fill(parameter, seed, setting_.model->layers);
   const bool narrow = setting_.storage != setting_.exact;
   parameter.master = parameter.optimizer_value();
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
   if (optimizer_ == Optimizer::kSgd) return;
-  parameter.first_moment = zeros(held(layout.sharding.optimizer), setting_.exact);
-  parameter.second_moment = zeros(held(layout.sharding.optimizer), setting_.exact);
+  const std::int64_t moments = parameter.held_elements(sharding.optimizer);
+  parameter.first_moment = zeros(moments, setting_.exact);
+  parameter.second_moment = zeros(moments, setting_.exact);
 }
 
 /// Side by side, so that a message takes those of a block as they lie.
@@ -165,7 +157,7 @@ void ParameterStore::allocate_gradients(StoredUnit& unit) const {
   for (const bool expert : {false, true}) {
     const std::vector<StoredParameter*> parameters = unit.own(expert);
     const auto held = [](const StoredParameter& p) {
-      return p.layout->held(p.layout->sharding.gradients).count * (p.padded / p.layout->blocks());
+      return p.held_elements(p.layout->sharding.gradients);
     };
     std::int64_t elements = 0;
     for (const StoredParameter* parameter : parameters) elements += held(*parameter);
@@ -183,11 +175,17 @@ at::Tensor ParameterStore::zeros(std::int64_t elements, DType type) const {
 }
 
 void ParameterStore::zero_gradients() {
-  for (auto& [id, unit] : units_) {
-    for (StoredParameter& parameter : unit.parameters) {
-      if (parameter.gradient.defined()) parameter.gradient.zero_();
+  for (StoredParameter* parameter : own()) parameter->gradient.zero_();
+}
+
+std::vector<StoredParameter*> ParameterStore::own() {
+  std::vector<StoredParameter*> found;
+  for (const std::int32_t id : order_) {
+    for (StoredParameter& parameter : units_.at(id).parameters) {
+      if (parameter.owner == nullptr) found.push_back(&parameter);
     }
   }
+  return found;
 }
 
 }  // namespace stepwright

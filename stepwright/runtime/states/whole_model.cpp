@@ -1,11 +1,9 @@
 #include "stepwright/runtime/states/whole_model.h"
 
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "stepwright/core/error.h"
+#include "stepwright/checkpoint/shards.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
@@ -45,7 +43,7 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   const at::Tensor held =
       which == WholeState::kWeights ? parameter.master : parameter.optimizer_gradient();
   const at::Tensor exact = held.to(at::kCPU, at::kDouble).contiguous();
-  const std::int64_t first = layout.held(spread).first * (parameter.padded / layout.blocks());
+  const std::int64_t first = parameter.first_element(spread);
   auto* out = whole.data_ptr<double>();
   const auto* in = exact.data_ptr<double>();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
@@ -55,28 +53,17 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   }
 }
 
-void write_safetensors(const std::filesystem::path& path, const std::vector<Whole>& list,
-                       const std::vector<at::Tensor>& values) {
-  auto header = nlohmann::ordered_json::object();
-  std::int64_t offset = 0;
+void write_file(const std::filesystem::path& path, const std::vector<Whole>& list,
+                const std::vector<at::Tensor>& values) {
+  std::vector<ShardTensor> tensors;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::int64_t bytes = values[i].numel() * 8;
-    header[list[i].name] = {
-        {"dtype", "F64"}, {"shape", list[i].extents}, {"data_offsets", {offset, offset + bytes}}};
-    offset += bytes;
+    tensors.push_back(
+        {.name = list[i].name,
+         .dtype = "F64",
+         .shape = list[i].extents,
+         .bytes = {static_cast<const std::byte*>(values[i].const_data_ptr()), values[i].nbytes()}});
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  const auto size = static_cast<std::uint64_t>(text.size());
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(&size), sizeof(size));
-  out << text;
-  for (const at::Tensor& value : values) {
-    out.write(reinterpret_cast<const char*>(value.data_ptr<double>()), value.numel() * 8);
-  }
-  if (!out.flush()) {
-    throw Error(ErrorKind::kRuntime, path.string() + ": cannot be written");
-  }
+  replace_safetensors_file(path, tensors);
 }
 
 }  // namespace
@@ -85,10 +72,8 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
                        const std::filesystem::path& path) {
   const std::vector<Whole> list = whole_parameters(rank.job.model);
   std::map<std::string, std::vector<const StoredParameter*>> held;
-  for (const std::int32_t id : rank.store.order()) {
-    for (const StoredParameter& parameter : rank.store.unit(id).parameters) {
-      if (parameter.owner == nullptr) held[parameter.slice.name].push_back(&parameter);
-    }
+  for (const StoredParameter* parameter : rank.store.own()) {
+    held[parameter->slice.name].push_back(parameter);
   }
   std::vector<at::Tensor> values;
   for (const Whole& one : list) {
@@ -104,7 +89,7 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
     }
     values.push_back(std::move(whole));
   }
-  if (world.rank == 0) write_safetensors(path, list, values);
+  if (world.rank == 0) write_file(path, list, values);
 }
 
 }  // namespace stepwright
