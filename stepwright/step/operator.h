@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "stepwright/collective/wire.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 #include "stepwright/plan/grid.h"
@@ -73,6 +74,18 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kReceive, "receive"}};
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
+
+/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
+/// point.
+constexpr Collective collective_of(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kAllReduce: return Collective::kAllReduce;
+    case OperatorKind::kAllGather: return Collective::kAllGather;
+    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
+    case OperatorKind::kAllToAll: return Collective::kAllToAll;
+    default: return Collective::kPointToPoint;
+  }
+}
 
 enum class Phase : std::uint8_t {
   kForward,

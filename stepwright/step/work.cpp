@@ -134,16 +134,6 @@ double memory_bytes(const Operator& op) {
   return (passes(op) * width(op.dtype) + mask) * product({s.rows, s.columns});
 }
 
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
-}
-
 std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient) {
   const std::int64_t stored = size_bytes(storage, 1);
   const std::int64_t master = master_bytes(storage);

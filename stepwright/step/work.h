@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "stepwright/collective/wire.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
@@ -19,10 +18,6 @@ double flops(const Operator& op);
 /// Products narrower than 16 bits read stored operands of 16, write them narrow and read them again
 /// (the cast). 0 for communication.
 double memory_bytes(const Operator& op);
-
-/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
-/// point.
-Collective collective_of(OperatorKind kind);
 
 /// Bytes that an update moves per parameter (`Shape::inner` of kOptimizer): the gradient read; the
 /// master copy and, with Adam, both moments read and written; the stored parameter written when it

@@ -6,7 +6,6 @@
 #include "stepwright/core/named.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/step/work.h"
 #include "stepwright/study/study.h"
 
 namespace stepwright {

@@ -1,7 +1,5 @@
 #include "stepwright/traffic/calls.h"
 
-#include "stepwright/step/work.h"
-
 namespace stepwright {
 namespace {
 
