@@ -76,10 +76,10 @@ void read_operation(Node node, OperationConstants& operation) {
 
 /// NVSwitches from the third generation on add numbers (NVLink SHARP); they came with Hopper.
 bool switches_add(const Cluster& cluster) {
-  const std::string_view generation = device_defaults(cluster.device).generation;
-  return (generation == "H100" || generation == "B200") &&
+  const Generation generation = generation_of(cluster.device);
+  return (generation == Generation::kH100 || generation == Generation::kB200) &&
          std::ranges::any_of(cluster.levels, [](const Level& level) {
-           return level.name == "nvlink" && level.size >= kSwitchRanks && !level.mesh;
+           return level.links == Links::kNvlink && level.size >= kSwitchRanks && !level.mesh;
          });
 }
 

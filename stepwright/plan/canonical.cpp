@@ -3,6 +3,7 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/layer_split.h"
 
 namespace stepwright {
 namespace {

@@ -1,5 +1,7 @@
 #include "stepwright/plan/job.h"
 
+#include "stepwright/plan/layer_split.h"
+
 namespace stepwright {
 
 DType storage_type(DType precision) {

@@ -119,6 +119,17 @@ struct Overlap {
   auto operator<=>(const Overlap&) const = default;
 };
 
+/// Nothing beside computation, or all that can be.
+constexpr Overlap overlap_all(bool on) {
+  return {.gradients = on,
+          .parameters = on,
+          .tensor = on,
+          .tensor_gradients = on,
+          .context = on,
+          .expert = on,
+          .pipeline = on};
+}
+
 enum class Algorithm : std::uint8_t { kRing, kTwoLevel, kHoRing };
 inline constexpr Named<Algorithm> kAlgorithmNames[] = {{Algorithm::kRing, "ring"},
                                                        {Algorithm::kTwoLevel, "two-level"},
@@ -158,7 +169,8 @@ struct Plan {
   Overlap overlap;
   Algorithm data_algorithm = Algorithm::kRing;
   RankOrder rank_order;
-  std::vector<std::int64_t> layers;  ///< Per chunk in model order; empty: `even_split`.
+  std::vector<std::int64_t>
+      layers;  ///< Per chunk in model order; empty: `even_split` (plan/layer_split.h).
 
   auto operator<=>(const Plan&) const = default;
 };
@@ -186,14 +198,6 @@ std::optional<RankOrder> rank_order_of(std::string_view word);
 
 /// "none", "selective", "full", "every 2".
 std::string recompute_word(const Recompute& recompute);
-
-/// Layers of chunk `chunk` (0-based) when nothing is said: as even as possible, the surplus going
-/// to chunks in the middle (of two equally far the earlier), then to the first, never to the last:
-/// it has the head. Requires chunks >= 1.
-std::int64_t even_share(std::int64_t layers, std::int64_t chunks, std::int64_t chunk);
-
-/// `even_share` of all chunks.
-std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks);
 
 /// One line that names every choice; equal plans have equal text, ties are broken by it.
 std::string plan_text(const Plan& plan);

@@ -113,10 +113,7 @@ Recompute read_recompute(Node node) {
 }
 
 Overlap read_overlap(Node node) {
-  if (node.is_scalar()) {
-    const bool all = node.boolean();
-    return {all, all, all, all, all, all, all};
-  }
+  if (node.is_scalar()) return overlap_all(node.boolean());
   node.allow_only(
       {"gradients", "parameters", "tensor", "tensor_gradients", "context", "expert", "pipeline"});
   Overlap overlap;

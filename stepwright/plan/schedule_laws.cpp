@@ -13,7 +13,7 @@ bool interleaved(const Plan& plan) { return plan.schedule.kind == ScheduleKind::
 
 /// The plan without virtual stages.
 Plan plain(Plan plan) {
-  plan.schedule = {ScheduleKind::kOneForwardOneBackward, 1};
+  plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/memory/lifetimes.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -14,17 +15,6 @@ Setting block_setting(const Job& job, const Plan& plan) {
   setting.reduce_dense = setting.reduce_expert = false;
   setting.dense_blocks = setting.expert_blocks = 1;
   return setting;
-}
-
-std::vector<LayerClass> distinct_classes(const Architecture& model) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    const LayerClass which = model.layer_class(i);
-    if (std::find(classes.begin(), classes.end(), which) == classes.end()) {
-      classes.push_back(which);
-    }
-  }
-  return classes;
 }
 
 double sum(const KindBytes& bytes) {
@@ -97,7 +87,7 @@ BlockPairCost BlockPricer::price(const BlockPair& pair, const Layouts& layouts) 
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
   BlockCosts blocks;
-  for (const LayerClass which : distinct_classes(job_.model)) {
+  for (const LayerClass which : layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = unit_size(local_layer_parameters(setting, which));

@@ -7,16 +7,7 @@
 
 namespace stepwright {
 
-PipelinePricer::PipelinePricer(const Job& job) : job_(job) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < job.model.layers; ++i) {
-    const LayerClass which = job.model.layer_class(i);
-    auto found = std::find(classes.begin(), classes.end(), which);
-    if (found == classes.end()) found = classes.insert(classes.end(), which);
-    class_of_layer_.push_back(static_cast<std::int32_t>(found - classes.begin()));
-  }
-  classes_ = classes.size();
-}
+PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {
@@ -26,14 +17,14 @@ void PipelinePricer::count_layers(const Plan& plan) {
   for (std::size_t i = 0; i < split_.size(); ++i) {
     Content& content = contents_[i];
     content.layers = split_[i];
-    content.plain.assign(classes_, 0);
-    content.full.assign(classes_, 0);
+    content.plain.assign(layers_.classes.size(), 0);
+    content.full.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
       const bool full = plan.recompute.kind == RecomputeKind::kEvery
                             ? k % plan.recompute.every == 0
                             : plan.recompute.kind == RecomputeKind::kFull;
       auto& counts = full ? content.full : content.plain;
-      ++counts[static_cast<std::size_t>(class_of_layer_[layer])];
+      ++counts[layers_.class_of[layer]];
     }
   }
 }
@@ -41,7 +32,7 @@ void PipelinePricer::count_layers(const Plan& plan) {
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const Plan& plan, const Content& content) const {
   const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
-  for (std::size_t i = 0; i < classes_; ++i) {
+  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
                                                           {content.full[i], 2}};
@@ -50,12 +41,19 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       const BlockPairCost& cost = layer.costs[kind];
       chunk.forward.add(cost.forward, static_cast<double>(count));
       chunk.backward.add(cost.backward, static_cast<double>(count));
-      const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes;
+      // Layers that are not recomputed follow the last one that is.
+      const double after = kind == 2 && content.plain[i] > 0
+                               ? static_cast<double>((content.layers - 1) % plan.recompute.every) *
+                                     layer.costs[plain].forward.retained_bytes
+                               : 0;
+      const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes - after;
       chunk.peak_bytes = std::max(
           {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
+    if (held > 0) stage.least_block.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += held;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -75,13 +73,17 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     chunk.peak_bytes = std::max(
         {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
     stage.size += size;
+    stage.least_block.keep(size);
     ++stage.units;
   };
   if (first) {
     add(blocks.embedding, blocks.embedding_size);
   }
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
-  if (split_table && (first || last)) stage.tied_table = blocks.embedding_size.dense;
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
+  }
+  stage.head = stage.head || last;
 }
 
 /// Micro-batches of a chunk that wait for their backward at the fullest moment.
@@ -103,16 +105,13 @@ double PipelinePricer::in_flight(const Plan& plan, std::int64_t position,
 }
 
 double PipelinePricer::activations(const Plan& plan, std::int64_t position) const {
-  double kept = 0;
-  double beyond = 0;
+  // When all have come that wait at once, the first backward is that of the last chunk.
+  double bytes = chunks_.back().peak_bytes - chunks_.back().forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const double count = in_flight(plan, position, static_cast<std::int64_t>(i));
-    kept += count * chunks_[i].forward.retained_bytes;
-    if (count > 0) {
-      beyond = std::max(beyond, chunks_[i].peak_bytes - chunks_[i].forward.retained_bytes);
-    }
+    bytes +=
+        in_flight(plan, position, static_cast<std::int64_t>(i)) * chunks_[i].forward.retained_bytes;
   }
-  return kept + beyond;
+  return bytes;
 }
 
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/simulate/pricer.h"
 
 namespace stepwright {
@@ -50,8 +51,7 @@ class PipelinePricer {
   [[nodiscard]] double pace(double slowest_stage) const;
 
   const Job& job_;
-  std::vector<std::int32_t> class_of_layer_;
-  std::size_t classes_ = 0;
+  LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<Content> contents_;  ///< Per chunk of the model.
   std::vector<Chunk> chunks_;      ///< Of the position at hand.

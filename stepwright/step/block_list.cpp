@@ -99,7 +99,7 @@ TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
 
 std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
                                            const Progress& progress) {
-  const bool postponed = first && plan_.overlap.parameters && sharding_.gathers_after_step();
+  const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
   const TemplateId which = store_.gather(sharding_, block.size, postponed);
   if (which < 0) return -1;
@@ -153,8 +153,7 @@ Sequence SequenceWriter::forward(bool first) {
 Sequence SequenceWriter::backward(bool last) {
   Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_.index, .items = {}};
   const bool leaves = sharding_.reduces_each_backward();
-  const bool ends =
-      last && sharding_.reduces_last_backward() && (leaves || plan_.overlap.gradients);
+  const bool ends = last && sharding_.reduces_last_backward() && reduces_in_buckets(plan_);
   Progress progress;
   Bucket bucket;
   if (chunk_.sends) {
@@ -171,7 +170,8 @@ Sequence SequenceWriter::backward(bool last) {
     bucket.after = progress.source;
     const std::int32_t output = gradient_output(store_.templates(), block->backward);
     if (output >= 0) bucket.sources.push_back({progress.source, output});
-    if (bucket.elements >= plan_.gradient_bucket) append_reduction(sequence, bucket, ends);
+    if (fills_bucket(bucket.elements, plan_.gradient_bucket))
+      append_reduction(sequence, bucket, ends);
   }
   append_reduction(sequence, bucket, ends);
   if (chunk_.receives) append_send(sequence, Direction::kBackward, progress.source);

@@ -89,7 +89,7 @@ class ProgramBuilder {
                            .index = static_cast<std::int32_t>(chunk),
                            .receives = which > 0,
                            .sends = which + 1 < chunks() * stages()});
-    const bool postponed = plan_.overlap.parameters && sharding_.gathers_after_step();
+    const bool postponed = refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
@@ -108,8 +108,6 @@ class ProgramBuilder {
     if (split_table() && (first || last)) {
       what.tied_table = setting_.vocabulary * job_.model.hidden;
     }
-    what.reduce_last = !sharding_.reduces_each_backward() && !plan_.overlap.gradients;
-    what.gather = !plan_.overlap.parameters;
     what.loss = last;
     what.experts = job_.model.experts.has_value();
     Sequence sequence{.direction = Direction::kUpdate, .chunk = 0, .items = {}};

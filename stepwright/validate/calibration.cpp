@@ -158,7 +158,8 @@ class Calibrator {
     const Device device = built_in_device(out_.device);
     const TrainingConditions& built_in = built_in_conditions();
     entries_ = {
-        .device = conditions_of(built_in, device.name, device_defaults(device).generation),
+        .device =
+            conditions_of(built_in, device.name, name_of(kGenerationNames, generation_of(device))),
         .framework = conditions_of(built_in, Framework{.name = out_.framework, .version = ""})};
     entries_.device.device = out_.device;
     entries_.framework.framework = out_.framework;

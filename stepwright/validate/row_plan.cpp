@@ -73,7 +73,7 @@ std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
   if (plan.parallel.pipeline == 1) return std::nullopt;
   if (!row.chunks) return missing("vpp");
   plan.layers = row_layers(row, plan.parallel.pipeline);
-  if (*row.chunks > 1) plan.schedule = {ScheduleKind::kInterleaved, *row.chunks};
+  if (*row.chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = *row.chunks};
   return std::nullopt;
 }
 
@@ -88,8 +88,8 @@ void set_recompute(const RunRow& row, RowPlan& out) {
   if (words.text().starts_with("none")) return;
   if (const auto layers = words.number_after("full for")) {
     const std::int64_t stage = *row.layers / out.planned.plan.parallel.pipeline;
-    recompute = {RecomputeKind::kEvery,
-                 std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
+    recompute = {.kind = RecomputeKind::kEvery,
+                 .every = std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
     return;
   }
   if (words.has("full")) {

@@ -6,7 +6,7 @@ namespace stepwright {
 namespace {
 
 void interleave(Plan& plan, std::int64_t chunks) {
-  plan.schedule = {ScheduleKind::kInterleaved, chunks};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
 }
 
 std::vector<Break> grid_breaks() {
@@ -198,7 +198,7 @@ std::vector<Break> state_breaks() {
        },
        "expert_group 2, and small has no experts; nearest legal: expert group 1"},
       {Rule::kRecomputeEvery, false,
-       [](Job&, Plan& plan) { plan.recompute = {RecomputeKind::kEvery, 0}; },
+       [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
       {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
        "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},

@@ -109,7 +109,8 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
   EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeGroup));
   EXPECT_THAT(space.expert_group, ElementsAre(kNodeGroup));
-  EXPECT_THAT(space.recompute, ElementsAre(Recompute{}, Recompute{RecomputeKind::kEvery, 2}));
+  EXPECT_THAT(space.recompute,
+              ElementsAre(Recompute{}, Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_THAT(space.sequence_parallel, ElementsAre(true, false));
   EXPECT_THAT(space.accumulate, ElementsAre(DType::kFp32, DType::kBf16));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(10'000'000));
@@ -142,7 +143,7 @@ layers: [10, 22]
   EXPECT_THAT(space.sharding_group, ElementsAre(kNodeGroup));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(1'000'000));
   EXPECT_THAT(space.micro_batch, ElementsAre(2));
-  EXPECT_THAT(space.recompute, ElementsAre(Recompute{RecomputeKind::kEvery, 4}));
+  EXPECT_THAT(space.recompute, ElementsAre(Recompute{.kind = RecomputeKind::kEvery, .every = 4}));
   EXPECT_THAT(space.layers, ElementsAre(ElementsAre(10, 22)));
   EXPECT_THAT(read_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
 }

@@ -394,7 +394,7 @@ TEST(StepProgram, ExchangesOfHeadsSayWhatTheyMove) {
 TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
   const Job job = job_of("llama-3-70b", 8, 128, 4096);
   Plan plan = plan_of(job, 2, 4);
-  plan.schedule = {ScheduleKind::kInterleaved, 5};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 5};
   ASSERT_FALSE(illegal(job, plan));
   const StepProgram program = build_program(job, plan);
   for (const Stage& stage : program.stages) {
