@@ -7,16 +7,6 @@
 
 namespace stepwright {
 
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
-}
-
 CollectiveCost::CollectiveCost(const Cluster& cluster)
     : CollectiveCost(cluster, collectives_of(cluster)) {}
 

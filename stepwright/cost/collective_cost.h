@@ -20,10 +20,6 @@ struct OperatorTime {
   LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
 };
 
-/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
-/// point.
-Collective collective_of(OperatorKind kind);
-
 /// Prices messages on one cluster. Immutable, safe to share between threads; pricing allocates
 /// nothing. With the constants that were fitted for the cluster, else for its device, else with the
 /// documented default (`docs/models.md`).

@@ -26,7 +26,7 @@ Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const
 }
 
 std::vector<Place> Placement::holders(std::int64_t model_chunk) const {
-  std::vector<Place> places{on_route_of({0, 0}, model_chunk)};
+  std::vector<Place> places{holder(model_chunk)};
   if (kind_ == PlacementKind::kMirrored) places.push_back(on_route_of({0, 1}, model_chunk));
   return places;
 }

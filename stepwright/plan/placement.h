@@ -50,6 +50,10 @@ class Placement {
   [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
   /// Where a chunk of the model lies: one place, or two in a mirrored placement.
   [[nodiscard]] std::vector<Place> holders(std::int64_t model_chunk) const;
+  /// The first of them.
+  [[nodiscard]] Place holder(std::int64_t model_chunk) const {
+    return on_route_of({0, 0}, model_chunk);
+  }
 
   /// Where a forward goes on from here; nothing after the last chunk. It may be the same position:
   /// then nothing is sent.

@@ -103,21 +103,24 @@ std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end
             .elements = divide_up(end.partial, divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
+            .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
            {.group = GroupKind::kEmbedding,
             .elements = divide_up(end.tied_table, divisor),
             .type = plan.accumulate,
             .name = "gradients.tied_table",
+            .purpose = Purpose::kReduceTiedTable,
             .scheme = Scheme::kPipeline}}};
 }
 
 std::array<EndMessage, 3> step_numbers(const StepEnd& end, DType exact) {
-  const auto number = [&](GroupKind group, std::int64_t elements, std::string_view name) {
-    return EndMessage{group, elements, exact, name, Scheme::kControl};
+  const auto number = [&](GroupKind group, std::int64_t elements, std::string_view name,
+                          Purpose purpose) {
+    return EndMessage{group, elements, exact, name, purpose, Scheme::kControl};
   };
-  return {number(GroupKind::kNorm, 1, "gradient_norm"),
-          number(GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm"),
-          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss")};
+  return {number(GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
+          number(GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm", Purpose::kShareNorm),
+          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss)};
 }
 
 }  // namespace stepwright

@@ -123,6 +123,7 @@ struct EndMessage {
   std::int64_t elements = 0;  ///< 0: there is none.
   DType type{};
   std::string_view name;
+  Purpose purpose{};
   Scheme scheme{};
 };
 /// What a position has to sum at the end of a step.

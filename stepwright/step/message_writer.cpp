@@ -17,7 +17,8 @@ void MessageWriter::message(const GroupMessage& m) {
                     .dtype = m.dtype,
                     .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
                     .repeats = static_cast<std::int32_t>(pieces),
-                    .name = m.name};
+                    .name = m.name,
+                    .purpose = m.purpose};
   append(op);
 }
 

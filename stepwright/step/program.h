@@ -49,6 +49,8 @@ struct LocalParameter {
   bool tensor_replicated = false;  ///< Equal on all tensor ranks.
   bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
                                    ///< the rows (sequence parallelism) or of the heads.
+  bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
+                                   ///< summed over the ranks.
   bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
   std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
@@ -69,9 +71,10 @@ struct Template {
   std::vector<std::int32_t> edges;
   std::vector<TensorId> inputs;  ///< Alive before the first operator, handed over by the neighbour.
   std::vector<TensorId> outputs;  ///< Handed to the neighbour.
-  std::vector<TensorId> saved;    ///< Kept for the template that restores it.
-  /// Backward: the forward's `saved`, in the same order; of a split backward the weight gradients'
-  /// part restores what the data gradients' part saved.
+  /// Kept for the next template of the same block and micro-batch: by a forward for its backward,
+  /// by a data gradient for the weight gradient.
+  std::vector<TensorId> saved;
+  /// What the one before saved, in the same order; what is needed again after that is saved again.
   std::vector<TensorId> restored;
 
   [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {

@@ -19,7 +19,8 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
                        .columns = whole.columns,
                        .copies = whole.copies,
                        .expert = whole.expert,
-                       .tensor_replicated = !whole.expert && whole.split == Split::kReplicated};
+                       .tensor_replicated = !whole.expert && whole.split == Split::kReplicated,
+                       .row_parallel = whole.split == Split::kRow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
   if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);

@@ -10,13 +10,15 @@ namespace {
 struct Mark {
   Phase phase{};
   std::string_view name;
+  Purpose purpose{};
 };
 
 Mark mark_of(DataMoment moment) {
   switch (moment) {
-    case DataMoment::kEachUse: return {Phase::kForward, "parameters"};
-    case DataMoment::kAfterStep: return {Phase::kOptimizer, "parameters.updated"};
-    default: return {Phase::kWeightGradient, "gradients"};
+    case DataMoment::kEachUse: return {Phase::kForward, "parameters", Purpose::kGatherParameters};
+    case DataMoment::kAfterStep:
+      return {Phase::kOptimizer, "parameters.updated", Purpose::kGatherUpdated};
+    default: return {Phase::kWeightGradient, "gradients", Purpose::kReduceGradients};
   }
 }
 
@@ -47,7 +49,8 @@ void ShardingBuilder::add(MessageWriter& out, const StateSpread& spread, const U
                    .phase = mark.phase,
                    .stream = stream,
                    .bucket = bucket_elements(plan_, moment),
-                   .name = mark.name});
+                   .name = mark.name,
+                   .purpose = mark.purpose});
     }
   }
 }

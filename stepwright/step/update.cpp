@@ -31,6 +31,7 @@ void ShardingBuilder::add_end(MessageWriter& out, const EndMessage& message) con
                .dtype = message.type,
                .phase = Phase::kOptimizer,
                .name = message.name,
+               .purpose = message.purpose,
                .scheme = message.scheme});
 }
 

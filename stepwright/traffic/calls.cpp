@@ -2,8 +2,6 @@
 
 #include <map>
 
-#include "stepwright/collective/wire.h"
-
 namespace stepwright {
 namespace {
 
@@ -29,16 +27,6 @@ std::int64_t partners(const StepProgram& program, const Stage& stage, const Oper
   if (is_transfer(op.kind)) return last > 0 ? 2 : 1;
   if (op.group == GroupKind::kEmbedding && stage.position != 0 && stage.position != last) return 1;
   return program.group_sizes[static_cast<std::size_t>(op.group)];
-}
-
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
 }
 
 /// How often a rank of the stage sends what `op` of a template sends, by receiving position.

@@ -193,9 +193,8 @@ double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches) {
   const std::vector<double>& each = work.layer_s[recompute_index(choice.recompute.kind)];
-  const std::int64_t chunks = choice.schedule.chunks;
   const auto m = static_cast<double>(micro_batches);
-  const auto v = static_cast<double>(chunks);
+  const auto v = static_cast<double>(choice.schedule.chunks);
   const double all = layers.sum(each, 0, layers.layers()) + work.head_s;
   double slowest = all / static_cast<double>(pipeline);
   // A schedule that is played may fill and drain with less than whole passes.
@@ -204,9 +203,9 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
   if (choice.layers.empty()) {
     const Placement placement = placement_of(choice.schedule, pipeline);
     const LayerSplit split(layers.layers(), placement.model_chunks());
-    const std::int64_t last = placement.holders(placement.model_chunks() - 1).front().position;
+    const std::int64_t last = placement.holder(placement.model_chunks() - 1).position;
     const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
-    const std::int64_t full = placement.holders(fullest).front().position;
+    const std::int64_t full = placement.holder(fullest).position;
     for (const std::int64_t position : {last, split.surplus > 0 ? full : last}) {
       double own = position == last ? work.head_s : 0;
       for (std::int64_t i = 0; i < placement.chunks(); ++i) {
