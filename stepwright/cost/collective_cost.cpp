@@ -7,16 +7,6 @@
 
 namespace stepwright {
 
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
-}
-
 CollectiveCost::CollectiveCost(const Cluster& cluster)
     : CollectiveCost(cluster, collectives_of(cluster)) {}
 
@@ -34,10 +24,35 @@ CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants const
 
 OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
   if (message.layout.span < 0) return {};
-  const Routes routes = rates_.routes(message);
   const OperationConstants& constants = constants_.of(message.collective);
-  return {stepwright::seconds(routes, constants),
+  CollectiveMessage one = message;
+  one.algorithm = settled(message.algorithm, message.collective, rates_.form(message.layout));
+  const Routes routes = rates_.routes(one);
+  return {seconds(one, routes, constants),
           outside(routes, constants) ? LinkClass::kNetwork : LinkClass::kInside};
+}
+
+double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& routes,
+                               const OperationConstants& constants) const {
+  switch (message.algorithm) {
+    case Algorithm::kLibrary:
+    case Algorithm::kTwoLevel:
+    case Algorithm::kHoRing: return stepwright::seconds(routes, constants);
+    case Algorithm::kNvls:
+      if (constants.switch_share == 0) return stepwright::seconds(routes, constants);
+      [[fallthrough]];
+    case Algorithm::kRing:
+    case Algorithm::kTree: return stepwright::seconds(routes, constants, message.algorithm);
+    default: break;
+  }
+  if (in_library(message.algorithm, message.collective)) {
+    return stepwright::seconds(routes, constants);
+  }
+  const GroupLinks links = rates_.links(message, constants);
+  const ScheduleSpec spec{message.algorithm, message.collective, {links.members, links.nodes}};
+  return constants.protocols.back().start_us * 1e-6 +
+         closed_seconds(with_best_chunks(spec, links, message.payload_bytes), links,
+                        message.payload_bytes);
 }
 
 }  // namespace stepwright

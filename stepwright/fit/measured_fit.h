@@ -21,7 +21,7 @@ struct MeasuredLaw {
 /// Fitted laws of a cluster's own messages and computations.
 struct MeasuredFit {
   std::map<Collective, MeasuredLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
-  std::map<std::pair<Method, Collective>, MeasuredLaw<SampledLaw<ScheduleLaw>>> schedules;
+  std::map<std::pair<Algorithm, Collective>, MeasuredLaw<SampledLaw<ScheduleLaw>>> schedules;
   std::vector<MeasuredLaw<ComputationLaw>> computations;
   MeasuredOverlap overlap;
 };

@@ -64,12 +64,12 @@ void BlockCost::add(const BlockCost& other, double count) {
   peak_bytes = std::max(peak_bytes, other.peak_bytes);
 }
 
-BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
+BlockCost BlockPricer::price(const Template& piece, const Place& place) {
   BlockCost cost;
   times_.clear();
   for (const Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
-      times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
+      times_.push_back(cost_.price(op, place.layouts, place.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
     }
@@ -90,25 +90,26 @@ BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
   return cost;
 }
 
-BlockPairCost BlockPricer::price(const BlockPair& pair, const Layouts& layouts) {
-  return {price(pair.forward, layouts), price(pair.backward, layouts)};
+BlockPairCost BlockPricer::price(const BlockPair& pair, const Place& place) {
+  return {price(pair.forward, place), price(pair.backward, place)};
 }
 
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
+  const Place place{layouts, plan.collectives};
   BlockCosts blocks;
   for (const LayerClass which : distinct_classes(job_.model)) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = unit_size(local_layer_parameters(setting, which));
   }
-  blocks.embedding = price(build_embedding(setting), layouts);
-  blocks.head = price(build_head(setting, false), layouts);
+  blocks.embedding = price(build_embedding(setting), place);
+  blocks.head = price(build_head(setting, false), place);
   blocks.sent_bytes = static_cast<double>(
       build_send(setting, Direction::kForward).operators.front().payload_bytes());
   for (const Operator& op : build_receive(setting, Direction::kForward).operators) {
     if (op.kind == OperatorKind::kReceive) continue;
-    blocks.arrival_s += cost_.price(op, layouts, Algorithm::kRing).seconds;
+    blocks.arrival_s += cost_.price(op, place.layouts, place.collectives).seconds;
   }
   blocks.embedding_size = unit_size(local_embedding_parameters(setting));
   blocks.head_size = unit_size(local_head_parameters(setting, false));
@@ -122,7 +123,8 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
   if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
   const Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
-    layer.costs[index] = price(build_layer(setting, layer.which, kind), layouts);
+    layer.costs[index] =
+        price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
     layer.known[index] = true;
   }
 }

@@ -30,8 +30,13 @@ class BlockPricer {
   void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
 
  private:
-  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Layouts& layouts);
-  [[nodiscard]] BlockCost price(const Template& piece, const Layouts& layouts);
+  /// Where messages go, and what carries them out.
+  struct Place {
+    const Layouts& layouts;
+    const Collectives& collectives;
+  };
+  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Place& place);
+  [[nodiscard]] BlockCost price(const Template& piece, const Place& place);
 
   const Job& job_;
   const CostModel& cost_;

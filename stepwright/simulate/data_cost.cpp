@@ -58,7 +58,7 @@ class Messages {
     if (layout.size <= 1 || volume.elements <= 0) return;
     const auto seconds = [&](double count) {
       const OperatorTime time =
-          cost_.message(kind, bytes_of(volume.type, count), layout, plan_.data_algorithm);
+          cost_.message(kind, bytes_of(volume.type, count), layout, plan_.collectives.data);
       sum.link = std::max(sum.link, time.link);
       return time.seconds;
     };

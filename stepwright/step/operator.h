@@ -74,6 +74,18 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
 
+/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
+/// point.
+constexpr Collective collective_of(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kAllReduce: return Collective::kAllReduce;
+    case OperatorKind::kAllGather: return Collective::kAllGather;
+    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
+    case OperatorKind::kAllToAll: return Collective::kAllToAll;
+    default: return Collective::kPointToPoint;
+  }
+}
+
 enum class Phase : std::uint8_t {
   kForward,
   kDataGradient,
@@ -119,6 +131,17 @@ inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
     {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
+
+/// What a plan lets carry out the messages of a scheme, wherever it can (`settled`).
+constexpr Algorithm algorithm_of(const Collectives& collectives, Scheme scheme) {
+  switch (scheme) {
+    case Scheme::kTensor: return collectives.tensor;
+    case Scheme::kContext: return collectives.context;
+    case Scheme::kExpert: return collectives.expert;
+    case Scheme::kData: return collectives.data;
+    default: return Algorithm::kLibrary;
+  }
+}
 
 /// Resolved sizes of a computation on one rank; unused fields are 0.
 struct Shape {

@@ -1,8 +1,7 @@
 #include "stepwright/traffic/calls.h"
 
-#include "stepwright/collective/wire.h"
-
 namespace stepwright {
+
 namespace {
 
 /// How often a rank of the stage runs each template in a step.
@@ -29,19 +28,19 @@ std::int64_t partners(const StepProgram& program, const Stage& stage, const Oper
   return program.group_sizes[static_cast<std::size_t>(op.group)];
 }
 
-Collective collective_of(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
-  }
+void set_carrier(Call& call, const Grid& grid, const Carriers& carriers) {
+  const Operator& op = *call.op;
+  const Algorithm named = algorithm_of(carriers.collectives, op.scheme);
+  if (carriers.cluster == nullptr || named == Algorithm::kLibrary) return;
+  const Cluster& cluster = *carriers.cluster;
+  call.form = group_form(group_layout(cluster, grid.shape(op.group)), cluster);
+  call.algorithm = settled(named, collective_of(op.kind), call.form);
 }
 
 }  // namespace
 
-std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
+std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
+                           const Carriers& carriers) {
   const std::vector<std::int64_t> runs = template_runs(program, stage);
   std::vector<Call> calls;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
@@ -49,7 +48,10 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
     for (const Operator& op : program.templates[i].operators) {
       if (!is_communication(op.kind)) continue;
       const std::int64_t size = partners(program, stage, op);
-      if (size > 1) calls.push_back({&op, runs[i] * op.repeats, size});
+      if (size <= 1) continue;
+      set_carrier(
+          calls.emplace_back(Call{.op = &op, .count = runs[i] * op.repeats, .group_size = size}),
+          grid, carriers);
     }
   }
   return calls;
@@ -58,7 +60,11 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
 double sent_bytes(const Call& call) {
   if (call.op->kind == OperatorKind::kReceive) return 0;
   const auto payload_bytes = static_cast<double>(call.op->payload_bytes());
-  return sent_bytes(collective_of(call.op->kind), payload_bytes, call.group_size);
+  const Collective collective = collective_of(call.op->kind);
+  if (call.algorithm == Algorithm::kLibrary) {
+    return sent_bytes(collective, payload_bytes, call.group_size);
+  }
+  return sent_bytes(call.algorithm, collective, payload_bytes, call.form);
 }
 
 }  // namespace stepwright
