@@ -7,7 +7,7 @@ namespace stepwright {
 namespace {
 
 bool on_two_levels(const GroupForm& form) {
-  return form.members > 1 && form.nodes > 1 && form.even;
+  return form.members > 1 && form.nodes > 1 && form.even();
 }
 
 }  // namespace
@@ -20,12 +20,13 @@ bool covers(Algorithm algorithm, Collective collective) {
 
 bool suits(Algorithm algorithm, const GroupForm& form) {
   if (algorithm == Algorithm::kLibrary) return true;
-  if (form.members * form.nodes < 2) return false;
+  if (form.ranks < 2) return false;
   if (algorithm == Algorithm::kNvls) return form.inside_adds && form.members >= kAddingRanks;
   if (algorithm == Algorithm::kTree) return form.nodes > 1;
   const Generator& generator = generator_of(algorithm);
   if (generator.on_two_levels && !on_two_levels(form)) return false;
-  return generator.exists == nullptr || generator.exists(form.members, form.nodes);
+  if (generator.exists == nullptr) return true;
+  return form.even() ? generator.exists(form.members, form.nodes) : generator.exists(form.ranks, 1);
 }
 
 std::string_view needs(Algorithm algorithm) {

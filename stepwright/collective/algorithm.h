@@ -66,10 +66,13 @@ inline constexpr auto& kGeneratedNames = algorithm_table::kGenerated.names;
 
 /// How a group lies over the nodes of a cluster, as far as algorithms ask.
 struct GroupForm {
-  std::int64_t members = 1;  ///< Ranks on a node.
-  std::int64_t nodes = 1;
-  bool even = true;          ///< As many on each node.
+  std::int64_t ranks = 1;
+  std::int64_t members = 1;  ///< Of a node, at most.
+  std::int64_t nodes = 1;    ///< At least, where they have as many.
   bool inside_adds = false;  ///< Switches inside the nodes add.
+
+  /// As many ranks on each node.
+  [[nodiscard]] bool even() const { return members * nodes == ranks; }
 };
 
 /// Whether an algorithm carries out an operation at all; the library carries out all.

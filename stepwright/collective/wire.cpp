@@ -104,7 +104,7 @@ double sent_bytes(Algorithm algorithm, Collective collective, double payload_byt
   if (generator != nullptr && generator->sent != nullptr) {
     return payload_bytes * generator->sent(members, nodes);
   }
-  return sent_bytes(collective, payload_bytes, form.members * form.nodes);
+  return sent_bytes(collective, payload_bytes, form.ranks);
 }
 
 int levels_in_node(const Cluster& cluster) {
@@ -139,11 +139,10 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
 }
 
 GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_adds) {
-  GroupForm form{.members = members_in_node(layout, node_levels),
-                 .nodes = nodes_of(layout, node_levels),
-                 .inside_adds = inside_adds};
-  form.even = form.members * form.nodes == layout.size;
-  return form;
+  return {.ranks = layout.size,
+          .members = members_in_node(layout, node_levels),
+          .nodes = nodes_of(layout, node_levels),
+          .inside_adds = inside_adds};
 }
 
 GroupForm group_form(const GroupLayout& layout, const Cluster& cluster) {

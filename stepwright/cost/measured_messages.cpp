@@ -118,7 +118,8 @@ double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group
 std::optional<Algorithm> scheduled_method(Algorithm algorithm, Collective collective,
                                           const SocketGroup& group) {
   const Algorithm runs =
-      settled(algorithm, collective, {.members = group.members, .nodes = group.nodes});
+      settled(algorithm, collective,
+              {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
   if (runs == Algorithm::kLibrary || !in_process_group(runs, collective)) return std::nullopt;
   return runs;
 }

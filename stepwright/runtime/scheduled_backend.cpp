@@ -34,16 +34,16 @@ std::vector<std::int32_t> scheduled_tiers(Algorithm algorithm,
     if (i == 0 || node(i) != node(i - 1)) sizes.push_back(0);
     ++sizes.back();
   }
-  const GroupForm form{
-      .members = std::ranges::max(sizes),
-      .nodes = std::ssize(sizes),
-      .even = std::ranges::all_of(sizes, [&](auto size) { return size == sizes.front(); }),
-      .inside_adds = adds_inside(adding_switches(cluster))};
-  if (!form.even || !suits(algorithm, form)) return {};
+  const GroupForm form{.ranks = std::ssize(members),
+                       .members = std::ranges::max(sizes),
+                       .nodes = std::ssize(sizes),
+                       .inside_adds = adds_inside(adding_switches(cluster))};
+  if (!suits(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
     fail_unsupported(
         fmt::format("collectives: {} has no executor here", name_of(kAlgorithmNames, algorithm)));
   }
+  if (!form.even()) return {static_cast<std::int32_t>(members.size()), 1};
   return {sizes.front(), static_cast<std::int32_t>(sizes.size())};
 }
 

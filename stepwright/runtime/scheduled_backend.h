@@ -11,10 +11,10 @@
 
 namespace stepwright {
 
-/// {ranks of a node, nodes} of a group on a cluster in which the process group runs
-/// schedules of an algorithm: its ranks on a node follow each other, each node has as many, and
-/// they suit the algorithm; else empty, and the library runs all. Fails with `kUnsupported` for an
-/// algorithm that suits the group and that the process group cannot run.
+/// {ranks of a node, nodes} of a group in which the process group runs schedules of an algorithm,
+/// because it suits its ranks, which stand node by node; {ranks, 1} where nodes have unlike
+/// numbers; else empty, and the library runs all. Fails with `kUnsupported` for an algorithm that
+/// suits the group and that the process group cannot run.
 std::vector<std::int32_t> scheduled_tiers(Algorithm algorithm,
                                           const std::vector<std::int64_t>& members,
                                           const Cluster& cluster);

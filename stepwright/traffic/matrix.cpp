@@ -156,8 +156,10 @@ class TrafficMatrix::Collector {
   }
 
   void add_scheduled(const Call& call, const Extents& group) {
-    const std::vector<std::int32_t> tiers = {static_cast<std::int32_t>(call.form.members),
-                                             static_cast<std::int32_t>(call.form.nodes)};
+    const GroupForm& form = call.form;
+    const std::vector<std::int32_t> tiers = {
+        static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
+        static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
     flows_[{Reach::kAsScheduled, group, call.algorithm, collective_of(call.op->kind), tiers}] +=
         static_cast<double>(call.count * call.op->payload_bytes());
   }

@@ -241,7 +241,7 @@ TEST(JobFile, NamesWhatIsMissing) {
   EXPECT_THAT(missing("stepwright: job/1\n"), HasSubstr("the key 'model' is missing"));
   EXPECT_THAT(missing("model: llama-3-8b\n"), HasSubstr("the key 'stepwright' is missing"));
   EXPECT_THAT(missing("stepwright: plan/1\n"),
-              HasSubstr("stepwright: must be job/1; it is 'plan/1'"));
+              HasSubstr("stepwright: must be job/2 or job/1; it is 'plan/1'"));
   EXPECT_THAT(missing(""), HasSubstr("must be a mapping"));
 }
 

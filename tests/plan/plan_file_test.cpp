@@ -42,7 +42,7 @@ tensor_input: keep
 context_kind: ring
 micro_batch: 1
 schedule: {kind: 1f1b, chunks: 1, strands: 1}
-sharding: {states: IIG, group: 2, expert_group: 1}
+sharding: {states: IIG, group: 4, expert_group: 1}
 recompute: selective
 accumulate: fp32
 buckets: {gradients: 40e6, parameters: 30e6}
@@ -55,7 +55,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.tensor_input, TensorInput::kKeep);
   EXPECT_EQ(sharding_word(plan.sharding), "IIG");
-  EXPECT_EQ(plan.sharding.group, 2);
+  EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(plan.parameter_bucket, 30'000'000);
   EXPECT_FALSE(plan.overlap.pipeline);
