@@ -110,11 +110,11 @@ Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) 
   return plan;
 }
 
-/// Version 1 let the library carry out what the algorithm could not, and refused nothing.
+/// Version 1 let the library carry out what its two algorithms could not, and refused nothing.
 void settle_collectives(PlannedJob& planned) {
-  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives) {
-    planned.plan.collectives.data = Algorithm::kLibrary;
-  }
+  Algorithm& data = planned.plan.collectives.data;
+  if (data != Algorithm::kTwoLevel && data != Algorithm::kHoRing) return;
+  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives) data = Algorithm::kLibrary;
 }
 
 }  // namespace
