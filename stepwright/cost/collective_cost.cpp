@@ -24,11 +24,14 @@ CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants const
 
 OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
   if (message.layout.span < 0) return {};
+  if (message.algorithm != Algorithm::kLibrary &&
+      settled(message.algorithm, message.collective, rates_.form(message.layout)) !=
+          message.algorithm) {
+    return this->message({message.collective, message.payload_bytes, message.layout});
+  }
   const OperationConstants& constants = constants_.of(message.collective);
-  CollectiveMessage one = message;
-  one.algorithm = settled(message.algorithm, message.collective, rates_.form(message.layout));
-  const Routes routes = rates_.routes(one);
-  return {seconds(one, routes, constants),
+  const Routes routes = rates_.routes(message);
+  return {seconds(message, routes, constants),
           outside(routes, constants) ? LinkClass::kNetwork : LinkClass::kInside};
 }
 

@@ -201,7 +201,7 @@ TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
   for (const Strided group : {Strided{4, 8}, Strided{8, 1}}) {
     const GroupLayout layout = strided_layout(cluster, group.size, group.stride);
     const auto loads = [&](Algorithm algorithm) {
-      return level_loads(Collective::kAllReduce, carrier, kPayload, layout, kNodeLevels);
+      return level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
     };
     for (int i = 0; i < 4; ++i) {
       EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].bytes, loads(Algorithm::kRing)[i].bytes);

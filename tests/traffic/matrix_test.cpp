@@ -172,7 +172,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
   std::map<std::pair<std::int64_t, std::int64_t>, double> result;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     const Coordinates at = grid.coordinates(rank);
-    for (const Call& call : calls_of(program, program.stages[at.pipeline])) {
+    for (const Call& call : calls_of(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
       if (call.op->kind == OperatorKind::kSend) {
         const std::int64_t step =
