@@ -200,7 +200,7 @@ TEST(CollectiveCost, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
 TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
   CollectiveConstants constants = round_constants();
   of(constants, Collective::kAllReduce).switch_share = 0.5;
-  const Cluster cluster = load_cluster("dgx-h100", 1);
+  const Cluster cluster = load_cluster("dgx-h100", 2);
   const CollectiveMessage message{Collective::kAllReduce, kGibi, strided_layout(cluster, 8, 1),
                                   Algorithm::kNvls};
   // The GiB goes up once at half of 450e9, seven hops there and back.

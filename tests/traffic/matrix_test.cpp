@@ -198,7 +198,7 @@ TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
   std::mt19937 random(1);
   for (int i = 0; i < 100; ++i) {
     Plan plan = any_plan(random);
-    plan.collectives.data = Algorithm::kRing;
+    plan.collectives.data = Algorithm::kLibrary;
     const StepProgram program = program_of(plan, any_messages(random), 2);
     const TrafficMatrix matrix(program, Grid(plan), cluster_of(1, 1), plan.collectives);
     auto expected = listed(plan, program);
