@@ -99,7 +99,7 @@ class Export : public Command {
         ->check(CLI::IsMember(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->check(CLI::IsMember(words_of(kMethodNames)));
+        ->check(CLI::IsMember(words_of(kGeneratedNames)));
     app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',');
     app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
   }
@@ -132,7 +132,7 @@ class Export : public Command {
          {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {
       if (missing) fail_input(fmt::format("{} is required for --to {}", option, to_));
     }
-    const ScheduleSpec spec{value_of(kMethodNames, method_),
+    const ScheduleSpec spec{value_of(kGeneratedNames, method_),
                             value_of(kExportedCollectives, collective_), tiers_, chunks_};
     if (const auto reason = why_not(spec)) fail_input(*reason);
     if (ranks_of(spec) > kMostExportedRanks) {

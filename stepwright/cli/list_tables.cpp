@@ -20,7 +20,11 @@ using Json = nlohmann::ordered_json;
 /// FLOPs per token are told at this length, or at the model's own where that is shorter.
 constexpr std::int64_t kLength = 4096;
 
-constexpr std::string_view kNvls = "reductions in the NVSwitch";
+/// The collectives of a training step.
+constexpr Named<Collective> kListedCollectives[] = {{Collective::kAllReduce, "all_reduce"},
+                                                    {Collective::kAllGather, "all_gather"},
+                                                    {Collective::kReduceScatter, "reduce_scatter"},
+                                                    {Collective::kAllToAll, "all_to_all"}};
 
 Json described(const ScheduleWord& word, bool supported) {
   return {{"name", word.name}, {"supported", supported}, {"description", word.text}};
@@ -103,16 +107,39 @@ Json schedules_json() {
   return schedules;
 }
 
+namespace {
+
+/// Who carries out an operation by an algorithm.
+Json runners(Algorithm algorithm, Collective collective) {
+  Json who = Json::array();
+  if (!covers(algorithm, collective)) return who;
+  if (in_library(algorithm, collective)) who.push_back("library");
+  if (algorithm == Algorithm::kLibrary) return who;
+  if (in_process_group(algorithm, collective)) who.push_back("stepwright");
+  const bool exported = algorithm != Algorithm::kNvls;
+  if (exported) who.push_back("msccl");
+  return who;
+}
+
+}  // namespace
+
 Json collectives_json() {
   Json collectives = Json::array();
-  const auto add = [&](std::string_view name, std::string_view text, bool schedule) {
-    const bool in_plans = std::ranges::find(kAlgorithmNames, name, &Named<Algorithm>::name) !=
-                          std::end(kAlgorithmNames);
-    collectives.push_back(
-        {{"name", name}, {"supported", in_plans}, {"schedule", schedule}, {"description", text}});
-  };
-  for (const auto& [method, name] : kMethodNames) add(name, described(method), true);
-  add("nvls", kNvls, false);
+  for (const auto& [algorithm, name] : kAlgorithmNames) {
+    Json operations = Json::object();
+    for (const auto& [collective, word] : kListedCollectives) {
+      Json who = runners(algorithm, collective);
+      if (!who.empty()) operations[std::string(word)] = std::move(who);
+    }
+    const bool schedule = std::ranges::find(kGeneratedNames, algorithm, &Named<Algorithm>::value) !=
+                          std::end(kGeneratedNames);
+    collectives.push_back({{"name", name},
+                           {"supported", true},
+                           {"schedule", schedule},
+                           {"description", described(algorithm)},
+                           {"needs", needs(algorithm)},
+                           {"runs", std::move(operations)}});
+  }
   return collectives;
 }
 
@@ -169,13 +196,21 @@ std::string shardings_text(const Json& shardings) {
 }
 
 std::string collectives_text(const Json& entries) {
-  Table table{.columns = {{"name"}, {"in plans"}, {"schedule"}, {"what it is"}}, .rows = {}};
-  const auto yes = [](const Json& entry, const char* key) {
-    return entry.at(key).get<bool>() ? "yes" : "no";
-  };
+  Table table{.columns = {{"name"}}, .rows = {}};
+  for (const auto& [collective, name] : kListedCollectives) {
+    table.columns.push_back({std::string(name)});
+  }
+  table.columns.push_back({"needs"});
+  table.columns.push_back({"what it is"});
   for (const Json& entry : entries) {
-    table.rows.push_back({word_of(entry, "name"), yes(entry, "supported"), yes(entry, "schedule"),
-                          word_of(entry, "description")});
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(word_of(entry, "name"));
+    for (const auto& [collective, name] : kListedCollectives) {
+      const auto found = entry.at("runs").find(std::string(name));
+      row.push_back(found == entry.at("runs").end() ? "-" : joined(*found));
+    }
+    row.push_back(word_of(entry, "needs"));
+    row.push_back(word_of(entry, "description"));
   }
   return to_text(table);
 }

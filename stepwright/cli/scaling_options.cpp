@@ -93,7 +93,7 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->check(CLI::IsMember(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->check(CLI::IsMember(names_in(kMethodNames)));
+      ->check(CLI::IsMember(names_in(kGeneratedNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
       ->check(CLI::Range(0.0, 1.0))
@@ -127,7 +127,7 @@ ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
   if (payloads_.empty()) setting.payloads_bytes = {kDefaultPayload};
   setting.collectives = named_in(kScaledCollectives,
                                  operations_.empty() ? names_in(kScaledCollectives) : operations_);
-  setting.methods = named_in(kMethodNames, schedules_);
+  setting.methods = named_in(kGeneratedNames, schedules_);
   return setting;
 }
 

@@ -25,9 +25,9 @@ std::string gain_text(const std::optional<double>& gain) {
 }
 
 /// The schedules that at least one point has.
-std::vector<Method> methods_of(ScalingRows points) {
-  std::vector<Method> methods;
-  for (const auto& [method, name] : kMethodNames) {
+std::vector<Algorithm> methods_of(ScalingRows points) {
+  std::vector<Algorithm> methods;
+  for (const auto& [method, name] : kGeneratedNames) {
     const auto has = [&](const ScalingPoint& point) { return point.seconds(method).has_value(); };
     if (std::ranges::any_of(points, has)) methods.push_back(method);
   }
@@ -35,13 +35,13 @@ std::vector<Method> methods_of(ScalingRows points) {
 }
 
 Table table_of(ScalingRows points) {
-  const std::vector<Method> methods = methods_of(points);
+  const std::vector<Algorithm> methods = methods_of(points);
   const bool reduces = points.front().adding_network_s.has_value();
   Table table{.columns = {{"nodes", Align::kRight}, {"GPUs", Align::kRight}}, .rows = {}};
   const auto add_column = [&](std::string_view name) {
     table.columns.push_back({std::string(name), Align::kRight});
   };
-  for (const Method method : methods) add_column(name_of(kMethodNames, method));
+  for (const Algorithm method : methods) add_column(name_of(kAlgorithmNames, method));
   add_column("least");
   if (reduces) add_column("adding network");
   if (reduces) add_column("adding switches");
@@ -49,7 +49,7 @@ Table table_of(ScalingRows points) {
   table.columns.push_back({"by"});
   for (const ScalingPoint& point : points) {
     std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
-    for (const Method method : methods) row.push_back(seconds_text(point.seconds(method)));
+    for (const Algorithm method : methods) row.push_back(seconds_text(point.seconds(method)));
     row.push_back(format_time(point.least.any_s));
     if (reduces) row.push_back(seconds_text(point.adding_network_s));
     if (reduces) row.push_back(seconds_text(point.adding_switches_s));
@@ -77,7 +77,7 @@ std::string head_text(const ScalingStudy& study) {
 std::string differences_text(const ScalingStudy& study) {
   std::string text;
   for (const auto& [method, difference] : study.differences()) {
-    text += fmt::format("{}{} {:.2f} %", text.empty() ? "" : ", ", name_of(kMethodNames, method),
+    text += fmt::format("{}{} {:.2f} %", text.empty() ? "" : ", ", name_of(kAlgorithmNames, method),
                         100 * difference);
   }
   if (text.empty()) return text;

@@ -25,7 +25,7 @@ void write_prediction_trace(const Prediction& prediction, std::ostream& out) {
   const Plan& plan = prediction.planned.plan;
   const Grid grid(plan);
   const Prices prices = price_operators(prediction.program, CostModel(job),
-                                        group_layouts(job.cluster, grid), plan.data_algorithm);
+                                        group_layouts(job.cluster, grid), plan.collectives);
   const TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline), .prices = &prices};
   write_trace(prediction.program, prediction.simulation, options, out);
 }

@@ -32,8 +32,9 @@ class Traffic : public Command {
     const PlannedJob planned = load_legal_plan(plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
-    const Ledger messages = ledger(program, rank_, grid);
-    const TrafficMatrix matrix(program, grid, planned.job.cluster, planned.plan.data_algorithm);
+    const Ledger messages =
+        ledger(program, rank_, grid, {&planned.job.cluster, planned.plan.collectives});
+    const TrafficMatrix matrix(program, grid, planned.job.cluster, planned.plan.collectives);
     std::optional<LinkLoads> loads;
     if (links_) loads = link_loads(matrix, planned.job.cluster);
     if (!matrix_.empty()) {

@@ -46,13 +46,13 @@ double rings_s(const ClosedTerms& t) {
   return std::max(round_s(t, alone, across), t.members > 1 ? paced : 0);
 }
 
-double direct_s(const ClosedTerms& t, Collective collective) {
+double direct_s(const ClosedTerms& t) {
   if (t.ranks == 1) return 0;
   const ChunkHop& first = t.members > 1 ? t.inside : t.rail;
   const ChunkHop& last = t.nodes > 1 ? t.rail : t.inside;
   const double once =
       t.chunks * ((t.members - 1) * t.inside.bytes_s + (t.ranks - t.members) * t.rail.bytes_s);
-  if (!both_ways(collective)) return once + last.latency_s;
+  if (!both_ways(t.spec.collective)) return once + last.latency_s;
   // The first chunk's sum, or the last chunk's, is what the second half waits for.
   const double turned = once - (t.chunks - 1) * last.bytes_s + last.latency_s;
   const double by_first = std::max(once, turned) + once;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stepwright/collective/closed_terms.h"
+#include "stepwright/collective/generators.h"
 #include "stepwright/collective/wire.h"
 
 namespace stepwright {
@@ -53,18 +53,7 @@ GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_
 double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes) {
   const ClosedTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
-  switch (spec.method) {
-    case Method::kRing: return ring_s(terms);
-    case Method::kRings: return rings_s(terms);
-    case Method::kHalvingDoubling: return halving_doubling_s(terms);
-    case Method::kTree: return tree_s(terms);
-    case Method::kDirect: return direct_s(terms, spec.collective);
-    case Method::kTwoLevel: return two_level_s(terms, spec);
-    case Method::kRailHalving: return rail_halving_s(terms);
-    case Method::kHoRing: return ho_ring_s(terms, spec);
-    case Method::kRelay: return relay_s(terms);
-  }
-  return 0;
+  return generator_of(spec.method).seconds(terms);
 }
 
 ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes) {
@@ -84,9 +73,9 @@ ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double
 
 ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links,
                               double payload_bytes) {
-  ScheduleSpec best{Method::kRing, collective, {links.members, links.nodes}};
+  ScheduleSpec best{Algorithm::kRing, collective, {links.members, links.nodes}};
   double least = -1;
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, collective, {links.members, links.nodes}};
     if (why_not(spec)) continue;
     const ScheduleSpec chunked = with_best_chunks(spec, links, payload_bytes);

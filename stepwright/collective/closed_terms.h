@@ -18,8 +18,9 @@ inline bool both_ways(Collective collective) { return collective == Collective::
 
 /// What all formulas of a spec share.
 struct ClosedTerms {
-  ClosedTerms(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes)
-      : members(links.members),
+  ClosedTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
+      : spec(of),
+        members(links.members),
         nodes(links.nodes),
         ranks(members * nodes),
         chunks(spec.chunks),
@@ -36,6 +37,7 @@ struct ClosedTerms {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
+  const ScheduleSpec& spec;  ///< Outlives the terms.
   double members;
   double nodes;
   double ranks;
@@ -57,12 +59,12 @@ inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.insid
 
 /// The formulas of the tiered algorithms (`closed_tiered.cpp`) and of the others
 /// (`closed_flat.cpp`), for at least two ranks.
-double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec);
+double two_level_s(const ClosedTerms& t);
 double rail_halving_s(const ClosedTerms& t);
-double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec);
+double ho_ring_s(const ClosedTerms& t);
 double ring_s(const ClosedTerms& t);
 double rings_s(const ClosedTerms& t);
-double direct_s(const ClosedTerms& t, Collective collective);
+double direct_s(const ClosedTerms& t);
 double halving_doubling_s(const ClosedTerms& t);
 double tree_s(const ClosedTerms& t);
 double relay_s(const ClosedTerms& t);

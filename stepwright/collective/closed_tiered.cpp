@@ -70,7 +70,8 @@ double ho_all_reduce_s(const ClosedTerms& t, double pass) {
 
 }  // namespace
 
-double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec) {
+double ho_ring_s(const ClosedTerms& t) {
+  const ScheduleSpec& spec = t.spec;
   const double pass = pass_s(t, spec.inner);
   if (t.members == 1) return chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
   if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
@@ -78,9 +79,9 @@ double ho_ring_s(const ClosedTerms& t, const ScheduleSpec& spec) {
   return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);
 }
 
-double two_level_s(const ClosedTerms& t, const ScheduleSpec& spec) {
-  if (t.nodes == 1) return ho_ring_s(t, spec);
-  const double inside = t.nodes * t.chunks * pass_s(t, spec.inner) + end_latency(t);
+double two_level_s(const ClosedTerms& t) {
+  if (t.nodes == 1) return ho_ring_s(t);
+  const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
   return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 

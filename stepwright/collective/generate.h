@@ -3,40 +3,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "stepwright/collective/algorithm.h"
 #include "stepwright/collective/schedule.h"
 #include "stepwright/collective/tiered.h"
-#include "stepwright/core/named.h"
 
 namespace stepwright {
 
-/// The algorithms that a schedule can be generated for; each is documented in the file of its name.
-enum class Method : std::uint8_t {
-  kRing,
-  kRings,
-  kHalvingDoubling,
-  kTree,
-  kDirect,
-  kTwoLevel,
-  kRailHalving,
-  kHoRing,
-  kRelay,
-};
-inline constexpr Named<Method> kMethodNames[] = {{Method::kRing, "ring"},
-                                                 {Method::kRings, "rings"},
-                                                 {Method::kHalvingDoubling, "halving-doubling"},
-                                                 {Method::kTree, "tree"},
-                                                 {Method::kDirect, "direct"},
-                                                 {Method::kTwoLevel, "two-level"},
-                                                 {Method::kRailHalving, "rail-halving"},
-                                                 {Method::kHoRing, "ho-ring"},
-                                                 {Method::kRelay, "relay"}};
-
 /// What a schedule is generated from.
 struct ScheduleSpec {
-  Method method{};
+  Algorithm method{};  ///< One of `kGeneratedNames`.
   Collective collective{};
   /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
   /// {8, 4}: four nodes of eight. Flat algorithms take only the product.
@@ -55,7 +32,7 @@ std::int32_t chunks_of(double block_bytes, double chunk_bytes);
 /// Ranks of a spec.
 std::int32_t ranks_of(const ScheduleSpec& spec);
 
-/// Pieces of a rank's block: its chunks, for each ring of `kRings`.
+/// Pieces of a rank's block: its chunks, for each of the parts that the algorithm cuts it into.
 std::int32_t block_pieces(const ScheduleSpec& spec);
 
 /// Why there is no such schedule; nothing when there is one. Pieces of all ranks' buffers, and so
@@ -71,9 +48,6 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 
 /// The whole schedule. Throws as `schedule_frame`.
 CollectiveSchedule generate(const ScheduleSpec& spec);
-
-/// What an algorithm does, with its steps and bytes, in one line.
-std::string_view described(Method method);
 
 /// The most consecutive ranks that share a unit wherever units have these numbers of ranks: the
 /// inner group of a two-level algorithm over unevenly filled nodes, which falls back to it. {8, 8,

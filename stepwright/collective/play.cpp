@@ -267,7 +267,7 @@ double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
 }
 
 bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster) {
-  if (spec.method == Method::kTree) return false;
+  if (spec.method == Algorithm::kTree) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
@@ -286,7 +286,7 @@ double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
     node.ranks.push_back(schedule_rank(spec, rank));
   }
   const bool halves =
-      spec.method == Method::kHalvingDoubling || spec.method == Method::kRailHalving;
+      spec.method == Algorithm::kHalvingDoubling || spec.method == Algorithm::kRailHalving;
   return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "stepwright/cluster/adding_switches.h"
+#include "stepwright/collective/generators.h"
+
 namespace stepwright {
 namespace {
 
@@ -90,6 +93,20 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
   return passes(collective) * share_of_others(size) * payload_bytes;
 }
 
+double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
+                  const GroupForm& form) {
+  const auto members = static_cast<double>(form.members);
+  const auto nodes = static_cast<double>(form.nodes);
+  if (algorithm == Algorithm::kNvls) {
+    return payload_bytes * (members + 1 + 2 * (nodes - 1) / nodes) / members;
+  }
+  const Generator* generator = find_generator(algorithm);
+  if (generator != nullptr && generator->sent != nullptr) {
+    return payload_bytes * generator->sent(members, nodes);
+  }
+  return sent_bytes(collective, payload_bytes, form.ranks);
+}
+
 int levels_in_node(const Cluster& cluster) {
   int levels = 0;
   for (const Level& level : cluster.levels) {
@@ -106,7 +123,7 @@ std::int64_t nodes_of(const GroupLayout& layout, int node_levels) {
   return units(layout, members_in_node(layout, node_levels));
 }
 
-LevelLoads level_loads(Collective collective, Carrier carrier, double payload_bytes,
+LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
                        const GroupLayout& layout, int node_levels) {
   if (layout.span < 0) return {};
   switch (collective) {
@@ -116,8 +133,20 @@ LevelLoads level_loads(Collective collective, Carrier carrier, double payload_by
   }
   const bool one_level =
       members_in_node(layout, node_levels) == 1 || nodes_of(layout, node_levels) == 1;
-  if (carrier == Carrier::kRing || one_level) return ring_loads(collective, payload_bytes, layout);
+  const bool on_two_levels = algorithm == Algorithm::kTwoLevel || algorithm == Algorithm::kHoRing;
+  if (!on_two_levels || one_level) return ring_loads(collective, payload_bytes, layout);
   return two_level_loads(collective, payload_bytes, layout, node_levels);
+}
+
+GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_adds) {
+  return {.ranks = layout.size,
+          .members = members_in_node(layout, node_levels),
+          .nodes = nodes_of(layout, node_levels),
+          .inside_adds = inside_adds};
+}
+
+GroupForm group_form(const GroupLayout& layout, const Cluster& cluster) {
+  return group_form(layout, levels_in_node(cluster), adds_inside(adding_switches(cluster)));
 }
 
 }  // namespace stepwright

@@ -73,9 +73,6 @@ struct CollectiveConstants {
   }
 };
 
-/// Ranks of a node from which a switch adds (NVLS): NCCL takes it for whole nodes of eight.
-inline constexpr std::int64_t kSwitchRanks = 8;
-
 /// What a tree attains of the network over what a ring does, unfitted: with switches that add, and
 /// with a chain inside each node.
 inline constexpr double kSwitchTree = 0.9;

@@ -24,10 +24,38 @@ CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants const
 
 OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
   if (message.layout.span < 0) return {};
-  const Routes routes = rates_.routes(message);
+  if (message.algorithm != Algorithm::kLibrary &&
+      settled(message.algorithm, message.collective, rates_.form(message.layout)) !=
+          message.algorithm) {
+    return this->message({message.collective, message.payload_bytes, message.layout});
+  }
   const OperationConstants& constants = constants_.of(message.collective);
-  return {stepwright::seconds(routes, constants),
+  const Routes routes = rates_.routes(message);
+  return {seconds(message, routes, constants),
           outside(routes, constants) ? LinkClass::kNetwork : LinkClass::kInside};
+}
+
+double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& routes,
+                               const OperationConstants& constants) const {
+  switch (message.algorithm) {
+    case Algorithm::kLibrary:
+    case Algorithm::kTwoLevel:
+    case Algorithm::kHoRing: return stepwright::seconds(routes, constants);
+    case Algorithm::kNvls:
+      if (constants.switch_share == 0) return stepwright::seconds(routes, constants);
+      [[fallthrough]];
+    case Algorithm::kRing:
+    case Algorithm::kTree: return stepwright::seconds(routes, constants, message.algorithm);
+    default: break;
+  }
+  if (in_library(message.algorithm, message.collective)) {
+    return stepwright::seconds(routes, constants);
+  }
+  const GroupLinks links = rates_.links(message, constants);
+  const ScheduleSpec spec{message.algorithm, message.collective, {links.members, links.nodes}};
+  return constants.protocols.back().start_us * 1e-6 +
+         closed_seconds(with_best_chunks(spec, links, message.payload_bytes), links,
+                        message.payload_bytes);
 }
 
 }  // namespace stepwright

@@ -29,8 +29,10 @@ class CollectiveCost {
   CollectiveCost(const Cluster& cluster, CollectiveConstants constants);
 
   /// One message of a full buffer; point to point: the transfer between the two neighbours that are
-  /// farthest apart. A group of one takes no time. Grows with the payload. The algorithm counts for
-  /// all-reduce, all-gather and reduce-scatter.
+  /// farthest apart. A group of one takes no time. Grows with the payload. By the named algorithm
+  /// where it covers the operation and suits the group, else by the library: its ways alone (ring,
+  /// tree, nvls; the least of them for the library), both levels in turn or at once (two-level,
+  /// ho-ring), others by the closed form of their schedule, a start of the full protocol before it.
   [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
 
   /// Whether such messages were measured on this very cluster, so that their time needs no
@@ -46,6 +48,9 @@ class CollectiveCost {
   [[nodiscard]] const LineRates& rates() const { return rates_; }
 
  private:
+  [[nodiscard]] double seconds(const CollectiveMessage& message, const Routes& routes,
+                               const OperationConstants& constants) const;
+
   CollectiveConstants constants_;
   LineRates rates_;
   std::array<std::array<bool, kLinkClasses>, kCollectives> measured_{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/cluster/adding_switches.h"
 #include "stepwright/cost/device_defaults.h"
 #include "stepwright/cost/machine_files.h"
 
@@ -74,15 +75,6 @@ void read_operation(Node node, OperationConstants& operation) {
   check_order(node, operation);
 }
 
-/// NVSwitches from the third generation on add numbers (NVLink SHARP); they came with Hopper.
-bool switches_add(const Cluster& cluster) {
-  const Generation generation = generation_of(cluster.device);
-  return (generation == Generation::kH100 || generation == Generation::kB200) &&
-         std::ranges::any_of(cluster.levels, [](const Level& level) {
-           return level.links == Links::kNvlink && level.size >= kSwitchRanks && !level.mesh;
-         });
-}
-
 bool has_mesh(const Cluster& cluster) { return std::ranges::any_of(cluster.levels, &Level::mesh); }
 
 double rounded(double value) {
@@ -118,7 +110,7 @@ void read_operations(Node operations, CollectiveConstants& constants) {
 CollectiveConstants unfitted_collectives(const Cluster& cluster) {
   CollectiveConstants constants = default_collectives();
   double tree = kChainTree;
-  if (switches_add(cluster)) {
+  if (adds_inside(adding_switches(cluster))) {
     constants.operations[static_cast<std::size_t>(Collective::kAllReduce)].switch_share =
         kDefaultSwitchShare;
     tree = kSwitchTree;

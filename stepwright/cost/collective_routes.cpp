@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "stepwright/collective/closed_form.h"
+#include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/ho_ring.h"
 
 namespace stepwright {
@@ -14,10 +14,6 @@ constexpr double kMicro = 1e-6;
 
 double ceil_log2(std::int64_t number) {
   return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(number - 1)));
-}
-
-bool has_stages(Collective collective) {
-  return collective != Collective::kAllToAll && collective != Collective::kPointToPoint;
 }
 
 /// The transfer on a route by the full protocol.
@@ -75,6 +71,7 @@ LineRates::LineRates(const Cluster& cluster) {
   }
   inside_ = std::min(levels_in_node(cluster), levels);
   inner_ = inner_for(cluster);
+  adds_inside_ = adds_inside(adding_switches(cluster));
   const std::int64_t own =
       std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
@@ -93,10 +90,10 @@ double LineRates::share_of_links(const CollectiveMessage& message, int level) co
          static_cast<double>(others);
 }
 
-Route LineRates::route(const CollectiveMessage& message, Carrier carrier) const {
+Route LineRates::route(const CollectiveMessage& message) const {
   const GroupLayout& layout = message.layout;
   const LevelLoads loads =
-      level_loads(message.collective, carrier, message.payload_bytes, layout, inside_);
+      level_loads(message.collective, message.algorithm, message.payload_bytes, layout, inside_);
   const double senders = message.collective == Collective::kPointToPoint
                              ? 1
                              : static_cast<double>(members_in_node(layout, inside_));
@@ -134,7 +131,7 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
         2 * static_cast<double>(together - 1) * levels_[inside_ - 1].latency_s;
   }
   if (nodes > 1) routes.tree.network_hops_s = 2 * ceil_log2(nodes) * levels_[layout.span].latency_s;
-  routes.has_switch = together >= kSwitchRanks;
+  routes.has_switch = together >= kAddingRanks;
   routes.switch_s = routes.ring.inside_s / sent;
 }
 
@@ -152,13 +149,13 @@ void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) c
 
 Routes LineRates::routes(const CollectiveMessage& message) const {
   const std::int64_t together = members_in_node(message.layout, inside_);
-  const bool two_level = message.algorithm != Algorithm::kRing && has_stages(message.collective) &&
-                         message.layout.span >= inside_ && together > 1;
+  const bool ho_ring = message.algorithm == Algorithm::kHoRing;
+  const bool two_level = message.algorithm == Algorithm::kTwoLevel;
   Routes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
-  routes.ring = route(message, two_level ? Carrier::kTwoLevel : Carrier::kRing);
+  routes.ring = route(message);
   const bool reduces = message.collective == Collective::kAllReduce;
-  if (two_level && message.algorithm == Algorithm::kHoRing) {
+  if (ho_ring) {
     overlap_levels(routes.ring, message);
   } else if (two_level) {
     routes.stages = reduces ? 3 : 2;
@@ -168,16 +165,49 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   return routes;
 }
 
+/// A level's rate as `route` has it: inside that of a rank alone, out of a node that of each rank
+/// while all send, and of one that sends alone.
+GroupLinks LineRates::links(const CollectiveMessage& message,
+                            const OperationConstants& constants) const {
+  const GroupLayout& layout = message.layout;
+  const GroupForm form = this->form(layout);
+  const ProtocolConstants& full = constants.protocols.back();
+  GroupLinks links{.members = static_cast<std::int32_t>(form.members),
+                   .nodes = static_cast<std::int32_t>(form.nodes),
+                   .message_s = kMessageStart};
+  const auto members = static_cast<double>(form.members);
+  const double few = form.members > 1 ? constants.few_ranks / (members - 1) : 0;
+  const double inside_rate = constants.inside_share * (1 - few) * full.rate;
+  const double network_rate = constants.network_share * full.rate;
+  for (int i = 0; i <= layout.span; ++i) {
+    const Link& link = levels_[i];
+    const double shared_s =
+        static_cast<double>(std::max<std::int64_t>(1, layout.sharers[i])) * link.s_per_byte;
+    if (i < inside_) {
+      links.inside_s_per_byte =
+          std::max(links.inside_s_per_byte, shared_s / inside_rate / share_of_links(message, i));
+      links.inside_latency_s = full.hop * link.latency_s;
+    } else {
+      const double alone_s = std::max(shared_s, nic_s_per_byte_) / network_rate;
+      const double all_s = members * std::max(shared_s, nic_s_per_byte_ / members) / network_rate;
+      links.lone_s_per_byte = std::max(links.lone_s_per_byte, alone_s);
+      links.rail_s_per_byte = std::max(links.rail_s_per_byte, all_s);
+      links.network_latency_s = full.network_hop * link.latency_s;
+    }
+  }
+  return links;
+}
+
 std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
-                                  Way way, Protocol protocol) {
+                                  Algorithm way, Protocol protocol) {
   const ProtocolConstants& by = constants.protocols[static_cast<std::size_t>(protocol)];
   const double inside = inside_share(routes, constants);
   const auto on = [&](const Route& route, double network_share) {
     return times(routes, route, move_s(routes, route, inside, network_share), by);
   };
-  if (way == Way::kRing) return on(routes.ring, constants.network_share);
-  if (way == Way::kTree && routes.has_tree) return on(routes.tree, constants.tree_share);
-  if (way == Way::kSwitch && by_switch(routes, constants) && protocol == Protocol::kFull) {
+  if (way == Algorithm::kRing) return on(routes.ring, constants.network_share);
+  if (way == Algorithm::kTree && routes.has_tree) return on(routes.tree, constants.tree_share);
+  if (way == Algorithm::kNvls && by_switch(routes, constants) && protocol == Protocol::kFull) {
     return times(routes, routes.tree, switch_move_s(routes, constants), by);
   }
   return {};
@@ -186,7 +216,7 @@ std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
                         Protocol protocol) {
   double least = INFINITY;
-  for (const Way way : kWays) {
+  for (const Algorithm way : kWays) {
     if (const auto found = way_times(routes, constants, way, protocol)) {
       least = std::min(least, found->squared(constants.fill));
     }
@@ -194,15 +224,19 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
   return std::sqrt(least);
 }
 
-double seconds(const Routes& routes, const OperationConstants& constants) {
+double seconds(const Routes& routes, const OperationConstants& constants, Algorithm way) {
   const double inside = inside_share(routes, constants);
-  double least = chosen(routes, routes.ring,
-                        move_s(routes, routes.ring, inside, constants.network_share), constants);
-  if (routes.has_tree) {
+  const auto takes = [way](Algorithm one) { return way == Algorithm::kLibrary || way == one; };
+  double least = INFINITY;
+  if (takes(Algorithm::kRing)) {
+    const double move = move_s(routes, routes.ring, inside, constants.network_share);
+    least = chosen(routes, routes.ring, move, constants);
+  }
+  if (takes(Algorithm::kTree) && routes.has_tree) {
     const double move = move_s(routes, routes.tree, inside, constants.tree_share);
     least = std::min(least, chosen(routes, routes.tree, move, constants));
   }
-  if (by_switch(routes, constants)) {
+  if (takes(Algorithm::kNvls) && by_switch(routes, constants)) {
     const double move = switch_move_s(routes, constants);
     least = std::min(
         least,

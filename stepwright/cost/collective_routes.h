@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "stepwright/cluster/layout.h"
+#include "stepwright/collective/closed_form.h"
 #include "stepwright/collective/tiered.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/collective_constants.h"
-#include "stepwright/plan/plan.h"
 
 namespace stepwright {
 
@@ -36,7 +36,7 @@ struct CollectiveMessage {
   Collective collective{};
   double payload_bytes = 0;  ///< The full buffer.
   GroupLayout layout;
-  Algorithm algorithm = Algorithm::kRing;
+  Algorithm algorithm = Algorithm::kLibrary;  ///< Covers the operation and suits the group.
 };
 
 /// The links of a cluster at their line rates.
@@ -46,6 +46,13 @@ class LineRates {
 
   /// The routes of a message of a group of at least two.
   [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
+  /// How the message's group lies.
+  [[nodiscard]] GroupForm form(const GroupLayout& layout) const {
+    return group_form(layout, inside_, adds_inside_);
+  }
+  /// What a schedule in such a group has of the links, with an operation's shares of line rates.
+  [[nodiscard]] GroupLinks links(const CollectiveMessage& message,
+                                 const OperationConstants& constants) const;
 
  private:
   /// One level.
@@ -56,21 +63,21 @@ class LineRates {
   };
 
   [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
-  [[nodiscard]] Route route(const CollectiveMessage& message, Carrier carrier) const;
+  [[nodiscard]] Route route(const CollectiveMessage& message) const;
   void overlap_levels(Route& route, const CollectiveMessage& message) const;
   void add_tree(Routes& routes, const CollectiveMessage& message) const;
 
   std::array<Link, kMaxLevels> levels_{};
   int inside_ = 0;
+  bool adds_inside_ = false;
   Inner inner_{};
   double nic_s_per_byte_ = 0;  ///< One device alone through its own NICs.
 };
 
-/// The ways that a library has names for: along rings, along trees of nodes (all-reduces on several
-/// of them), and by switches that add (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on
-/// several).
-enum class Way : std::uint8_t { kRing, kTree, kSwitch };
-inline constexpr Way kWays[] = {Way::kRing, Way::kTree, Way::kSwitch};
+/// The ways of all-reduces, all-gathers and reduce-scatters that a library has names for: along
+/// rings, along trees of nodes (all-reduces on several of them), and by switches that add
+/// (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on several).
+inline constexpr Algorithm kWays[] = {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls};
 
 /// What a message costs one way by one protocol: start and hops, and the transfer, which grows with
 /// the payload and is nothing without one.
@@ -87,16 +94,17 @@ struct WayTimes {
 /// The times over `routes`; nothing where they lack the way. Switches add by the full protocol
 /// alone.
 std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
-                                  Way way, Protocol protocol);
+                                  Algorithm way, Protocol protocol);
 
 /// Seconds over `routes` by one protocol: the fastest route. Never falls when bytes grow.
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
                         Protocol protocol);
 
-/// Seconds over `routes`: on each route by the protocol that the library believes in, then the
-/// fastest route. Never falls when bytes grow: on one route two protocols change places once, and
-/// the later one has the smaller belief.
-double seconds(const Routes& routes, const OperationConstants& constants);
+/// Seconds over `routes` one way, by the protocol that the library believes in; by the library the
+/// fastest way. Never falls when bytes grow: on one route two protocols change places once, and the
+/// later one has the smaller belief. Infinite where `routes` lack the way.
+double seconds(const Routes& routes, const OperationConstants& constants,
+               Algorithm way = Algorithm::kLibrary);
 
 /// Whether the network sets the pace of the ring.
 bool outside(const Routes& routes, const OperationConstants& constants);

@@ -132,9 +132,9 @@ double CostModel::entering_share(const Operator& op, const GroupLayout& layout) 
 }
 
 void CostModel::price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
-                      Algorithm data_algorithm, std::vector<OperatorTime>& times) const {
+                      const Collectives& collectives, std::vector<OperatorTime>& times) const {
   times.clear();
-  for (const Operator& op : piece.operators) times.push_back(price(op, layouts, data_algorithm));
+  for (const Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
   wait_for_host(piece, times);
 }
 
@@ -173,15 +173,14 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
 
 OperatorTime CostModel::price(const Operator& op,
                               const std::array<GroupLayout, kGroupKinds>& layouts,
-                              Algorithm data_algorithm) const {
+                              const Collectives& collectives) const {
   OperatorTime time;
   if (is_communication(op.kind)) {
     const double busiest = op.routed ? imbalance_ : 1;
-    const Algorithm algorithm = op.scheme == Scheme::kData ? data_algorithm : Algorithm::kRing;
     const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
     time = message(op.kind,
                    busiest * entering_share(op, layout) * static_cast<double>(op.payload_bytes()),
-                   layout, algorithm);
+                   layout, algorithm_of(collectives, op.scheme));
   } else {
     time.seconds = compute_s(op);
   }

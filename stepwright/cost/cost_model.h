@@ -46,7 +46,7 @@ class CostModel {
 
   /// Prices all operators of a template into `times`, and `wait_for_host`.
   void price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
-             Algorithm data_algorithm, std::vector<OperatorTime>& times) const;
+             const Collectives& collectives, std::vector<OperatorTime>& times) const;
 
   /// Where the host needs longer to issue the operators of a template than the device to run its
   /// compute stream, the device waits for it: computations take as much longer.
@@ -57,11 +57,10 @@ class CostModel {
                                      const GroupLayout& layout, Algorithm algorithm) const;
 
   /// Any operator with its `repeats`, given the layouts of the plan's groups (indexed by GroupKind)
-  /// and the algorithm of data-parallel collectives; all others are rings or direct. Routed
-  /// payloads count the busiest rank.
+  /// and the algorithms of its schemes. Routed payloads count the busiest rank.
   [[nodiscard]] OperatorTime price(const Operator& op,
                                    const std::array<GroupLayout, kGroupKinds>& layouts,
-                                   Algorithm data_algorithm) const;
+                                   const Collectives& collectives) const;
 
   /// What the host does between two steps; an update is never shorter.
   [[nodiscard]] double host_between_steps_s() const { return framework_.step_ms * 1e-3; }

@@ -115,19 +115,16 @@ double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group
   return from + way * (above->second - from);
 }
 
-std::optional<Method> scheduled_method(Algorithm algorithm, Collective collective,
-                                       const SocketGroup& group) {
-  const bool runs = collective == Collective::kAllReduce || collective == Collective::kAllGather ||
-                    collective == Collective::kReduceScatter;
-  if (!runs || group.nodes < 2 || group.members < 2) return std::nullopt;
-  switch (algorithm) {
-    case Algorithm::kTwoLevel: return Method::kTwoLevel;
-    case Algorithm::kHoRing: return Method::kHoRing;
-    default: return std::nullopt;
-  }
+std::optional<Algorithm> scheduled_method(Algorithm algorithm, Collective collective,
+                                          const SocketGroup& group) {
+  const Algorithm runs =
+      settled(algorithm, collective,
+              {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
+  if (runs == Algorithm::kLibrary || !in_process_group(runs, collective)) return std::nullopt;
+  return runs;
 }
 
-std::optional<OperatorTime> MeasuredMessages::time(std::optional<Method> method,
+std::optional<OperatorTime> MeasuredMessages::time(std::optional<Algorithm> method,
                                                    Collective collective, double payload_bytes,
                                                    const SocketGroup& group) const {
   if (method) {
@@ -154,7 +151,7 @@ void read_messages(Node entry, MeasuredMessages& messages) {
     messages.gloo[static_cast<std::size_t>(collective)] = read_socket_law(entry);
     return;
   }
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     if (library.text() != name) continue;
     messages.schedules[{method, collective}] = read_schedule_law(entry);
     return;
@@ -175,10 +172,10 @@ Json message_law_json(Collective collective, const SampledLaw<SocketLaw>& sample
   return json;
 }
 
-Json message_law_json(Method method, Collective collective,
+Json message_law_json(Algorithm method, Collective collective,
                       const SampledLaw<ScheduleLaw>& sampled) {
   const ScheduleLaw& law = sampled.law;
-  Json json = {{"library", name_of(kMethodNames, method)},
+  Json json = {{"library", name_of(kAlgorithmNames, method)},
                {"operation", name_of(kCollectiveNames, collective)},
                {"chunk_bytes", law.chunk_bytes}};
   write_micros(json, "start_us", law.start_s);

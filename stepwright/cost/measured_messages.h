@@ -11,7 +11,6 @@
 #include "stepwright/cost/collective_constants.h"
 #include "stepwright/cost/schedule_law.h"
 #include "stepwright/cost/socket_law.h"
-#include "stepwright/plan/plan.h"
 
 namespace stepwright {
 
@@ -35,19 +34,19 @@ struct SampledLaw {
 /// What messages cost that were sampled on the cluster itself.
 struct MeasuredMessages {
   std::array<std::optional<SampledLaw<SocketLaw>>, kCollectives> gloo;
-  std::map<std::pair<Method, Collective>, SampledLaw<ScheduleLaw>> schedules;
+  std::map<std::pair<Algorithm, Collective>, SampledLaw<ScheduleLaw>> schedules;
 
   /// A message by a schedule's method, or by c10d's Gloo. Nothing if none was sampled.
-  [[nodiscard]] std::optional<OperatorTime> time(std::optional<Method> method,
+  [[nodiscard]] std::optional<OperatorTime> time(std::optional<Algorithm> method,
                                                  Collective collective, double payload_bytes,
                                                  const SocketGroup& group) const;
   [[nodiscard]] bool any() const;
 };
 
-/// The method of an algorithm for a group; none where it stays with c10d's Gloo: rings, groups that
-/// do not have several ranks on several nodes, other operations.
-std::optional<Method> scheduled_method(Algorithm algorithm, Collective collective,
-                                       const SocketGroup& group);
+/// The algorithm that the process group runs as a schedule in a group whose plan names one; none
+/// where it stays with c10d's Gloo.
+std::optional<Algorithm> scheduled_method(Algorithm algorithm, Collective collective,
+                                          const SocketGroup& group);
 
 /// The word of the library in tables and files whose messages are c10d's Gloo; others are names of
 /// methods.
@@ -58,7 +57,7 @@ void read_messages(Node entry, MeasuredMessages& messages);
 
 /// A law as such an entry has it; what it does not depend on is left out.
 nlohmann::ordered_json message_law_json(Collective collective, const SampledLaw<SocketLaw>& law);
-nlohmann::ordered_json message_law_json(Method method, Collective collective,
+nlohmann::ordered_json message_law_json(Algorithm method, Collective collective,
                                         const SampledLaw<ScheduleLaw>& law);
 
 }  // namespace stepwright

@@ -18,7 +18,7 @@ struct ScheduleLaw {
   bool own_nics = false;   ///< Each rank has a NIC; else those of a node share one.
 
   /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.
-  [[nodiscard]] OperatorTime time(Method method, Collective collective, double payload_bytes,
+  [[nodiscard]] OperatorTime time(Algorithm method, Collective collective, double payload_bytes,
                                   const SocketGroup& group) const;
 };
 

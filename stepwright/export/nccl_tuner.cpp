@@ -22,18 +22,18 @@ constexpr Named<Protocol> kTunerProtocols[] = {{Protocol::kLowLatency, "ll"},
                                                {Protocol::kLowLatency128, "ll128"},
                                                {Protocol::kFull, "simple"}};
 
-std::string_view algorithm_word(Way way, std::int64_t nodes) {
+std::string_view algorithm_word(Algorithm way, std::int64_t nodes) {
   switch (way) {
-    case Way::kRing: return "ring";
-    case Way::kTree: return "tree";
-    case Way::kSwitch: break;
+    case Algorithm::kRing: return "ring";
+    case Algorithm::kTree: return "tree";
+    default: break;
   }
   return nodes > 1 ? "nvls_tree" : "nvls";
 }
 
 /// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
-  Way way{};
+  Algorithm way{};
   Protocol protocol{};
   double constant = 0;
   double linear = 0;
@@ -47,9 +47,9 @@ struct Choice {
 std::vector<Choice> choices(const CollectiveCost& cost, Collective collective,
                             const GroupLayout& layout) {
   const OperationConstants& constants = cost.constants().of(collective);
-  const Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout, Algorithm::kRing});
+  const Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
   std::vector<Choice> list;
-  for (const Way way : kWays) {
+  for (const Algorithm way : kWays) {
     for (const auto& [protocol, name] : kTunerProtocols) {
       const auto times = way_times(routes_of_a_byte, constants, way, protocol);
       if (!times) continue;

@@ -70,16 +70,23 @@ void settle_messages(Plan& plan, const Active& active) {
   if (!plan.sequence_parallel) plan.tensor_input = usual.tensor_input;
   if (!active.context) plan.context_kind = usual.context_kind;
   if (!active.tensor) {
+    plan.collectives.tensor = usual.collectives.tensor;
     plan.overlap.tensor = usual.overlap.tensor;
     plan.overlap.tensor_gradients = usual.overlap.tensor_gradients;
   }
-  if (!active.context) plan.overlap.context = usual.overlap.context;
-  if (!active.expert) plan.overlap.expert = usual.overlap.expert;
+  if (!active.context) {
+    plan.overlap.context = usual.overlap.context;
+    plan.collectives.context = usual.collectives.context;
+  }
+  if (!active.expert) {
+    plan.overlap.expert = usual.overlap.expert;
+    plan.collectives.expert = usual.collectives.expert;
+  }
   if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;
   if (!active.data()) {
     plan.overlap.gradients = usual.overlap.gradients;
     plan.gradient_bucket = usual.gradient_bucket;
-    plan.data_algorithm = usual.data_algorithm;
+    plan.collectives.data = usual.collectives.data;
   }
   const Sharding& sharding = plan.sharding;
   if (sharding.parameters == Spread::kNone && sharding.optimizer == Spread::kNone) {

@@ -62,6 +62,7 @@ std::string changes(const Plan& from, const Plan& to) {
   found.compare("accumulate", from.accumulate, to.accumulate, name_of(kDTypeNames, to.accumulate));
   found.compare("gradient bucket", from.gradient_bucket, to.gradient_bucket);
   found.compare("parameter bucket", from.parameter_bucket, to.parameter_bucket);
+  found.compare("collectives", from.collectives, to.collectives, collectives_word(to.collectives));
   found.compare("rank_order", from.rank_order, to.rank_order, rank_order_word(to.rank_order));
   return found.text();
 }

@@ -9,12 +9,13 @@
 
 namespace stepwright {
 
-/// Reads a job (`stepwright: job/1`). Relative paths inside are relative to the file.
+/// Reads a job (`stepwright: job/2`, or `job/1` as what it meant). Relative paths inside are
+/// relative to the file.
 Job read_job(const Document& document, const std::filesystem::path& directory);
 Job load_job(const std::filesystem::path& path);
 
-/// Reads a plan (`stepwright: plan/1`, with its job). What the schema knows but nothing covers yet
-/// is `kUnsupported`. Legality is not checked here.
+/// Reads a plan (`stepwright: plan/2`, or `plan/1` as what it meant, with its job). What the schema
+/// knows but nothing covers yet is `kUnsupported`. Legality is not checked here.
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory);
 PlannedJob load_plan(const std::filesystem::path& path);
 

@@ -39,6 +39,30 @@ void follow_layers(const Job& job, Plan& plan) {
   if (!possible || !each) plan.layers.clear();
 }
 
+/// Gives the scheme whose algorithm is refused to the library; false for other rules.
+bool follow_algorithm(Collectives& collectives, Rule broken) {
+  const auto give = [](Algorithm& choice) {
+    choice = Algorithm::kLibrary;
+    return true;
+  };
+  switch (broken) {
+    case Rule::kTensorCollectives: return give(collectives.tensor);
+    case Rule::kContextCollectives: return give(collectives.context);
+    case Rule::kExpertCollectives: return give(collectives.expert);
+    case Rule::kDataCollectives: return give(collectives.data);
+    default: return false;
+  }
+}
+
+/// Algorithms that lost their ground give way to the library.
+void follow_collectives(const Job& job, Plan& plan) {
+  for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
+    const std::optional<Rule> broken = broken_rule(job, plan);
+    if (!broken) return;
+    if (!follow_algorithm(plan.collectives, *broken)) return;
+  }
+}
+
 }  // namespace
 
 void follow(const Job& job, Plan& plan) {
@@ -58,6 +82,7 @@ void follow(const Job& job, Plan& plan) {
   }
   if (broken == Rule::kRankOrder) follow_rank_order(plan);
   follow_sharding(job, plan);
+  follow_collectives(job, plan);
 }
 
 }  // namespace stepwright

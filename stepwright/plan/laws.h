@@ -20,11 +20,14 @@ struct Law {
 };
 
 // In this order they are all rules, in the order of `Rule`.
-std::span<const Law> grid_laws();      ///< Sizes, world, rank order.
-std::span<const Law> cut_laws();       ///< Tensor and context parallelism, sequence length.
-std::span<const Law> expert_laws();    ///< Expert parallelism.
-std::span<const Law> schedule_laws();  ///< Stages, chunks, batch.
-std::span<const Law> state_laws();     ///< Sharding, recomputation, types.
+std::span<const Law> grid_laws();              ///< Sizes, world, rank order.
+std::span<const Law> cut_laws();               ///< Tensor and context parallelism, sequence length.
+std::span<const Law> expert_laws();            ///< Expert parallelism.
+std::span<const Law> block_collective_laws();  ///< Algorithms of the messages inside blocks.
+std::span<const Law> schedule_laws();          ///< Stages, chunks, batch.
+std::span<const Law> state_laws();             ///< Sharding.
+std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
+std::span<const Law> type_laws();              ///< Recomputation, types.
 
 /// What tensor and Ulysses parallelism deal out evenly: the common divisor of heads and key-value
 /// heads; with latent attention heads.

@@ -30,6 +30,12 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kExpertGridDivides, "expert x expert_tensor divides tensor x context x data"},
     {Rule::kExpertNeedsSequenceParallel,
      "expert or expert_tensor above 1 together with tensor above 1 needs sequence parallelism"},
+    {Rule::kTensorCollectives,
+     "the algorithm of tensor parallelism covers one of its messages and suits its group"},
+    {Rule::kContextCollectives,
+     "the algorithm of context parallelism covers one of its messages and suits its group"},
+    {Rule::kExpertCollectives,
+     "the algorithm of expert parallelism covers one of its messages and suits its group"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
      "a list of layers has one entry per chunk, each at least 1, that sum to the layers"},
@@ -46,6 +52,8 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kExpertShardingGroup,
      "the expert sharding group cuts the experts' data group into equal runs; 1 unless it has a "
      "use"},
+    {Rule::kDataCollectives,
+     "the algorithm of data parallelism covers one of its messages and suits its group"},
     {Rule::kRecomputeEvery, "recomputing every n-th layer needs n of at least 1"},
     {Rule::kPrecision, "the device has a peak rate for the precision"},
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
@@ -53,7 +61,8 @@ static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
 
 /// The first broken law; null pointer when there is none.
 const Law* broken_law(const Job& job, const Plan& plan) {
-  for (const auto laws : {grid_laws(), cut_laws(), expert_laws(), schedule_laws(), state_laws()}) {
+  for (const auto laws : {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(),
+                          schedule_laws(), state_laws(), data_collective_laws(), type_laws()}) {
     for (const Law& law : laws) {
       if (law.broken(job, plan)) return &law;
     }

@@ -29,8 +29,11 @@ enum class Rule : std::uint8_t {
   kExpertTensorDividesFfn,
   kExpertGridDivides,            ///< expert * expert_tensor divides tensor * context * data
   kExpertNeedsSequenceParallel,  ///< expert or expert_tensor above 1 with tensor above 1
-  kStagesWithinLayers,           ///< pipeline * chunks at most the layers
-  kLayerSplit,  ///< explicit layers: one entry per chunk, each at least 1, sum = layers
+  kTensorCollectives,            ///< the algorithm covers a message and suits its group
+  kContextCollectives,
+  kExpertCollectives,
+  kStagesWithinLayers,  ///< pipeline * chunks at most the layers
+  kLayerSplit,          ///< explicit layers: one entry per chunk, each at least 1, sum = layers
   kChunksNeedInterleaving,
   kInterleavingNeedsChunks,  ///< interleaved: at least 2 chunks
   kInterleavingNeedsPipeline,
@@ -40,6 +43,7 @@ enum class Rule : std::uint8_t {
   kShardingStrategy,         ///< one of the fourteen
   kShardingGroup,            ///< cuts data x context into equal runs; 1 unless a state is I
   kExpertShardingGroup,      ///< the same of the experts' data group
+  kDataCollectives,          ///< as kTensorCollectives
   kRecomputeEvery,           ///< n of `every: n` is at least 1
   kPrecision,                ///< the device has a peak rate for the precision
   kAccumulate,               ///< the type of stored gradients or a wider one
@@ -60,6 +64,9 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kExpertTensorDividesFfn, "expert-ffn-per-tensor"},
     {Rule::kExpertGridDivides, "expert-grid"},
     {Rule::kExpertNeedsSequenceParallel, "expert-needs-sequence-parallel"},
+    {Rule::kTensorCollectives, "tensor-collectives"},
+    {Rule::kContextCollectives, "context-collectives"},
+    {Rule::kExpertCollectives, "expert-collectives"},
     {Rule::kStagesWithinLayers, "stages-within-layers"},
     {Rule::kLayerSplit, "layer-split"},
     {Rule::kChunksNeedInterleaving, "chunks-need-interleaving"},
@@ -71,6 +78,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kShardingStrategy, "sharding-strategy"},
     {Rule::kShardingGroup, "sharding-group"},
     {Rule::kExpertShardingGroup, "expert-sharding-group"},
+    {Rule::kDataCollectives, "data-collectives"},
     {Rule::kRecomputeEvery, "recompute-every"},
     {Rule::kPrecision, "precision"},
     {Rule::kAccumulate, "accumulate"}};

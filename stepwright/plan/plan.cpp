@@ -79,6 +79,16 @@ std::optional<RankOrder> rank_order_of(std::string_view word) {
   return std::nullopt;
 }
 
+std::string collectives_word(const Collectives& collectives) {
+  std::string word;
+  for (const auto& [choice, scheme] : kChoosingSchemes) {
+    if (collectives.*choice == Algorithm::kLibrary) continue;
+    word += fmt::format("{}{} {}", word.empty() ? "" : ", ", scheme,
+                        name_of(kAlgorithmNames, collectives.*choice));
+  }
+  return word.empty() ? std::string(name_of(kAlgorithmNames, Algorithm::kLibrary)) : word;
+}
+
 std::string recompute_word(const Recompute& recompute) {
   const std::string_view kind = name_of(kRecomputeNames, recompute.kind);
   if (recompute.kind != RecomputeKind::kEvery) return std::string(kind);
@@ -101,7 +111,7 @@ std::string plan_text(const Plan& plan) {
                       name_of(kDTypeNames, plan.accumulate));
   text += fmt::format(" buckets:{}/{} overlap:{}", plan.gradient_bucket, plan.parameter_bucket,
                       overlap_letters(plan.overlap));
-  text += fmt::format(" data:{} {}", name_of(kAlgorithmNames, plan.data_algorithm),
+  text += fmt::format(" collectives:{} {}", collectives_word(plan.collectives),
                       rank_order_word(plan.rank_order));
   if (plan.layers.empty()) return text + " layers:even";
   return text + fmt::format(" layers:{}", fmt::join(plan.layers, ","));

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/collective/algorithm.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 
@@ -165,12 +166,24 @@ constexpr Overlap overlap_all(bool on) {
           .pipeline = on};
 }
 
-enum class Algorithm : std::uint8_t { kRing, kTwoLevel, kHoRing };
-inline constexpr Named<Algorithm> kAlgorithmNames[] = {{Algorithm::kRing, "ring"},
-                                                       {Algorithm::kTwoLevel, "two-level"},
-                                                       {Algorithm::kHoRing, "ho-ring"}};
-/// Algorithms that the schema knows and no generator covers yet.
-inline constexpr std::string_view kFutureAlgorithms[] = {"tree", "nvls", "direct"};
+/// What carries out the messages of each scheme, wherever it covers the operation and suits the
+/// group (`settled`); the library carries out the others, and all of the pipeline.
+struct Collectives {
+  Algorithm tensor = Algorithm::kLibrary;
+  Algorithm context = Algorithm::kLibrary;
+  Algorithm expert = Algorithm::kLibrary;
+  Algorithm data = Algorithm::kLibrary;
+  auto operator<=>(const Collectives&) const = default;
+};
+/// The schemes that choose, as files name them.
+struct ChoosingScheme {
+  Algorithm Collectives::* choice;
+  std::string_view name;
+};
+inline constexpr ChoosingScheme kChoosingSchemes[] = {{&Collectives::tensor, "tensor"},
+                                                      {&Collectives::context, "context"},
+                                                      {&Collectives::expert, "expert"},
+                                                      {&Collectives::data, "data"}};
 
 /// Dimensions of the rank grid. The tensor axis has the expert-tensor size on the expert side, the
 /// data axis the expert-data size.
@@ -202,7 +215,7 @@ struct Plan {
   std::int64_t gradient_bucket = 40'000'000;   ///< Elements.
   std::int64_t parameter_bucket = 40'000'000;  ///< Elements.
   Overlap overlap;
-  Algorithm data_algorithm = Algorithm::kRing;
+  Collectives collectives;
   RankOrder rank_order;
   std::vector<std::int64_t>
       layers;  ///< Per chunk in model order; empty: `even_split` (plan/layer_split.h).
@@ -230,6 +243,9 @@ std::string rank_order_word(const RankOrder& order);
 
 /// The order of a word that names all five axes once; nothing for any other word.
 std::optional<RankOrder> rank_order_of(std::string_view word);
+
+/// "library", or what differs from it: "tensor nvls, data ho-ring".
+std::string collectives_word(const Collectives& collectives);
 
 /// "none", "selective", "full", "every 2".
 std::string recompute_word(const Recompute& recompute);

@@ -20,11 +20,6 @@ void refuse_future(Node node, const Words& future, Name name = {}) {
   node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
 }
 
-Algorithm read_algorithm(Node node) {
-  refuse_future(node, kFutureAlgorithms);
-  return node.choice(kAlgorithmNames);
-}
-
 /// Whether a scalar says that something is not used.
 bool says_no(Node node) {
   if (!node.is_scalar()) return false;
@@ -132,16 +127,30 @@ Overlap read_overlap(Node node) {
   return overlap;
 }
 
-Algorithm read_collectives(Node node) {
-  node.allow_only({"data", "tensor", "context", "expert", "pipeline"});
-  for (const auto& [group, word] : node.members()) {
-    const Algorithm algorithm = read_algorithm(word);
-    if (group == "data" || algorithm == Algorithm::kRing) continue;
-    word.fail_unsupported(
-        fmt::format("{} is covered for data only; collectives of {} are ring", word.text(), group));
+Algorithm read_algorithm(Node node) { return node.choice(kAlgorithmNames); }
+
+void read_pipeline_algorithm(Node collectives, FileVersion version) {
+  const auto word = collectives.find("pipeline");
+  if (!word || as_meant(read_algorithm(*word), version) == Algorithm::kLibrary) return;
+  word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
+                         word->text()));
+}
+
+Collectives read_collectives(Node node, FileVersion version) {
+  node.allow_only(kCollectiveKeys);
+  Collectives collectives;
+  for (const auto& [choice, scheme] : kChoosingSchemes) {
+    if (const auto word = node.find(scheme)) {
+      collectives.*choice = as_meant(read_algorithm(*word), version);
+    }
   }
-  const auto data = node.find("data");
-  return data ? read_algorithm(*data) : Plan{}.data_algorithm;
+  read_pipeline_algorithm(node, version);
+  return collectives;
+}
+
+Algorithm as_meant(Algorithm algorithm, FileVersion version) {
+  const bool least = version == FileVersion::kOne && algorithm == Algorithm::kRing;
+  return least ? Algorithm::kLibrary : algorithm;
 }
 
 RankOrder read_rank_order(Node node) {
@@ -184,6 +193,14 @@ void check_version(Node root, std::string_view version) {
   const Node given = root.get("stepwright");
   if (given.text() == version) return;
   given.fail(fmt::format("must be {}; it is '{}'", version, given.text()));
+}
+
+FileVersion read_version(Node root, std::string_view kind) {
+  const Node given = root.get("stepwright");
+  for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
+    if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;
+  }
+  given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, given.text()));
 }
 
 }  // namespace stepwright

@@ -19,6 +19,9 @@ namespace stepwright {
 /// Most elements of a bucket, sequences of a batch, and tokens of a sequence.
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
+/// Versions of job and plan files: words that changed their meaning are read as what they meant.
+enum class FileVersion : std::uint8_t { kOne = 1, kTwo = 2 };
+
 /// Remarks for people, collected while reading.
 using Notes = std::vector<std::string>;
 
@@ -44,8 +47,14 @@ Sharding read_states(Node node, Notes& notes);
 Recompute read_recompute(Node node);
 /// true | false | {gradients: true, ...}; what a mapping leaves out has its default.
 Overlap read_overlap(Node node);
-/// {data: ring | two-level | ho-ring}; the other groups can only be ring.
-Algorithm read_collectives(Node node);
+/// A word of `kAlgorithmNames`.
+Algorithm read_algorithm(Node node);
+/// {tensor: nvls, data: ho-ring, ...}; what a mapping leaves out is `library`, the pipeline always.
+Collectives read_collectives(Node node, FileVersion version);
+/// Fails unless the algorithm of the pipeline is the library's, or nothing is said of it.
+void read_pipeline_algorithm(Node collectives, FileVersion version);
+/// In files of version 1 `ring` stands for what the library would choose.
+Algorithm as_meant(Algorithm algorithm, FileVersion version);
 /// "tp-cp-ep-dp-pp".
 RankOrder read_rank_order(Node node);
 /// even | [40, 40]; empty for even.
@@ -80,13 +89,20 @@ inline constexpr std::string_view kJobKeys[] = {
 inline constexpr std::string_view kDegreeKeys[] = {"tensor", "pipeline",      "context",
                                                    "expert", "expert_tensor", "data"};
 
-/// Fails unless `stepwright` is the kind and version of file that is read ("job/1").
-void check_version(Node root, std::string_view version);
+/// Keys of the mapping `collectives`.
+inline constexpr std::string_view kCollectiveKeys[] = {"data", "tensor", "context", "expert",
+                                                       "pipeline"};
 
-/// Reads the mapping of a job; `stepwright` may stand in it.
-Job read_job_mapping(Node node, const std::filesystem::path& directory);
+/// Fails unless `stepwright` is the kind and version of file that is read ("training/1").
+void check_version(Node root, std::string_view version);
+/// The version of a file of that kind ("job"), which `stepwright` names ("job/2"); fails for other
+/// kinds and versions.
+FileVersion read_version(Node root, std::string_view kind);
+
+/// Reads the mapping of a job in the words of a version, unless one of its own stands in it.
+Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version);
 
 /// Reads the dimensions of a job: `search` and the keys of a plan, each a value or a list.
-Space read_space(Node job, Notes& notes);
+Space read_space(Node job, FileVersion version, Notes& notes);
 
 }  // namespace stepwright

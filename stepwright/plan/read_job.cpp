@@ -141,7 +141,8 @@ void check_size(Node node, const Job& job) {
 
 }  // namespace
 
-Job read_job_mapping(Node node, const std::filesystem::path& directory) {
+Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version) {
+  if (node.find("stepwright")) version = read_version(node, "job");
   allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
   Job job;
   read_model_of(node, directory, job);
@@ -158,14 +159,14 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory) {
   if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given);
   if (const auto given = node.find("objective")) job.objective = read_objective(*given);
   read_experts(node, job);
-  job.space = read_space(node, job.notes);
+  job.space = read_space(node, version, job.notes);
   check_size(node.get("batch"), job);
   return job;
 }
 
 Job read_job(const Document& document, const std::filesystem::path& directory) {
-  check_version(document.root(), "job/1");
-  return read_job_mapping(document.root(), directory);
+  const FileVersion version = read_version(document.root(), "job");
+  return read_job_mapping(document.root(), directory, version);
 }
 
 Job load_job(const std::filesystem::path& path) {

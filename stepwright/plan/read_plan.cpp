@@ -2,6 +2,7 @@
 
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/legality.h"
 #include "stepwright/plan/read_choices.h"
 
 namespace stepwright {
@@ -89,7 +90,7 @@ void read_cuts(Node node, Plan& plan) {
   if (const auto given = node.find("context_kind")) plan.context_kind = read_context_kind(*given);
 }
 
-Plan read_choices(Node node, const Job& job, Notes& notes) {
+Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) {
   Plan plan;
   plan.accumulate = default_accumulate(job.precision);
   if (const auto given = node.find("parallel")) plan.parallel = read_parallel(*given);
@@ -102,22 +103,31 @@ Plan read_choices(Node node, const Job& job, Notes& notes) {
   if (const auto given = node.find("accumulate")) plan.accumulate = read_accumulate(*given);
   if (const auto given = node.find("buckets")) read_buckets(*given, plan);
   if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given);
-  if (const auto given = node.find("collectives")) plan.data_algorithm = read_collectives(*given);
+  if (const auto given = node.find("collectives")) {
+    plan.collectives = read_collectives(*given, version);
+  }
   if (const auto given = node.find("offload")) read_offload(*given);
   return plan;
+}
+
+/// Version 1 let the library carry out what its two algorithms could not, and refused nothing.
+void settle_collectives(PlannedJob& planned) {
+  Algorithm& data = planned.plan.collectives.data;
+  if (data != Algorithm::kTwoLevel && data != Algorithm::kHoRing) return;
+  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives) data = Algorithm::kLibrary;
 }
 
 }  // namespace
 
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory) {
   const Node root = document.root();
-  check_version(root, "plan/1");
+  const FileVersion version = read_version(root, "plan");
   allow_keys(root, {kPlanFileKeys, kPlanKeys});
   PlannedJob planned;
   const Node job = root.get("job");
-  if (job.find("stepwright")) check_version(job, "job/1");
-  planned.job = read_job_mapping(job, directory);
-  planned.plan = read_choices(root, planned.job, planned.job.notes);
+  planned.job = read_job_mapping(job, directory, version);
+  planned.plan = read_choices(root, version, planned.job, planned.job.notes);
+  if (version == FileVersion::kOne) settle_collectives(planned);
   return planned;
 }
 

@@ -5,6 +5,12 @@
 namespace stepwright {
 namespace {
 
+/// In whose words a space is read, and for whom remarks are collected.
+struct Reading {
+  FileVersion version;
+  Notes& notes;
+};
+
 /// Reads a value or a list of them into an empty list.
 template <class Value, class Read>
 void read_many(Node node, std::vector<Value>& list, Read read, bool is_list) {
@@ -28,25 +34,44 @@ void read_many(Node node, std::vector<Value>& list, Read read) {
 
 /// A dimension whose values `kRead` reads one by one.
 template <auto kMember, auto kRead>
-void values(Node node, Space& space, Notes& /*notes*/) {
+void values(Node node, Space& space, Reading& /*reading*/) {
   read_many(node, space.*kMember, kRead);
 }
 
-void states(Node node, Space& space, Notes& notes) {
-  read_many(node, space.sharding, [&](Node word) { return read_states(word, notes); });
+void states(Node node, Space& space, Reading& reading) {
+  read_many(node, space.sharding, [&](Node word) { return read_states(word, reading.notes); });
 }
 
 /// One split is a list itself.
-void splits(Node node, Space& space, Notes& /*notes*/) {
+void splits(Node node, Space& space, Reading& /*reading*/) {
   const bool many = node.is_sequence() && node.size() > 0 &&
                     (node.at(0).is_sequence() || node.at(0).text() == "even");
   read_many(node, space.layers, read_layers, many);
 }
 
+/// A mapping with a word or a list of words for each scheme; also a list of mappings of data alone,
+/// as version 1 wrote it.
+void algorithms(Node node, Space& space, Reading& reading) {
+  const auto read = [&](Node word) { return as_meant(read_algorithm(word), reading.version); };
+  if (node.is_sequence()) {
+    const auto data = [&](Node choice) {
+      choice.allow_only({"data"});
+      return read(choice.get("data"));
+    };
+    return read_many(node, space.collectives.data, data);
+  }
+  node.allow_only(kCollectiveKeys);
+  for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
+    const auto words = node.find(kChoosingSchemes[i].name);
+    if (words) read_many(*words, space.collectives.*kAlgorithmLists[i], read);
+  }
+  read_pipeline_algorithm(node, reading.version);
+}
+
 /// A key of `search:` and how it is read.
 struct Dimension {
   std::string_view key;
-  void (*read)(Node node, Space& space, Notes& notes);
+  void (*read)(Node node, Space& space, Reading& reading);
 };
 constexpr Dimension kDimensions[] = {
     {"tensor", values<&Space::tensor, read_degree>},
@@ -69,14 +94,14 @@ constexpr Dimension kDimensions[] = {
     {"gradient_bucket", values<&Space::gradient_bucket, read_bucket>},
     {"parameter_bucket", values<&Space::parameter_bucket, read_bucket>},
     {"overlap", values<&Space::overlap, read_overlap>},
-    {"collectives", values<&Space::data_algorithm, read_collectives>},
+    {"collectives", algorithms},
     {"rank_order", values<&Space::rank_order, read_rank_order>},
     {"layers", splits}};
 
 /// Reads the dimensions of one job, which may stand in several places.
 class SpaceReader {
  public:
-  explicit SpaceReader(Notes& notes) : notes_(notes) {}
+  explicit SpaceReader(Reading reading) : reading_(reading) {}
 
   void read_search(Node search) {
     std::vector<std::string_view> keys = {"offload"};
@@ -121,17 +146,17 @@ class SpaceReader {
   void read(std::string_view key, Node node) {
     if (key == "offload") return read_offload(node);
     if (key == "strands") return read_strands(node);
-    std::ranges::find(kDimensions, key, &Dimension::key)->read(node, space_, notes_);
+    std::ranges::find(kDimensions, key, &Dimension::key)->read(node, space_, reading_);
   }
 
   Space space_;
-  Notes& notes_;
+  Reading reading_;
 };
 
 }  // namespace
 
-Space read_space(Node job, Notes& notes) {
-  SpaceReader reader(notes);
+Space read_space(Node job, FileVersion version, Notes& notes) {
+  SpaceReader reader({version, notes});
   if (const auto search = job.find("search")) reader.read_search(*search);
   for (const auto& [key, node] : job.members()) {
     if (std::ranges::find(kPlanKeys, key) != std::ranges::end(kPlanKeys)) {

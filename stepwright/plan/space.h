@@ -11,6 +11,16 @@ namespace stepwright {
 /// `node_expert_group` (plan/grid.h).
 inline constexpr std::int64_t kNodeGroup = 0;
 
+/// The algorithms of each scheme among which the tuner may choose.
+struct CollectiveLists {
+  std::vector<Algorithm> tensor, context, expert, data;
+  bool operator==(const CollectiveLists&) const = default;
+};
+/// The lists by the scheme that `kChoosingSchemes` has at the same place.
+inline constexpr std::vector<Algorithm> CollectiveLists::* kAlgorithmLists[] = {
+    &CollectiveLists::tensor, &CollectiveLists::context, &CollectiveLists::expert,
+    &CollectiveLists::data};
+
 /// What the tuner may choose from, one list per dimension (the job's `search:` mapping). An empty
 /// list leaves the dimension free: the tuner takes every legal value of it, or, for the dimensions
 /// marked (*), the one default of `Plan`.
@@ -35,7 +45,7 @@ struct Space {
   std::vector<std::int64_t> gradient_bucket;      ///< (*)
   std::vector<std::int64_t> parameter_bucket;     ///< (*)
   std::vector<Overlap> overlap;                   ///< (*)
-  std::vector<Algorithm> data_algorithm;          ///< (*)
+  CollectiveLists collectives;                    ///< Each (*)
   std::vector<RankOrder> rank_order;              ///< (*)
   std::vector<std::vector<std::int64_t>> layers;  ///< An empty one: even. (*)
 

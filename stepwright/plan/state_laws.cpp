@@ -140,7 +140,9 @@ void repair_accumulate(Repairs& repairs) {
 constexpr Law kStateLaws[] = {
     {Rule::kShardingStrategy, no_strategy, strategy_values, repair_strategy},
     {Rule::kShardingGroup, group_cut, group_values, repair_group},
-    {Rule::kExpertShardingGroup, expert_group_cut, expert_group_values, repair_expert_group},
+    {Rule::kExpertShardingGroup, expert_group_cut, expert_group_values, repair_expert_group}};
+
+constexpr Law kTypeLaws[] = {
     {Rule::kRecomputeEvery, wrong_every, every_values, repair_every},
     {Rule::kPrecision, no_rate, precision_values, repair_precision},
     {Rule::kAccumulate, narrow_accumulate, accumulate_values, repair_accumulate}};
@@ -148,5 +150,7 @@ constexpr Law kStateLaws[] = {
 }  // namespace
 
 std::span<const Law> state_laws() { return kStateLaws; }
+
+std::span<const Law> type_laws() { return kTypeLaws; }
 
 }  // namespace stepwright

@@ -43,6 +43,15 @@ auto word_of(const Named<Enum> (&table)[kCount]) {
   return [&table](Enum value) { return Json(name_of(table, value)); };
 }
 
+void write_collectives(Json& search, const CollectiveLists& lists) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
+    const std::string scheme(kChoosingSchemes[i].name);
+    write_many(json, scheme.c_str(), lists.*kAlgorithmLists[i], word_of(kAlgorithmNames));
+  }
+  if (!json.empty()) search["collectives"] = std::move(json);
+}
+
 }  // namespace
 
 Json recompute_json(const Recompute& recompute) {
@@ -57,7 +66,13 @@ Json overlap_json(const Overlap& overlap) {
           {"pipeline", overlap.pipeline}};
 }
 
-Json collectives_json(Algorithm data) { return {{"data", name_of(kAlgorithmNames, data)}}; }
+Json collectives_json(const Collectives& collectives) {
+  Json json = Json::object();
+  for (const auto& [choice, scheme] : kChoosingSchemes) {
+    json[std::string(scheme)] = name_of(kAlgorithmNames, collectives.*choice);
+  }
+  return json;
+}
 
 Json layers_json(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? Json("even") : Json(layers);
@@ -75,7 +90,7 @@ Json space_json(const Space& space) {
   write_many(search, "context_kind", space.context_kind, word_of(kContextKindNames));
   write_many(search, "accumulate", space.accumulate, word_of(kDTypeNames));
   write_many(search, "overlap", space.overlap, overlap_json);
-  write_many(search, "collectives", space.data_algorithm, collectives_json);
+  write_collectives(search, space.collectives);
   write_many(search, "rank_order", space.rank_order, rank_order_word);
   write_many(search, "layers", space.layers, layers_json);
   return search;

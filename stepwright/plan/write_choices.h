@@ -13,8 +13,8 @@ namespace stepwright {
 nlohmann::ordered_json recompute_json(const Recompute& recompute);
 /// {gradients: true, ...}.
 nlohmann::ordered_json overlap_json(const Overlap& overlap);
-/// {data: ring}.
-nlohmann::ordered_json collectives_json(Algorithm data);
+/// {tensor: library, ...}.
+nlohmann::ordered_json collectives_json(const Collectives& collectives);
 /// "even" or [40, 40].
 nlohmann::ordered_json layers_json(const std::vector<std::int64_t>& layers);
 /// The mapping `search`: the dimensions that are not free, one value alone or a list.

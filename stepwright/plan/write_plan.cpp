@@ -83,7 +83,7 @@ void write_plan(Json& file, const Plan& plan) {
   file["accumulate"] = name_of(kDTypeNames, plan.accumulate);
   file["buckets"] = {{"gradients", plan.gradient_bucket}, {"parameters", plan.parameter_bucket}};
   file["overlap"] = overlap_json(plan.overlap);
-  file["collectives"] = collectives_json(plan.data_algorithm);
+  file["collectives"] = collectives_json(plan.collectives);
   file["rank_order"] = rank_order_word(plan.rank_order);
 }
 
@@ -141,7 +141,7 @@ Json job_json(const Job& job, bool expanded) {
 }
 
 Json plan_file_json(const PlannedJob& planned, bool expanded) {
-  Json file = {{"stepwright", "plan/1"}, {"job", job_json(planned.job, expanded)}};
+  Json file = {{"stepwright", "plan/2"}, {"job", job_json(planned.job, expanded)}};
   write_plan(file, planned.plan);
   return file;
 }

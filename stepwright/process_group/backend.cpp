@@ -136,7 +136,7 @@ std::string StepwrightBackend::reason_against(const Request& request) const {
   return {};
 }
 
-std::optional<Method> StepwrightBackend::method_of(const Request& request) const {
+std::optional<Algorithm> StepwrightBackend::method_of(const Request& request) const {
   return setup_.engine.method_for(request.collective,
                                   static_cast<double>(full_bytes(request.input, request.output)));
 }

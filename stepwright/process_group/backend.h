@@ -123,7 +123,7 @@ class StepwrightBackend : public c10d::Backend {
   /// Why a request goes to the wrapped backend; empty: it does not.
   [[nodiscard]] std::string reason_against(const Request& request) const;
   /// None: the wrapped backend.
-  [[nodiscard]] std::optional<Method> method_of(const Request& request) const;
+  [[nodiscard]] std::optional<Algorithm> method_of(const Request& request) const;
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
   void record(const Request& request) const;
   [[nodiscard]] std::string text_of(const Request& request) const;

@@ -20,7 +20,7 @@ std::span<std::byte> span_of(const at::Tensor& tensor) {
 
 /// What ranks must agree on.
 std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
-  return fmt::format("{} in {} by {}", call.text, chunks, name_of(kMethodNames, call.method));
+  return fmt::format("{} in {} by {}", call.text, chunks, name_of(kAlgorithmNames, call.method));
 }
 
 bool overlaps(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -59,13 +59,11 @@ Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions
       transport_(std::move(lanes)),
       executor_({.message_bytes = options_.message_bytes}) {}
 
-std::optional<Method> EngineOptions::method_for(Collective collective, double bytes) const {
-  // The relay sends whole groups as one message; chunks would make them many.
-  if (collective == Collective::kAllToAll) return Method::kRelay;
+std::optional<Algorithm> EngineOptions::method_for(Collective collective, double bytes) const {
   for (const SizeChoice& choice : choices) {
     if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
   }
-  return method;
+  return collective == Collective::kAllToAll ? Algorithm::kRelay : method;
 }
 
 const Engine::Plan& Engine::plan(const CollectiveCall& call, std::int32_t chunks) {
@@ -95,6 +93,7 @@ void Engine::run_blocks(const CollectiveCall& call) {
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
   const std::int64_t bytes = block * full.element_size();
+  // The relay sends whole groups as one message; chunks would make them many.
   const bool relayed = call.collective == Collective::kAllToAll;
   const auto chunks = static_cast<std::int32_t>(
       relayed ? 1

@@ -23,19 +23,19 @@ namespace stepwright {
 struct SizeChoice {
   Collective collective{};
   double most_bytes = 0;
-  std::optional<Method> method;
+  std::optional<Algorithm> method;
 };
 
 /// What a person can choose; the same on all ranks.
 struct EngineOptions {
-  Method method = Method::kHoRing;
+  Algorithm method = Algorithm::kHoRing;
   std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
   std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Longest message.
   std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
 
-  /// Of an operation; an all-to-all is always relayed.
-  [[nodiscard]] std::optional<Method> method_for(Collective collective, double bytes) const;
+  /// Of an operation; an all-to-all for which nothing is chosen is relayed.
+  [[nodiscard]] std::optional<Algorithm> method_for(Collective collective, double bytes) const;
 };
 
 /// A collective on flat, contiguous tensors. An all-reduce has its output as input.
@@ -48,7 +48,7 @@ struct CollectiveCall {
   std::optional<double> factor;  ///< Of every input, before the sum.
   bool average = false;          ///< Divides the sum by the number of ranks.
   std::chrono::milliseconds timeout{};
-  Method method{};
+  Algorithm method{};
 };
 
 /// Memory that is kept for the next call.
@@ -110,7 +110,7 @@ class Engine {
   EngineOptions options_;
   C10dTransport transport_;
   ScheduleExecutor executor_;
-  std::map<std::tuple<Method, Collective, std::int32_t>, Plan> plans_;
+  std::map<std::tuple<Algorithm, Collective, std::int32_t>, Plan> plans_;
   Room input_;
   Room output_;
   Room scratch_;

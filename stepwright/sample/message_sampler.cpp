@@ -83,8 +83,8 @@ class MessageSampler {
       sample_all(kCollectiveNames, gloo_backend(world_, name, members), gloo);
     }
     if (shape.nodes < 2 || shape.members < 2) return;
-    for (const Method method : {Method::kRing, Method::kTwoLevel, Method::kHoRing}) {
-      const std::string_view word = name_of(kMethodNames, method);
+    for (const Algorithm method : {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing}) {
+      const std::string_view word = name_of(kAlgorithmNames, method);
       const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
                                             static_cast<std::int32_t>(shape.nodes)};
       sample_all(

@@ -62,12 +62,12 @@ BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
   return both;
 }
 
-BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
+BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   BlockCost cost;
   times_.clear();
   for (const Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
-      times_.push_back(cost_.price(op, layouts, Algorithm::kRing));
+      times_.push_back(cost_.price(op, where.layouts, where.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
     }
@@ -88,25 +88,26 @@ BlockCost BlockPricer::price(const Template& piece, const Layouts& layouts) {
   return cost;
 }
 
-BlockPairCost BlockPricer::price(const BlockPair& pair, const Layouts& layouts) {
-  return {price(pair.forward, layouts), price(pair.backward, layouts)};
+BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& where) {
+  return {price(pair.forward, where), price(pair.backward, where)};
 }
 
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
+  const Where where{layouts, plan.collectives};
   BlockCosts blocks;
   for (const LayerClass which : layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = unit_size(local_layer_parameters(setting, which));
   }
-  blocks.embedding = price(build_embedding(setting), layouts);
-  blocks.head = price(build_head(setting, false), layouts);
+  blocks.embedding = price(build_embedding(setting), where);
+  blocks.head = price(build_head(setting, false), where);
   blocks.sent_bytes = static_cast<double>(
       build_send(setting, Direction::kForward).operators.front().payload_bytes());
   for (const Operator& op : build_receive(setting, Direction::kForward).operators) {
     if (op.kind == OperatorKind::kReceive) continue;
-    blocks.arrival_s += cost_.price(op, layouts, Algorithm::kRing).seconds;
+    blocks.arrival_s += cost_.price(op, where.layouts, where.collectives).seconds;
   }
   blocks.embedding_size = unit_size(local_embedding_parameters(setting));
   blocks.head_size = unit_size(local_head_parameters(setting, false));
@@ -120,7 +121,8 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
   if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
   const Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
-    layer.costs[index] = price(build_layer(setting, layer.which, kind), layouts);
+    layer.costs[index] =
+        price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
     layer.known[index] = true;
   }
 }
@@ -130,9 +132,10 @@ void BlockPricer::add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& 
   const std::size_t index = recompute_index(kind);
   if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
   const Setting setting = block_setting(job_, plan);
+  const Where where{layouts, plan.collectives};
   for (BlockCosts::Layer& layer : blocks.layers) {
     const SplitBackward parts = split_backward(build_layer(setting, layer.which, kind).backward);
-    layer.split[index] = {price(parts.data, layouts), price(parts.weight, layouts)};
+    layer.split[index] = {price(parts.data, where), price(parts.weight, where)};
     layer.known_split[index] = true;
   }
 }

@@ -32,8 +32,13 @@ class BlockPricer {
   void add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
 
  private:
-  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Layouts& layouts);
-  [[nodiscard]] BlockCost price(const Template& piece, const Layouts& layouts);
+  /// Where messages go, and what carries them out.
+  struct Where {
+    const Layouts& layouts;
+    const Collectives& collectives;
+  };
+  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
+  [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
 
   const Job& job_;
   const CostModel& cost_;

@@ -7,13 +7,23 @@ namespace stepwright {
 BlockStore::Key BlockStore::key_of(const Plan& plan) {
   const Parallel& size = plan.parallel;
   const bool usual = plan.rank_order == RankOrder{};
-  return {size.tensor,           size.context,
-          size.expert,           size.expert_tensor,
-          plan.micro_batch,      usual ? 0 : size.pipeline,
-          usual ? 0 : size.data, plan.sequence_parallel,
-          plan.overlap.tensor,   plan.overlap.tensor_gradients,
-          plan.overlap.context,  plan.overlap.expert,
-          plan.tensor_input,     plan.context_kind,
+  return {size.tensor,
+          size.context,
+          size.expert,
+          size.expert_tensor,
+          plan.micro_batch,
+          usual ? 0 : size.pipeline,
+          usual ? 0 : size.data,
+          plan.sequence_parallel,
+          plan.overlap.tensor,
+          plan.overlap.tensor_gradients,
+          plan.overlap.context,
+          plan.overlap.expert,
+          plan.tensor_input,
+          plan.context_kind,
+          plan.collectives.tensor,
+          plan.collectives.context,
+          plan.collectives.expert,
           plan.rank_order};
 }
 

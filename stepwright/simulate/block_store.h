@@ -20,6 +20,7 @@ class BlockStore {
         overlap_expert;
     TensorInput tensor_input;
     ContextKind context_kind;
+    Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     RankOrder order;
     auto operator<=>(const Key&) const = default;
   };

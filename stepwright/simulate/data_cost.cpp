@@ -26,7 +26,7 @@ class Messages {
     if (layout.size <= 1 || elements <= 0) return;
     const auto seconds = [&](double each) {
       const OperatorTime time =
-          cost_.message(kind, bytes_of(type, each), layout, plan_.data_algorithm);
+          cost_.message(kind, bytes_of(type, each), layout, plan_.collectives.data);
       sum.link = std::max(sum.link, time.link);
       return time.seconds;
     };

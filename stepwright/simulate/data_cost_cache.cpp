@@ -15,7 +15,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
   put(plan.sharding.gradients);
   put(plan.sharding.optimizer);
   put(plan.accumulate);
-  put(plan.data_algorithm);
+  put(plan.collectives.data);
   put(plan.sequence_parallel);
   put(plan.overlap.parameters);
   put(plan.overlap.gradients);

@@ -138,7 +138,7 @@ std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   const Prices prices =
-      price_operators(prediction.program, CostModel(job), layouts, plan.data_algorithm);
+      price_operators(prediction.program, CostModel(job), layouts, plan.collectives);
   std::vector<std::vector<double>> times;
   for (std::size_t i = 0; i < prices.size(); ++i) {
     std::vector<double>& of_template = times.emplace_back();

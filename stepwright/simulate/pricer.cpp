@@ -123,7 +123,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
   if (plan.parallel.pipeline > 1) {
     const OperatorTime time = cost_.message(
         OperatorKind::kSend, blocks.sent_bytes,
-        layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kRing);
+        layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kLibrary);
     send = {time.seconds, factor(cost_.contention(), time.link) - 1, blocks.arrival_s};
   }
   PipelineCost cost = store_->pipelines.compose(blocks, plan, send);

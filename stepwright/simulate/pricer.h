@@ -134,13 +134,14 @@ class Pricer {
   Pricer& operator=(const Pricer&) = delete;
 
   /// Depends on parallel.{tensor, context, expert, expert_tensor}, micro_batch, sequence_parallel,
-  /// tensor_input, context_kind, overlap.{tensor, context, expert}, rank_order, and recompute (each
-  /// kind is added when it is first asked for); with a rank order other than the default also on
-  /// parallel.{pipeline, data}. The reference stays valid as long as the pricer.
+  /// tensor_input, context_kind, overlap.{tensor, context, expert}, collectives.{tensor, context,
+  /// expert}, rank_order, and recompute (each kind is added when it is first asked for); with a
+  /// rank order other than the default also on parallel.{pipeline, data}. The reference stays valid
+  /// as long as the pricer.
   const BlockCosts& blocks(const Plan& plan);
   /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline.
   [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const Plan& plan);
-  /// Adds sharding, accumulate, buckets, data_algorithm, overlap of gradients and parameters.
+  /// Adds sharding, accumulate, buckets, collectives.data, overlap of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const Plan& plan);
 
   Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }

@@ -14,6 +14,6 @@ using Prices = std::vector<std::vector<OperatorTime>>;
 /// Prices every operator of a program.
 Prices price_operators(const StepProgram& program, const CostModel& cost,
                        const std::array<GroupLayout, kGroupKinds>& layouts,
-                       Algorithm data_algorithm);
+                       const Collectives& collectives);
 
 }  // namespace stepwright

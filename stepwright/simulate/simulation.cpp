@@ -8,17 +8,17 @@ namespace stepwright {
 Simulation simulate(const StepProgram& program, const CostModel& cost,
                     const std::array<GroupLayout, kGroupKinds>& layouts, const Plan& plan,
                     bool record) {
-  return play(program, price_operators(program, cost, layouts, plan.data_algorithm),
-              cost.contention(), record);
+  return play(program, price_operators(program, cost, layouts, plan.collectives), cost.contention(),
+              record);
 }
 
 Prices price_operators(const StepProgram& program, const CostModel& cost,
                        const std::array<GroupLayout, kGroupKinds>& layouts,
-                       Algorithm data_algorithm) {
+                       const Collectives& collectives) {
   Prices prices;
   prices.reserve(program.templates.size());
   for (const Template& piece : program.templates) {
-    cost.price(piece, layouts, data_algorithm, prices.emplace_back());
+    cost.price(piece, layouts, collectives, prices.emplace_back());
   }
   return prices;
 }

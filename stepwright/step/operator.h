@@ -168,6 +168,17 @@ inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
 
+/// What a plan lets carry out the messages of a scheme, wherever it can (`settled`).
+constexpr Algorithm algorithm_of(const Collectives& collectives, Scheme scheme) {
+  switch (scheme) {
+    case Scheme::kTensor: return collectives.tensor;
+    case Scheme::kContext: return collectives.context;
+    case Scheme::kExpert: return collectives.expert;
+    case Scheme::kData: return collectives.data;
+    default: return Algorithm::kLibrary;
+  }
+}
+
 /// Resolved sizes of a computation on one rank; unused fields are 0.
 struct Shape {
   std::int64_t rows = 0;

@@ -52,7 +52,7 @@ void add_rivals(ScalingPoint& point, const GroupLinks& links) {
       in_network_seconds(AddingSwitches::kEverywhere, links, point.payload_bytes);
 }
 
-bool is_asked(Method method, const ScalingSetting& setting) {
+bool is_asked(Algorithm method, const ScalingSetting& setting) {
   return setting.methods.empty() ||
          std::ranges::find(setting.methods, method) != setting.methods.end();
 }
@@ -70,7 +70,7 @@ void fill(ScalingPoint& point, const Cluster& cluster, const ScalingSetting& set
   point.ranks = cluster.devices();
   point.played = point.ranks <= setting.play_ranks;
   const GroupLinks links = links_of(cluster, setting);
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
     if (why_not(spec) || !is_asked(method, setting)) continue;
     spec = with_best_chunks(spec, links, point.payload_bytes);
@@ -92,7 +92,7 @@ int thread_count(int asked) {
 
 }  // namespace
 
-std::optional<double> ScalingPoint::seconds(Method method) const {
+std::optional<double> ScalingPoint::seconds(Algorithm method) const {
   const auto found = std::ranges::find(schedules, method, &ScheduleTime::method);
   if (found == schedules.end()) return std::nullopt;
   return found->seconds();
@@ -101,21 +101,21 @@ std::optional<double> ScalingPoint::seconds(Method method) const {
 const ScheduleTime* ScalingPoint::rival() const {
   const ScheduleTime* fastest = nullptr;
   for (const ScheduleTime& time : schedules) {
-    if (time.method == Method::kHoRing) continue;
+    if (time.method == Algorithm::kHoRing) continue;
     if (fastest == nullptr || time.seconds() < fastest->seconds()) fastest = &time;
   }
   return fastest;
 }
 
 std::optional<double> ScalingPoint::gain() const {
-  const auto own = seconds(Method::kHoRing);
+  const auto own = seconds(Algorithm::kHoRing);
   const ScheduleTime* other = rival();
   if (!own || *own <= 0 || other == nullptr) return std::nullopt;
   return other->seconds() / *own;
 }
 
-std::map<Method, double> ScalingStudy::differences() const {
-  std::map<Method, double> largest;
+std::map<Algorithm, double> ScalingStudy::differences() const {
+  std::map<Algorithm, double> largest;
   for (const ScalingPoint& point : points) {
     for (const ScheduleTime& time : point.schedules) {
       if (!time.played_s) continue;

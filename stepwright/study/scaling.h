@@ -18,7 +18,7 @@ struct ScalingSetting {
   std::vector<Cluster> clusters;  ///< One machine in several numbers of nodes.
   std::vector<Collective> collectives;
   std::vector<double> payloads_bytes;  ///< Full buffers.
-  std::vector<Method> methods;         ///< None: all that cover the operation.
+  std::vector<Algorithm> methods;      ///< None: all that cover the operation.
   double message_s = kMessageStart;
   std::int64_t play_ranks = 0;  ///< Groups of up to so many ranks are simulated as well.
   bool every_rank = false;      ///< Simulated, though one node could stand for all.
@@ -27,7 +27,7 @@ struct ScalingSetting {
 
 /// Seconds of one schedule, in the chunks that its closed form likes best.
 struct ScheduleTime {
-  Method method{};
+  Algorithm method{};
   std::int32_t chunks = 1;
   double closed_s = 0;
   std::optional<double> played_s;
@@ -42,14 +42,14 @@ struct ScalingPoint {
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   bool played = false;
-  std::vector<ScheduleTime> schedules;  ///< Those that there are, as in `kMethodNames`.
+  std::vector<ScheduleTime> schedules;  ///< Those that there are, as in `kGeneratedNames`.
   LeastSeconds least;
   /// Of an all-reduce, with switches that add between nodes, and inside nodes as well.
   std::optional<double> adding_network_s;
   std::optional<double> adding_switches_s;
 
   /// Nothing when the schedule does not exist.
-  [[nodiscard]] std::optional<double> seconds(Method method) const;
+  [[nodiscard]] std::optional<double> seconds(Algorithm method) const;
   /// The fastest schedule that is no HO-Ring; null when there is none.
   [[nodiscard]] const ScheduleTime* rival() const;
   /// The rival's time over that of the HO-Ring, so that above 1 the HO-Ring wins; nothing without
@@ -64,7 +64,7 @@ struct ScalingStudy {
   std::vector<ScalingPoint> points;  ///< By operation, payload, nodes.
 
   /// The largest |closed form / simulation - 1| of each schedule over the points that were played.
-  [[nodiscard]] std::map<Method, double> differences() const;
+  [[nodiscard]] std::map<Algorithm, double> differences() const;
 };
 
 /// Fails with `kUnsupported` when a cluster is not one switch inside nodes and one between them,

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 double rate_of(double s_per_byte) { return s_per_byte > 0 ? 1 / s_per_byte : 0; }
 
 Json schedule_json(const ScheduleTime& time) {
-  Json json{{"name", name_of(kMethodNames, time.method)},
+  Json json{{"name", name_of(kAlgorithmNames, time.method)},
             {"chunks", time.chunks},
             {"closed_s", time.closed_s}};
   if (time.played_s) json["simulated_s"] = *time.played_s;
@@ -53,7 +53,7 @@ Json scaling_json(const ScalingStudy& study) {
   for (const ScalingPoint& point : study.points) out["points"].push_back(point_json(point));
   out["differences"] = Json::object();
   for (const auto& [method, difference] : study.differences()) {
-    out["differences"][std::string(name_of(kMethodNames, method))] = difference;
+    out["differences"][std::string(name_of(kAlgorithmNames, method))] = difference;
   }
   return out;
 }

@@ -39,7 +39,7 @@ void add_curve(Chart& chart, const ScalingRun& run, ChartSeries curve, const Poi
 Chart curves_of(const ScalingRun& run, const std::function<double(const ScalingPoint&)>& unit) {
   Chart chart;
   chart.x = {.title = "GPUs", .scale = Scale::kLogarithmic, .label = whole_number};
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     add_curve(chart, run, {.name = std::string(name), .points = {}},
               [&](const ScalingPoint& point) -> std::optional<double> {
                 const auto seconds = point.seconds(method);
@@ -73,8 +73,9 @@ std::vector<Panel> scaling_panels(const ScalingStudy& study) {
     Chart seconds = curves_of(run, [](const ScalingPoint&) { return 1.0; });
     seconds.title = what;
     seconds.y = {.title = "time", .scale = Scale::kLogarithmic, .label = format_time};
-    Chart ratios = curves_of(
-        run, [](const ScalingPoint& point) { return point.seconds(Method::kHoRing).value_or(1); });
+    Chart ratios = curves_of(run, [](const ScalingPoint& point) {
+      return point.seconds(Algorithm::kHoRing).value_or(1);
+    });
     ratios.title = what;
     ratios.y = {
         .title = "time over the HO-Ring's", .scale = Scale::kLogarithmic, .label = times_as_long};

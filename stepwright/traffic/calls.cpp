@@ -3,6 +3,7 @@
 #include <map>
 
 namespace stepwright {
+
 namespace {
 
 /// How often a rank of the stage runs each template in a step.
@@ -46,9 +47,19 @@ std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const
   return counts;
 }
 
+void set_carrier(Call& call, const Grid& grid, const Carriers& carriers) {
+  const Operator& op = *call.op;
+  const Algorithm named = algorithm_of(carriers.collectives, op.scheme);
+  if (carriers.cluster == nullptr || named == Algorithm::kLibrary) return;
+  const Cluster& cluster = *carriers.cluster;
+  call.form = group_form(group_layout(cluster, grid.shape(op.group)), cluster);
+  call.algorithm = settled(named, collective_of(op.kind), call.form);
+}
+
 }  // namespace
 
-std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
+std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
+                           const Carriers& carriers) {
   const std::vector<std::int64_t> runs = template_runs(program, stage);
   std::vector<Call> calls;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
@@ -57,13 +68,15 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
       if (!is_communication(op.kind)) continue;
       const std::int64_t size = partners(program, stage, op);
       if (size <= 1) continue;
-      if (op.kind != OperatorKind::kSend) {
-        calls.push_back({&op, runs[i] * op.repeats, size});
+      if (op.kind == OperatorKind::kSend) {
+        for (const auto& [to, count] : receivers(program, stage, static_cast<TemplateId>(i), op)) {
+          calls.push_back({.op = &op, .count = count, .group_size = size, .to = to});
+        }
         continue;
       }
-      for (const auto& [to, count] : receivers(program, stage, static_cast<TemplateId>(i), op)) {
-        calls.push_back({&op, count, size, to});
-      }
+      set_carrier(
+          calls.emplace_back(Call{.op = &op, .count = runs[i] * op.repeats, .group_size = size}),
+          grid, carriers);
     }
   }
   return calls;
@@ -72,7 +85,11 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage) {
 double sent_bytes(const Call& call) {
   if (call.op->kind == OperatorKind::kReceive) return 0;
   const auto payload_bytes = static_cast<double>(call.op->payload_bytes());
-  return sent_bytes(collective_of(call.op->kind), payload_bytes, call.group_size);
+  const Collective collective = collective_of(call.op->kind);
+  if (call.algorithm == Algorithm::kLibrary) {
+    return sent_bytes(collective, payload_bytes, call.group_size);
+  }
+  return sent_bytes(call.algorithm, collective, payload_bytes, call.form);
 }
 
 }  // namespace stepwright

@@ -3,9 +3,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/wire.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
+
+/// What carries out the messages of a step: the plan's algorithms, where they suit the groups as
+/// they lie on the cluster; without a cluster the library all of them.
+struct Carriers {
+  const Cluster* cluster = nullptr;
+  Collectives collectives;
+};
 
 /// A communication operator of a stage and how often one rank performs it in a step.
 struct Call {
@@ -13,13 +22,16 @@ struct Call {
   std::int64_t count = 0;
   std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
   std::int64_t to = -1;         ///< Of a send: the pipeline position that receives it.
+  Algorithm algorithm = Algorithm::kLibrary;  ///< Covers the operation and suits the group.
+  GroupForm form;                             ///< Of the group; known where it is not the library.
 };
 
 /// The calls of one rank of a stage, template by template; what has nobody to talk to is no call: a
 /// group of one, a tied table's group between the ends of the pipeline.
-std::vector<Call> calls_of(const StepProgram& program, const Stage& stage);
+std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
+                           const Carriers& carriers);
 
-/// What a rank sends in one call with the bandwidth-optimal algorithm; 0 for a receive.
+/// What a rank sends in one call, in the mean over its group; 0 for a receive.
 double sent_bytes(const Call& call);
 
 }  // namespace stepwright

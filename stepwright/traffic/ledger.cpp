@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "stepwright/core/error.h"
-#include "stepwright/traffic/calls.h"
 
 namespace stepwright {
 namespace {
@@ -18,8 +17,8 @@ struct Amount {
 };
 using Rows = std::map<Row, Amount>;
 
-void add_stage(Rows& rows, const StepProgram& program, const Stage& stage, std::int64_t ranks) {
-  for (const Call& call : calls_of(program, stage)) {
+void add_stage(Rows& rows, const std::vector<Call>& calls, std::int64_t ranks) {
+  for (const Call& call : calls) {
     const Operator& op = *call.op;
     const Phase phase = op.phase == Phase::kWeightGradient ? Phase::kDataGradient : op.phase;
     Amount& amount =
@@ -54,13 +53,14 @@ void add(Volume& volume, const Message& message) {
 
 }  // namespace
 
-Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid) {
+Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid,
+              const Carriers& carriers) {
   if (rank) check_rank(*rank, program.ranks);
   const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
   Rows rows;
   for (const Stage& stage : program.stages) {
     if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
-    add_stage(rows, program, stage, rank ? 1 : of_stage);
+    add_stage(rows, calls_of(program, stage, grid, carriers), rank ? 1 : of_stage);
   }
   Ledger result;
   result.messages.reserve(rows.size());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/step/program.h"
+#include "stepwright/traffic/calls.h"
 
 namespace stepwright {
 
@@ -31,9 +32,10 @@ struct Ledger {
   std::vector<Message> messages;
 };
 
-/// Reads the ledger off the program: of one rank, or summed over all. Throws `Error{kInput}` for a
-/// rank that does not exist.
-Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid);
+/// Reads the ledger off the program: of one rank, or summed over all. What carriers send is the
+/// mean over a group. Throws `Error{kInput}` for a rank that does not exist.
+Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid,
+              const Carriers& carriers = {});
 
 /// Messages added up.
 struct Volume {

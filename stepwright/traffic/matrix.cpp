@@ -26,6 +26,27 @@ std::int64_t next_in(const Extents& group, std::int64_t rank) {
   return rank;
 }
 
+/// The place in a group of the member so many ranks after its first one.
+std::int64_t place_in(const Extents& group, std::int64_t offset) {
+  std::int64_t place = 0;
+  std::int64_t below = 1;
+  for (const Extent& factor : group) {
+    place += offset / factor.stride % factor.size * below;
+    below *= factor.size;
+  }
+  return place;
+}
+
+/// How many ranks after the first one of its group the member at a place is.
+std::int64_t offset_in(const Extents& group, std::int64_t place) {
+  std::int64_t offset = 0;
+  for (const Extent& factor : group) {
+    offset += place % factor.size * factor.stride;
+    place /= factor.size;
+  }
+  return offset;
+}
+
 /// The part of a group inside a node and its rail; nothing when the group has only one of the two
 /// or lies unevenly over nodes of `devices` ranks.
 std::optional<CutExtents> split_by_node(const Extents& group, std::int64_t devices) {
@@ -68,11 +89,8 @@ void merge_receivers(std::vector<Edge>& edges) {
 /// Adds the calls of a stage up to flows.
 class TrafficMatrix::Collector {
  public:
-  Collector(const Grid& grid, const Cluster& cluster, Algorithm data_algorithm)
-      : grid_(grid),
-        devices_(cluster.devices_per_node),
-        inner_(inner_for(cluster)),
-        data_algorithm_(data_algorithm) {}
+  Collector(const Grid& grid, const Cluster& cluster)
+      : grid_(grid), devices_(cluster.devices_per_node), inner_(inner_for(cluster)) {}
 
   void add(const Call& call) {
     const Operator& op = *call.op;
@@ -81,55 +99,82 @@ class TrafficMatrix::Collector {
     switch (op.kind) {
       case OperatorKind::kReceive: return;
       case OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
-      case OperatorKind::kAllToAll: return add(Reach::kEachOfGroup, group, bytes);
       case OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
       default: break;
     }
     if (op.group == GroupKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
-    add_ring(op.scheme, group, bytes);
+    const bool exchange = op.kind == OperatorKind::kAllToAll;
+    switch (call.algorithm) {
+      case Algorithm::kLibrary:
+      case Algorithm::kRing:
+        return add(exchange ? Reach::kEachOfGroup : Reach::kNextInGroup, group, bytes);
+      case Algorithm::kNvls:
+      case Algorithm::kTwoLevel:
+      case Algorithm::kHoRing: return add_levels(call, group, bytes);
+      default: return add_scheduled(call, group);
+    }
   }
 
   [[nodiscard]] std::vector<Flow> flows() const {
     std::vector<Flow> result;
     for (const auto& [key, bytes] : flows_) {
-      const auto& [reach, group, to] = key;
-      result.push_back({reach, group, to, bytes});
+      const auto& [reach, group, to, algorithm, collective, tiers] = key;
+      result.push_back({reach, group, to, {algorithm, collective, tiers}, bytes});
     }
     return result;
   }
 
  private:
+  using Key =
+      std::tuple<Reach, Extents, std::int64_t, Algorithm, Collective, std::vector<std::int32_t>>;
+
   void add(Reach reach, const Extents& group, double bytes, std::int64_t to = -1) {
-    flows_[{reach, group, to}] += bytes;
+    flows_[{reach, group, to, Algorithm::kLibrary, Collective{}, {}}] += bytes;
   }
 
-  /// Two levels: (m-1)/m of the buffer round the node, (n-1)/n of an m-th of it along the rail, of
-  /// the (nm-1)/(nm) that a rank sends in all.
-  void add_ring(Scheme scheme, const Extents& group, double bytes) {
-    const bool two_level = scheme == Scheme::kData && data_algorithm_ != Algorithm::kRing;
-    const auto parts = two_level ? split_by_node(group, devices_) : std::nullopt;
-    if (!parts) return add(Reach::kNextInGroup, group, bytes);
-    const auto n = static_cast<double>(parts->outer.size());
-    const auto all = static_cast<double>(group.size());
-    const double on_rail = bytes * (n - 1) / (all - 1);
-    const bool direct = data_algorithm_ == Algorithm::kHoRing && inner_ == Inner::kDirect;
-    add(direct ? Reach::kEachOfGroup : Reach::kNextInGroup, parts->inner, bytes - on_rail);
+  /// The share along the rail of what a rank sends in all: (n-1)/n of an m-th of the buffer of
+  /// (nm-1)/(nm) of it, or with adding switches of what `sent_bytes` says of them.
+  [[nodiscard]] static double rail_share(const Call& call) {
+    const auto m = static_cast<double>(call.form.members);
+    const auto n = static_cast<double>(call.form.nodes);
+    if (call.algorithm == Algorithm::kNvls) return 2 * (n - 1) / n / (m + 1 + 2 * (n - 1) / n);
+    return (n - 1) / (n * m - 1);
+  }
+
+  void add_levels(const Call& call, const Extents& group, double bytes) {
+    const bool adds = call.algorithm == Algorithm::kNvls;
+    const bool direct = adds || (call.algorithm == Algorithm::kHoRing && inner_ == Inner::kDirect);
+    const Reach inside = direct ? Reach::kEachOfGroup : Reach::kNextInGroup;
+    const auto parts = split_by_node(group, devices_);
+    if (!parts) return add(adds ? inside : Reach::kNextInGroup, group, bytes);
+    const double on_rail = bytes * rail_share(call);
+    add(inside, parts->inner, bytes - on_rail);
     add(Reach::kNextInGroup, parts->outer, on_rail);
+  }
+
+  void add_scheduled(const Call& call, const Extents& group) {
+    const GroupForm& form = call.form;
+    const std::vector<std::int32_t> tiers = {
+        static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
+        static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
+    flows_[{Reach::kAsScheduled, group, -1, call.algorithm, collective_of(call.op->kind), tiers}] +=
+        static_cast<double>(call.count * call.op->payload_bytes());
   }
 
   const Grid& grid_;
   std::int64_t devices_;
   Inner inner_;
-  Algorithm data_algorithm_;
-  std::map<std::tuple<Reach, Extents, std::int64_t>, double> flows_;
+  std::map<Key, double> flows_;
 };
 
 TrafficMatrix::TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
-                             Algorithm data_algorithm)
+                             const Collectives& collectives)
     : grid_(grid), flows_(program.stages.size()) {
   for (const Stage& stage : program.stages) {
-    Collector collector(grid_, cluster, data_algorithm);
-    for (const Call& call : calls_of(program, stage)) collector.add(call);
+    Collector collector(grid_, cluster);
+    for (const Call& call : calls_of(program, stage, grid, {&cluster, collectives})) {
+      collector.add(call);
+    }
     flows_[static_cast<std::size_t>(stage.position)] = collector.flows();
   }
 }
@@ -155,12 +200,29 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const Coordinate
     case Reach::kNextInGroup: edges.push_back({next_in(flow.group, from), flow.bytes}); break;
     case Reach::kOtherEnd: send_to_stage(stages - 1 - at.pipeline); break;
     case Reach::kNeighbour: send_to_stage(flow.to); break;
+    case Reach::kAsScheduled: append_scheduled(flow, from, edges); break;
     case Reach::kEachOfGroup: {
       const double part = flow.bytes / static_cast<double>(flow.group.size() - 1);
       for (std::int64_t to = next_in(flow.group, from); to != from; to = next_in(flow.group, to)) {
         edges.push_back({to, part});
       }
       break;
+    }
+  }
+}
+
+/// The schedule's ranks are the group's members in order, those of a node side by side.
+void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
+                                     std::vector<Edge>& edges) {
+  const CollectiveSchedule frame = schedule_frame(flow.schedule);
+  const double piece = flow.bytes / static_cast<double>(frame.pieces);
+  const std::int64_t base = flow.group.base(from);
+  const RankSchedule own =
+      schedule_rank(flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - base)));
+  for (const ScheduleChannel& channel : own.channels) {
+    for (const ScheduleStep& step : channel.steps) {
+      if (!sends(step)) continue;
+      edges.push_back({base + offset_in(flow.group, step.peer), piece * step.pieces});
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/generate.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
@@ -17,18 +18,18 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// Who sends how much to whom in a step, from the algorithm of each message: rings (all-reduce,
-/// all-gather, reduce-scatter) send to the next rank in group order only, an all-to-all sends an
-/// equal part to every peer, a shift to the next, a pipeline transfer to the rank at the same place
-/// of the stage of the next or previous chunk. With `Algorithm::kTwoLevel` the messages of data
-/// parallelism go round the ranks of the group in a node and round the ranks at equal places of its
-/// nodes (its rail); with `Algorithm::kHoRing` and one switch in a node they go to each of those in
-/// the node. Where nodes hold unlike parts of a group it stays one ring. Holds one stage's
-/// worth of numbers per stage, whatever the number of ranks.
+/// Who sends how much to whom in a step, from the algorithm of each message. By the library and in
+/// rings (all-reduce, all-gather, reduce-scatter) ranks send to the next one in group order only,
+/// in an all-to-all an equal part to every peer, in a shift to the next, in a pipeline transfer to
+/// the rank at the same place of the stage of the next or previous chunk. On two levels messages go
+/// round the ranks of the group in a node (with `kHoRing` and one switch to each of them) and round
+/// the ranks at equal places of its nodes (its rail). What switches add counts as sent to the peers
+/// behind the switch and along the rails. Any other algorithm sends what its schedule says, rank by
+/// rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
 class TrafficMatrix {
  public:
   TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
-                Algorithm data_algorithm);
+                const Collectives& collectives);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
   /// What `from` sends, by receiver in ascending order, each once and never itself.
@@ -38,20 +39,24 @@ class TrafficMatrix {
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    kOtherEnd,  ///< From the first pipeline position to the last and back.
+    kOtherEnd,   ///< From the first pipeline position to the last and back.
     kNeighbour,  ///< The rank at the same place of another pipeline position.
+    kAsScheduled,
   };
   struct Flow {
     Reach reach{};
     Extents group;
-    std::int64_t to = -1;  ///< The position of a neighbour.
-    double bytes = 0;  ///< That one rank of the stage sends.
+    std::int64_t to = -1;   ///< The position of a neighbour.
+    ScheduleSpec schedule;  ///< Of `kAsScheduled`.
+    double bytes = 0;       ///< That one rank of the stage sends; as scheduled: of all payloads.
   };
   class Collector;
 
   /// Appends the edges of a flow from the rank at coordinates `at`.
   void append(const Flow& flow, std::int64_t from, const Coordinates& at,
               std::vector<Edge>& edges) const;
+
+  static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
 
   Grid grid_;
   std::vector<std::vector<Flow>> flows_;  ///< Per pipeline position.

@@ -16,16 +16,18 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 Census::Census(const Job& job, const Dimensions& space)
     : job_(job), space_(space), total_(space.total()) {
-  block_points_ = product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
-                           std::ssize(space.context_kind), std::ssize(space.overlap)});
+  block_points_ =
+      product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
+               std::ssize(space.context_kind), std::ssize(space.overlap),
+               std::ssize(space.collectives.tensor), std::ssize(space.collectives.context),
+               std::ssize(space.collectives.expert)});
   stage_points_ = product({std::ssize(space.micro_batch), std::ssize(space.schedule),
                            std::ssize(space.chunks), std::ssize(space.layers)});
   recomputes_ = std::ssize(space.recompute);
-  group_points_ = product(
-      {std::ssize(space.sharding), std::ssize(space.group), std::ssize(space.expert_group)});
+  group_points_ = product({std::ssize(space.sharding), std::ssize(space.group),
+                           std::ssize(space.expert_group), std::ssize(space.collectives.data)});
   types_ = std::ssize(space.accumulate);
-  buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket),
-                      std::ssize(space.data_algorithm)});
+  buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
@@ -142,7 +144,10 @@ const DataTable& Census::data(const Plan& legal) {
   const auto uses = [](const std::vector<std::int64_t>& groups) {
     return std::ranges::find(groups, kNodeGroup) != groups.end();
   };
-  const DataKey key{data_context_extents(axes), legal.parallel.expert_data(),
+  // Algorithms ask how groups lie, their sizes only how many ranks there are.
+  const bool lies = space_.collectives.data != std::vector{Algorithm::kLibrary};
+  const DataKey key{data_context_extents(axes), lies ? expert_data_extents(axes) : Extents{},
+                    legal.parallel.expert_data(),
                     uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
                     uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0};
   auto found = data_.find(key);

@@ -41,8 +41,8 @@ class Census {
   [[nodiscard]] const std::map<Rule, Plan>& examples() const { return examples_; }
 
  private:
-  /// What group sizes are legal in a grid follows from these.
-  using DataKey = std::tuple<Extents, std::int64_t, std::int64_t, std::int64_t>;
+  /// What group sizes and algorithms are legal in a grid follows from these.
+  using DataKey = std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t>;
 
   void add_degrees(const Parallel& parallel);
   void add_experts(const Parallel& parallel);
@@ -66,9 +66,9 @@ class Census {
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
   std::int64_t recomputes_ = 1;
-  std::int64_t group_points_ = 1;
-  std::int64_t types_ = 1;    ///< Of accumulation.
-  std::int64_t buckets_ = 1;  ///< And algorithms.
+  std::int64_t group_points_ = 1;  ///< And algorithms of data parallelism.
+  std::int64_t types_ = 1;         ///< Of accumulation.
+  std::int64_t buckets_ = 1;
 };
 
 }  // namespace stepwright

@@ -14,7 +14,7 @@ void count(RuleCounts& counts, Rule rule, std::int64_t points) {
 }
 
 /// Rules up to this one are decided by the grid and a block choice.
-constexpr Rule kLastBlockRule = Rule::kExpertNeedsSequenceParallel;
+constexpr Rule kLastBlockRule = Rule::kExpertCollectives;
 /// Up to this one by the grid and a schedule, up to the next by the grid and sharding groups.
 constexpr Rule kLastStageRule = Rule::kInterleavingNeedsGroups;
 constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
@@ -23,10 +23,12 @@ void add_block_choice(BlockTable& table, const Job& job, Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = Sharding{.optimizer = Spread::kGlobal};
   plan = canonical(plan, job);
-  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap};
+  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap,
+                     plan.collectives};
   const auto equal = [&](const BlockChoice& other) {
     return other.sequence_parallel == choice.sequence_parallel &&
-           other.tensor_input == choice.tensor_input && other.context_kind == choice.context_kind;
+           other.tensor_input == choice.tensor_input && other.context_kind == choice.context_kind &&
+           other.collectives == choice.collectives;
   };
   for (const BlockChoice& other : table.choices) {
     if (!equal(other)) continue;
@@ -86,19 +88,34 @@ struct Groups {
   std::vector<std::int64_t> inner, expert;
 };
 
+/// The listed algorithms that a strategy and its groups have a message for.
+std::vector<Algorithm> legal_algorithms(const Job& job, const Dimensions& space, Plan plan) {
+  std::vector<Algorithm> legal = space.collectives.data;
+  std::erase_if(legal, [&](Algorithm algorithm) {
+    plan.collectives.data = algorithm;
+    return algorithm != Algorithm::kLibrary && broken_rule(job, plan) == Rule::kDataCollectives;
+  });
+  return legal;
+}
+
+/// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
-                      std::set<DataChoice>& seen) {
+                      std::int64_t groups, std::set<DataChoice>& seen) {
+  const std::vector<Algorithm> algorithms = legal_algorithms(job, space, plan);
+  const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
+  count(table.refused, Rule::kDataCollectives, groups * refused);
+  table.points += groups * std::ssize(algorithms);
   for (const DType accumulate : space.accumulate) {
     for (const std::int64_t gradients : space.gradient_bucket) {
       for (const std::int64_t parameters : space.parameter_bucket) {
-        for (const Algorithm algorithm : space.data_algorithm) {
+        for (const Algorithm algorithm : algorithms) {
           plan.accumulate = accumulate;
           plan.gradient_bucket = gradients;
           plan.parameter_bucket = parameters;
-          plan.data_algorithm = algorithm;
+          plan.collectives.data = algorithm;
           const Plan usual = canonical(plan, job);
-          const DataChoice choice{usual.sharding, usual.accumulate, usual.data_algorithm,
+          const DataChoice choice{usual.sharding, usual.accumulate, usual.collectives.data,
                                   usual.gradient_bucket, usual.parameter_bucket};
           if (!seen.insert(choice).second) continue;
           table.choices.push_back(choice);
@@ -107,6 +124,19 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
       }
     }
   }
+}
+
+/// What blocks may choose for the messages of their schemes.
+std::vector<Collectives> block_algorithms(const CollectiveLists& lists) {
+  std::vector<Collectives> all;
+  for (const Algorithm tensor : lists.tensor) {
+    for (const Algorithm context : lists.context) {
+      for (const Algorithm expert : lists.expert) {
+        all.push_back({.tensor = tensor, .context = context, .expert = expert});
+      }
+    }
+  }
+  return all;
 }
 
 /// Legal types of accumulation; the others are counted later, as the last rule.
@@ -124,10 +154,12 @@ Dimensions legal_types(const Job& job, const Dimensions& space, Plan plan) {
 void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Plan plan,
                   const Groups& groups, std::set<DataChoice>& seen) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
-  if (!is_paro_strategy(plan.sharding)) return count(table.refused, Rule::kShardingStrategy, all);
+  const std::int64_t algorithms = std::ssize(legal.collectives.data);
+  if (!is_paro_strategy(plan.sharding)) {
+    return count(table.refused, Rule::kShardingStrategy, all * algorithms);
+  }
   if (!plan.sharding.uses(Spread::kInner)) {
-    table.points += all;
-    return add_data_choices(table, job, legal, plan, seen);
+    return add_data_choices(table, job, legal, plan, all, seen);
   }
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
     plan.sharding.group = inner;
@@ -142,15 +174,14 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
   std::erase_if(experts, [&](std::int64_t size) { return broken(1, size); });
   for (const std::int64_t inner : groups.inner) {
     if (broken(inner, 1)) {
-      count(table.refused, Rule::kShardingGroup, std::ssize(groups.expert));
+      count(table.refused, Rule::kShardingGroup, std::ssize(groups.expert) * algorithms);
       continue;
     }
-    count(table.refused, Rule::kExpertShardingGroup, before - std::ssize(experts));
-    table.points += std::ssize(experts) * same;
+    count(table.refused, Rule::kExpertShardingGroup, (before - std::ssize(experts)) * algorithms);
     for (const std::int64_t expert : experts) {
       plan.sharding.group = inner;
       plan.sharding.expert_group = expert;
-      add_data_choices(table, job, legal, plan, seen);
+      add_data_choices(table, job, legal, plan, same, seen);
     }
   }
 }
@@ -170,21 +201,25 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
   BlockTable table;
   Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
+  const std::vector<Collectives> algorithms = block_algorithms(space.collectives);
   for (const bool sequence_parallel : space.sequence_parallel) {
     for (const TensorInput input : space.tensor_input) {
       for (const ContextKind kind : space.context_kind) {
         plan.sequence_parallel = sequence_parallel;
         plan.tensor_input = input;
         plan.context_kind = kind;
-        const auto rule = broken_rule(job, plan);
-        if (rule && *rule <= kLastBlockRule) {
-          count(table.refused, *rule, overlaps);
-          continue;
-        }
-        table.points += overlaps;
-        for (const Overlap& overlap : space.overlap) {
-          plan.overlap = overlap;
-          add_block_choice(table, job, plan);
+        for (const Collectives& collectives : algorithms) {
+          plan.collectives = collectives;
+          const auto rule = broken_rule(job, plan);
+          if (rule && *rule <= kLastBlockRule) {
+            count(table.refused, *rule, overlaps);
+            continue;
+          }
+          table.points += overlaps;
+          for (const Overlap& overlap : space.overlap) {
+            plan.overlap = overlap;
+            add_block_choice(table, job, plan);
+          }
         }
       }
     }
@@ -242,6 +277,9 @@ void apply(const BlockChoice& choice, Plan& plan) {
   plan.tensor_input = choice.tensor_input;
   plan.context_kind = choice.context_kind;
   plan.overlap = choice.overlap;
+  const Algorithm data = plan.collectives.data;
+  plan.collectives = choice.collectives;
+  plan.collectives.data = data;
 }
 
 void apply(const StageChoice& choice, Plan& plan) {
@@ -253,7 +291,7 @@ void apply(const StageChoice& choice, Plan& plan) {
 void apply(const DataChoice& choice, Plan& plan) {
   plan.sharding = choice.sharding;
   plan.accumulate = choice.accumulate;
-  plan.data_algorithm = choice.data_algorithm;
+  plan.collectives.data = choice.algorithm;
   plan.gradient_bucket = choice.gradient_bucket;
   plan.parameter_bucket = choice.parameter_bucket;
 }

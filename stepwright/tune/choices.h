@@ -23,6 +23,7 @@ struct BlockChoice {
   TensorInput tensor_input{};
   ContextKind context_kind{};
   Overlap overlap;
+  Collectives collectives;  ///< But for data.
   /// Of choices that differ in the overlap of parameters alone, the first: the only one where
   /// sharding has no parameters to gather.
   bool first_without_parameters = true;
@@ -39,7 +40,7 @@ struct StageChoice {
 struct DataChoice {
   Sharding sharding;
   DType accumulate{};
-  Algorithm data_algorithm{};
+  Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
 
@@ -69,8 +70,8 @@ struct StageTable {
 struct DataTable {
   std::vector<DataChoice> choices;
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
-  std::int64_t points = 0;
-  RuleCounts refused{};
+  std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
+  RuleCounts refused{};        ///< Of the same.
 };
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.

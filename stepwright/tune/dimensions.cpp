@@ -83,7 +83,6 @@ void set_states(Dimensions& out, const Job& job) {
   out.gradient_bucket = sizes("gradient_bucket", space.gradient_bucket, {usual.gradient_bucket});
   out.parameter_bucket =
       sizes("parameter_bucket", space.parameter_bucket, {usual.parameter_bucket});
-  out.data_algorithm = listed(space.data_algorithm, {usual.data_algorithm});
 }
 
 }  // namespace
@@ -99,6 +98,9 @@ Dimensions dimensions(const Job& job) {
                             {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
   out.overlap = listed(space.overlap, {usual.overlap});
   out.rank_order = listed(space.rank_order, {usual.rank_order});
+  for (const auto list : kAlgorithmLists) {
+    out.collectives.*list = listed(space.collectives.*list, {Algorithm::kLibrary});
+  }
   set_stages(out, job);
   set_states(out, job);
   return out;
@@ -127,7 +129,10 @@ std::int64_t Dimensions::total() const {
                                   accumulate.size(),
                                   gradient_bucket.size(),
                                   parameter_bucket.size(),
-                                  data_algorithm.size()}) {
+                                  collectives.tensor.size(),
+                                  collectives.context.size(),
+                                  collectives.expert.size(),
+                                  collectives.data.size()}) {
     product = times(product, static_cast<std::int64_t>(count));
   }
   return product;

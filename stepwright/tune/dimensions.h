@@ -32,7 +32,7 @@ struct Dimensions {
   std::vector<DType> accumulate;
   std::vector<std::int64_t> gradient_bucket;
   std::vector<std::int64_t> parameter_bucket;
-  std::vector<Algorithm> data_algorithm;
+  CollectiveLists collectives;
 
   /// Points of the product; at most the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;

@@ -47,6 +47,14 @@ Work least(Work a, const Work& b) {
   return a;
 }
 
+/// A plan's choices with each of the listed algorithms for one scheme; none listed: the library.
+std::vector<Collectives> each_of(const std::vector<Algorithm>& list,
+                                 Algorithm Collectives::* scheme) {
+  std::vector<Collectives> all;
+  for (const Algorithm algorithm : list) all.emplace_back().*scheme = algorithm;
+  return all.empty() ? std::vector<Collectives>(1) : all;
+}
+
 double saved_bytes(const Template& piece) {
   double bytes = 0;
   for (const TensorId id : piece.saved) {
@@ -63,10 +71,20 @@ bool message_counts(const Operator& op, bool any_expert) {
 
 }  // namespace
 
+WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
+    : job_(job),
+      cost_(cost),
+      layers_(job.model),
+      one_order_(job.space.rank_order.empty()),
+      overlaps_tensor_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)),
+      overlaps_expert_(std::ranges::any_of(job.space.overlap, &Overlap::expert)),
+      of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
+      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)) {}
+
 double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) const {
   if (is_communication(op.kind)) {
     if (!one_order_ || !message_counts(op, any_expert)) return 0;
-    return cost_.price(op, layouts, Algorithm::kRing).seconds;
+    return least_message_s(op, layouts);
   }
   const double repeats = op.repeats;
   // By its FLOPs, which no way to cut the context changes.
@@ -76,6 +94,15 @@ double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_e
   }
   if (!counts_in_full(op)) return 0;
   return repeats * cost_.compute_s(op) * (any_expert ? whole_rows(op) : 1);
+}
+
+/// The least over the algorithms that plans may name for its scheme.
+double WorkFloor::least_message_s(const Operator& op, const Layouts& layouts) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Collectives& one : op.scheme == Scheme::kTensor ? of_tensor_ : of_experts_) {
+    least = std::min(least, cost_.price(op, layouts, one).seconds);
+  }
+  return least;
 }
 
 double WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -44,17 +43,12 @@ struct Work {
 /// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
 /// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
 /// pairs; messages of context parallelism do not count. The cheaper of with and without sequence
-/// parallelism. What no choice of context exchange or sharding can save. Not shared between
+/// parallelism, messages by the fastest algorithm that plans may name. What no choice of context
+/// exchange or sharding can save. Not shared between
 /// threads.
 class WorkFloor {
  public:
-  WorkFloor(const Job& job, const CostModel& cost)
-      : job_(job),
-        cost_(cost),
-        layers_(job.model),
-        one_order_(job.space.rank_order.empty()),
-        overlaps_tensor_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)),
-        overlaps_expert_(std::ranges::any_of(job.space.overlap, &Overlap::expert)) {}
+  WorkFloor(const Job& job, const CostModel& cost);
 
   [[nodiscard]] const LayerCounts& layers() const { return layers_; }
 
@@ -74,12 +68,16 @@ class WorkFloor {
   [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert);
   [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert) const;
 
+  [[nodiscard]] double least_message_s(const Operator& op, const Layouts& layouts) const;
+
   const Job& job_;
   const CostModel& cost_;
   LayerCounts layers_;
   bool one_order_;  ///< Groups inside a pipeline position lie alike in all plans of their degrees.
   bool overlaps_tensor_;  ///< Some plan hides its tensor messages.
   bool overlaps_expert_;
+  std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
+  std::vector<Collectives> of_experts_;
   std::map<Key, Work> known_;
   std::vector<OperatorTime> times_;  ///< Scratch.
   std::vector<double> ends_;

@@ -170,6 +170,10 @@ TEST(BadInput, PlansThatAreNotLegal) {
   predict.run("plan.yaml", " --set micro_batch=9223372036854775808");
   predict.run("plan.yaml", " --set cluster.nics=2x");
   predict.run("plan.yaml", " --set sharding=zero9");
+  predict.run("plan.yaml", " --set collectives.tensor=nvls");
+  predict.run("plan.yaml", " --set collectives.data=tre");
+  predict.run("plan.yaml", " --set collectives.pipeline=ring");
+  predict.give("collective.yaml", std::string(kPlan) + "collectives: {data: nvls}\n");
   expect_golden("bad_plans.txt", predict.text());
 }
 
@@ -183,7 +187,6 @@ TEST(BadInput, WhatIsKnownButNotSupported) {
   predict.give("offload.yaml", std::string(kPlan) + "offload: {activations: true}\n");
   predict.give("schedule.yaml", std::string(kPlan) + "schedule: folded\n");
   predict.give("strands.yaml", std::string(kPlan) + "schedule: {kind: 1f1b, strands: 2}\n");
-  predict.give("collective.yaml", std::string(kPlan) + "collectives: {data: nvls}\n");
   expect_golden("unsupported_plans.txt", predict.text());
 }
 

@@ -19,12 +19,12 @@ constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduc
 
 /// Whether there is such a schedule and its closed form is more than a bound.
 bool has_closed_form(const ScheduleSpec& spec) {
-  const bool tiered = spec.method == Method::kHoRing || spec.method == Method::kTwoLevel;
+  const bool tiered = spec.method == Algorithm::kHoRing || spec.method == Algorithm::kTwoLevel;
   if (spec.inner == Inner::kRing && !tiered) return false;
   // Chunks of an all-reduce up and down a tree share links: an upper bound only.
-  const bool bound = spec.method == Method::kTree && spec.collective == Collective::kAllReduce;
+  const bool bound = spec.method == Algorithm::kTree && spec.collective == Collective::kAllReduce;
   // Rings that take turns on the links inside: `Rings` below.
-  if (spec.method == Method::kRings && spec.tiers.front() > 1 && spec.tiers.back() > 1) {
+  if (spec.method == Algorithm::kRings && spec.tiers.front() > 1 && spec.tiers.back() > 1) {
     return false;
   }
   return !why_not(spec) && (!bound || spec.chunks == 1);
@@ -33,7 +33,7 @@ bool has_closed_form(const ScheduleSpec& spec) {
 /// Every schedule that the closed forms stand for, over a group's shape.
 std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   std::vector<ScheduleSpec> specs;
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     for (const Collective collective : kOperations) {
       for (const std::int32_t chunks : {1, 2, 8}) {
         specs.push_back({method, collective, {members, nodes}, chunks, Inner::kDirect});
@@ -61,10 +61,10 @@ TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
         const double played = play_seconds(
             schedule, cluster, {.payload_bytes = payload, .message_s = links.message_s});
         const double closed = closed_seconds(spec, links, payload);
-        double& error = worst[std::string(name_of(kMethodNames, spec.method))];
+        double& error = worst[std::string(name_of(kAlgorithmNames, spec.method))];
         if (played > 0) error = std::max(error, std::abs(closed / played - 1));
         EXPECT_NEAR(closed, played, 0.02 * played)
-            << name_of(kMethodNames, spec.method) << " operation "
+            << name_of(kAlgorithmNames, spec.method) << " operation "
             << static_cast<int>(spec.collective) << (spec.inner == Inner::kRing ? " ring " : " ")
             << spec.chunks << " chunks, " << nics << " NICs, " << payload << " bytes";
       }
@@ -87,7 +87,7 @@ TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   const Cluster cluster = switched(2, 2, 2, 2);
   GroupLinks links = group_links(cluster, 2, 2);
   links.message_s = 0;
-  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {2, 2}, 2};
+  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 2};
   EXPECT_NEAR(closed_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
   EXPECT_NEAR(play_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6, 1e-12);
 }
@@ -101,7 +101,7 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
       const double nic = 3.0 / 4 * payload / nics / kTestNic;
       const double inside = 7.0 / 8 * payload / (ratio * kTestNic);
       const ScheduleSpec best =
-          with_best_chunks({Method::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
+          with_best_chunks({Algorithm::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
       const double seconds = closed_seconds(best, links, payload);
       EXPECT_GE(seconds, std::max(nic, inside));
       EXPECT_LE(seconds, 1.02 * std::max(nic, inside));
@@ -111,18 +111,18 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
 
 TEST(ClosedForm, MoreChunksPayForLargeBuffersOnly) {
   const GroupLinks links = group_links(switched(8, 4, 8, 9), 8, 4);
-  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {8, 4}};
+  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {8, 4}};
   EXPECT_EQ(with_best_chunks(spec, links, 1e3).chunks, 1);
   EXPECT_GT(with_best_chunks(spec, links, 1e9).chunks, 1);
 }
 
 TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) {
   const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
-  EXPECT_EQ(fastest_schedule(Collective::kAllReduce, links, 1e9).method, Method::kHoRing);
-  const Method small = fastest_schedule(Collective::kAllReduce, links, 64).method;
-  EXPECT_TRUE(small == Method::kHalvingDoubling || small == Method::kTree ||
-              small == Method::kDirect || small == Method::kRailHalving);
-  EXPECT_EQ(fastest_schedule(Collective::kAllToAll, links, 1e9).method, Method::kRelay);
+  EXPECT_EQ(fastest_schedule(Collective::kAllReduce, links, 1e9).method, Algorithm::kHoRing);
+  const Algorithm small = fastest_schedule(Collective::kAllReduce, links, 64).method;
+  EXPECT_TRUE(small == Algorithm::kHalvingDoubling || small == Algorithm::kTree ||
+              small == Algorithm::kDirect || small == Algorithm::kRailHalving);
+  EXPECT_EQ(fastest_schedule(Collective::kAllToAll, links, 1e9).method, Algorithm::kRelay);
 }
 
 /// Where all rings wait for the NICs, or all for the links inside, as here; between the two the
@@ -134,7 +134,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
         const Cluster cluster = switched(8, nodes, 8, 12);
         const GroupLinks links = group_links(cluster, 8, nodes);
         const ScheduleSpec spec =
-            with_best_chunks({Method::kRings, collective, {8, nodes}}, links, payload);
+            with_best_chunks({Algorithm::kRings, collective, {8, nodes}}, links, payload);
         const double played =
             play_generated(spec, cluster, {.payload_bytes = payload, .message_s = kMessageStart});
         EXPECT_NEAR(closed_seconds(spec, links, payload), played, 0.1 * played)
@@ -151,7 +151,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRings) {
   links.message_s = 0;
   links.inside_latency_s = 0;
   links.network_latency_s = 0;
-  const ScheduleSpec spec{Method::kRings, Collective::kAllGather, {8, 2}};
+  const ScheduleSpec spec{Algorithm::kRings, Collective::kAllGather, {8, 2}};
   EXPECT_NEAR(closed_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
 }
 
@@ -160,7 +160,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
   const Cluster cluster = switched(8, 4, 8, 10);
   GroupLinks links = group_links(cluster, 8, 4);
   links.message_s = 0;
-  const ScheduleSpec spec{Method::kRailHalving, Collective::kAllGather, {8, 4}};
+  const ScheduleSpec spec{Algorithm::kRailHalving, Collective::kAllGather, {8, 4}};
   const double rail = 93.75e3 / kTestNic + 2 * 6e-6;
   const double inside = 7 * 125e3 / (10 * kTestNic) + 2e-6;
   EXPECT_NEAR(closed_seconds(spec, links, 1e6), rail + inside, 1e-12);
@@ -169,7 +169,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
 
 TEST(ClosedForm, DoesNotCutWhatChunksDoNotHelp) {
   const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
-  for (const Method method : {Method::kHalvingDoubling, Method::kRailHalving}) {
+  for (const Algorithm method : {Algorithm::kHalvingDoubling, Algorithm::kRailHalving}) {
     EXPECT_EQ(with_best_chunks({method, Collective::kAllGather, {8, 4}}, links, 1e9).chunks, 1);
   }
 }

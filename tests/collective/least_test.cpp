@@ -35,7 +35,7 @@ TEST(Least, HasOneLevelWhereThereIsOne) {
 void expect_below(const Cluster& cluster, Collective collective) {
   const LeastSeconds least = least_seconds(collective, group_links(cluster, 4, 4), 64e6);
   EXPECT_LE(least.any_s, least.levels_s * (1 + 1e-12));
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, collective, {4, 4}, 4};
     if (why_not(spec)) continue;
     EXPECT_LT(least.any_s, play_generated(spec, cluster, {.payload_bytes = 64e6})) << name;

@@ -44,7 +44,7 @@ ScheduleBytes bytes_of(const ScheduleSpec& spec, const Cluster& cluster) {
 
 /// Nodes n, m ranks each, full buffer V: nobody can do with less than (n-1)/n V per node and
 /// (m-1)/m V per rank inside; an all-reduce twice that.
-void expect_least(Method method, std::int32_t m, std::int32_t n, std::int32_t nics) {
+void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t nics) {
   const Cluster cluster = nodes_of_devices(m, n, nics);
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
@@ -62,9 +62,9 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
   for (const std::int32_t n : {1, 2, 3, 5, 8}) {
     for (const std::int32_t m : {1, 2, 3, 8}) {
       for (const std::int32_t nics : {1, m}) {
-        expect_least(Method::kHoRing, m, n, nics);
-        expect_least(Method::kTwoLevel, m, n, nics);
-        if (n != 3 && n != 5) expect_least(Method::kRailHalving, m, n, nics);
+        expect_least(Algorithm::kHoRing, m, n, nics);
+        expect_least(Algorithm::kTwoLevel, m, n, nics);
+        if (n != 3 && n != 5) expect_least(Algorithm::kRailHalving, m, n, nics);
       }
     }
   }
@@ -74,30 +74,31 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
 TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const Cluster cluster = four_levels();
   const GroupLayout layout = strided_layout(cluster, 32, 1);
-  const auto compare = [&](Method method, Carrier carrier, Collective collective) {
-    const ScheduleBytes bytes = bytes_of({method, collective, {8, 4}, 2, Inner::kRing}, cluster);
-    const LevelLoads loads = level_loads(collective, carrier, kPayload, layout, 2);
+  const auto compare = [&](Algorithm algorithm, Collective collective) {
+    const ScheduleBytes bytes = bytes_of({algorithm, collective, {8, 4}, 2, Inner::kRing}, cluster);
+    const LevelLoads loads = level_loads(collective, algorithm, kPayload, layout, 2);
     for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
       EXPECT_NEAR(bytes.links.levels[i].busiest_bytes, loads[i].bytes, 1e-6)
-          << name_of(kMethodNames, method) << " level " << cluster.levels[i].name;
+          << name_of(kAlgorithmNames, algorithm) << " level " << cluster.levels[i].name;
     }
   };
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    compare(Method::kRing, Carrier::kRing, collective);
-    compare(Method::kTwoLevel, Carrier::kTwoLevel, collective);
-    compare(Method::kHoRing, Carrier::kTwoLevel, collective);
+    compare(Algorithm::kRing, collective);
+    compare(Algorithm::kTwoLevel, collective);
+    compare(Algorithm::kHoRing, collective);
   }
 }
 
 TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
   const Cluster cluster = nodes_of_devices(8, 4, 8);
-  const LevelLoads loads = level_loads(Collective::kAllToAll, Carrier::kRing, kPayload,
+  const LevelLoads loads = level_loads(Collective::kAllToAll, Algorithm::kRing, kPayload,
                                        strided_layout(cluster, 32, 1), 1);
-  const ScheduleBytes direct = bytes_of({Method::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
+  const ScheduleBytes direct =
+      bytes_of({Algorithm::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kPayload / 32, 1e-6);
   EXPECT_NEAR(direct.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
-  const ScheduleBytes relay = bytes_of({Method::kRelay, Collective::kAllToAll, {8, 4}}, cluster);
+  const ScheduleBytes relay = bytes_of({Algorithm::kRelay, Collective::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(relay.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
   EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kPayload, 1e-6);
 }
@@ -105,22 +106,22 @@ TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
 /// Outside, a flat ring and the others send more; trees are entered once per node.
 TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
   const Cluster cluster = nodes_of_devices(4, 4, 1);
-  const auto nic = [&](Method method, Collective collective) {
+  const auto nic = [&](Algorithm method, Collective collective) {
     return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kPayload;
   };
-  EXPECT_NEAR(nic(Method::kRing, Collective::kAllGather), 15.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Method::kDirect, Collective::kAllGather), 4 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Method::kHalvingDoubling, Collective::kReduceScatter), 4 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Method::kHalvingDoubling, Collective::kAllReduce), 8 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Method::kTree, Collective::kBroadcast), 2, 1e-12);  // The root's.
-  EXPECT_NEAR(nic(Method::kTree, Collective::kReduce), 1, 1e-12);
+  EXPECT_NEAR(nic(Algorithm::kRing, Collective::kAllGather), 15.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Algorithm::kDirect, Collective::kAllGather), 4 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Algorithm::kHalvingDoubling, Collective::kReduceScatter), 4 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Algorithm::kHalvingDoubling, Collective::kAllReduce), 8 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(Algorithm::kTree, Collective::kBroadcast), 2, 1e-12);  // The root's.
+  EXPECT_NEAR(nic(Algorithm::kTree, Collective::kReduce), 1, 1e-12);
 }
 
 /// Each of m rings leaves a node through another NIC.
 TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
   const Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
-      bytes_of({Method::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
+      bytes_of({Algorithm::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
   EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kPayload, 1e-6);
   EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kPayload, 1e-6);
@@ -134,14 +135,14 @@ TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
                     {.name = "node", .size = 8},
                     {.name = "network", .size = 24, .network = true}};
   const ScheduleBytes bytes =
-      bytes_of({Method::kHoRing, Collective::kAllGather, {2, 4, 3}}, cluster);
+      bytes_of({Algorithm::kHoRing, Collective::kAllGather, {2, 4, 3}}, cluster);
   EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * kPayload / 24, 1e-6);
   EXPECT_NEAR(bytes.links.levels[1].busiest_bytes, 2 * 9 * kPayload / 24, 1e-6);  // Of a pair.
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kPayload / 24, 1e-6);
 }
 
 TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
-  const CollectiveSchedule schedule = generate({Method::kRing, Collective::kAllGather, {9}});
+  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllGather, {9}});
   EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kPayload), Error);
 }
 

@@ -16,7 +16,7 @@ constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduc
 
 TEST(Play, SharesALinkThatIsNotDuplex) {
   const Cluster cluster = switched(2, 1, 1, 1);
-  const CollectiveSchedule schedule = generate({Method::kDirect, Collective::kAllGather, {2}});
+  const CollectiveSchedule schedule = generate({Algorithm::kDirect, Collective::kAllGather, {2}});
   const double both = play_seconds(schedule, cluster, {.payload_bytes = 50e6});
   const double one = play_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
   EXPECT_NEAR(both, 1e-3 + 2e-6, 1e-9);
@@ -33,14 +33,14 @@ void expect_stands_for_all(const ScheduleSpec& spec, const Cluster& cluster) {
         PlaySetting{.payload_bytes = 4e6, .full_duplex = false, .message_s = kMessageStart}}) {
     const double all = play_seconds(generate(spec), cluster, setting);
     EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
-        << name_of(kMethodNames, spec.method) << " operation " << static_cast<int>(spec.collective)
-        << " " << spec.chunks << " chunks, " << cluster.nics_per_node << " NICs, "
-        << setting.payload_bytes << " bytes";
+        << name_of(kAlgorithmNames, spec.method) << " operation "
+        << static_cast<int>(spec.collective) << " " << spec.chunks << " chunks, "
+        << cluster.nics_per_node << " NICs, " << setting.payload_bytes << " bytes";
   }
 }
 
 /// Schedules of one algorithm for {members, nodes}.
-std::vector<ScheduleSpec> specs_of(Method method, const std::array<std::int32_t, 2>& shape) {
+std::vector<ScheduleSpec> specs_of(Algorithm method, const std::array<std::int32_t, 2>& shape) {
   std::vector<ScheduleSpec> specs;
   for (const Collective collective : kOperations) {
     for (const std::int32_t chunks : {1, 3}) {
@@ -54,7 +54,7 @@ std::vector<ScheduleSpec> specs_of(Method method, const std::array<std::int32_t,
 TEST_P(OneNode, TakesTheSecondsOfAll) {
   const auto [members, nodes] = GetParam();
   int compared = 0;
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     for (const ScheduleSpec& spec : specs_of(method, GetParam())) {
       for (const std::int32_t nics : {1, members}) {
         const Cluster cluster = switched(members, nodes, nics, 6);
@@ -74,11 +74,11 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OneNode,
 TEST(Play, OfOneNodeIsThatOf512Ranks) {
   const Cluster cluster = switched(8, 64, 8, 9);
   const PlaySetting setting{.payload_bytes = 64e6, .message_s = kMessageStart};
-  for (const Method method : {Method::kHoRing, Method::kRailHalving, Method::kDirect}) {
+  for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kRailHalving, Algorithm::kDirect}) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 64}};
     const double all = play_seconds(generate(spec), cluster, setting);
     EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
-        << name_of(kMethodNames, method);
+        << name_of(kAlgorithmNames, method);
   }
 }
 
@@ -86,9 +86,9 @@ TEST(Play, OfOneNodeIsThatOf512Ranks) {
 TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
   const Cluster cluster = switched(8, 2048, 8, 9);
   const GroupLinks links = group_links(cluster, 8, 2048);
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
-    if (why_not(spec) || method == Method::kRings) continue;
+    if (why_not(spec) || method == Algorithm::kRings) continue;
     const double closed = closed_seconds(spec, links, 1e9);
     const double played =
         play_generated(spec, cluster, {.payload_bytes = 1e9, .message_s = kMessageStart});
@@ -98,11 +98,11 @@ TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
 
 TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
   const Cluster cluster = switched(4, 4, 4, 6);
-  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {4, 4}};
+  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
   EXPECT_TRUE(nodes_are_alike(spec, cluster));
-  EXPECT_FALSE(nodes_are_alike({Method::kTree, Collective::kAllReduce, {4, 4}}, cluster));
-  EXPECT_FALSE(nodes_are_alike({Method::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
-  EXPECT_FALSE(nodes_are_alike({Method::kHoRing, Collective::kAllGather, {16}}, cluster));
+  EXPECT_FALSE(nodes_are_alike({Algorithm::kTree, Collective::kAllReduce, {4, 4}}, cluster));
+  EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
+  EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {16}}, cluster));
   Cluster pods = cluster;
   pods.levels[1].size = 8;
   pods.levels.push_back({.name = "spine",
@@ -117,7 +117,7 @@ TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
 
 TEST(Play, RefusesAClusterThatIsTooSmall) {
   const Cluster cluster = switched(4, 2, 4, 6);
-  const ScheduleSpec spec{Method::kHoRing, Collective::kAllGather, {4, 4}};
+  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
   EXPECT_THROW(play_generated(spec, cluster, {.payload_bytes = 1e6}), Error);
 }
 

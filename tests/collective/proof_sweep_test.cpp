@@ -13,7 +13,7 @@ constexpr Collective kOperations[] = {Collective::kAllReduce,     Collective::kA
                                       Collective::kBroadcast,     Collective::kReduce};
 
 std::string text_of(const ScheduleSpec& spec) {
-  std::string text(name_of(kMethodNames, spec.method));
+  std::string text(name_of(kAlgorithmNames, spec.method));
   text += " op " + std::to_string(static_cast<int>(spec.collective)) + " tiers";
   for (const std::int32_t size : spec.tiers) text += " " + std::to_string(size);
   text += " chunks " + std::to_string(spec.chunks);
@@ -43,7 +43,7 @@ TEST_P(AllSmall, TwoTierSchedulesAreProven) {
   int proven = 0;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kRelay}) {
+      for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing, Algorithm::kRelay}) {
         proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
         if (testing::Test::HasFailure()) return;
       }
@@ -57,7 +57,7 @@ TEST_P(AllSmall, RailsOfRingsAndHalvesAreProven) {
   int proven = 0;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Method method : {Method::kRings, Method::kRailHalving}) {
+      for (const Algorithm method : {Algorithm::kRings, Algorithm::kRailHalving}) {
         proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
         if (testing::Test::HasFailure()) return;
       }
@@ -70,7 +70,7 @@ TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
   if (GetParam() > 3) return;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Method method : {Method::kTwoLevel, Method::kHoRing}) {
+      for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing}) {
         prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam(), .inner = Inner::kRing});
         if (testing::Test::HasFailure()) return;
       }
@@ -80,8 +80,8 @@ TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
 
 TEST_P(AllSmall, FlatSchedulesAreProven) {
   for (std::int32_t ranks = 1; ranks <= 64; ranks += ranks < 12 ? 1 : 13) {
-    for (const Method method :
-         {Method::kRing, Method::kHalvingDoubling, Method::kTree, Method::kDirect}) {
+    for (const Algorithm method :
+         {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kDirect}) {
       prove_all({.method = method, .tiers = {ranks}, .chunks = GetParam()});
       if (testing::Test::HasFailure()) return;
     }
@@ -90,7 +90,7 @@ TEST_P(AllSmall, FlatSchedulesAreProven) {
 
 void prove_tiers(const std::vector<std::int32_t>& tiers, std::int32_t chunks) {
   for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
-    for (const Method method : {Method::kTwoLevel, Method::kHoRing, Method::kDirect}) {
+    for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing, Algorithm::kDirect}) {
       prove_all({method, {}, tiers, chunks, inner});
     }
   }
@@ -112,25 +112,25 @@ INSTANTIATE_TEST_SUITE_P(Chunks, AllSmall, testing::Range(1, 9));
 
 TEST(Proof, HoldsForManyRanks) {
   const std::vector<ScheduleSpec> specs = {
-      {.method = Method::kHoRing, .tiers = {8, 16}, .chunks = 2},
-      {.method = Method::kHoRing, .tiers = {8, 4, 8}},
-      {.method = Method::kHoRing, .tiers = {16, 32}},
-      {.method = Method::kTwoLevel, .tiers = {8, 32}},
-      {.method = Method::kRing, .tiers = {256}},
-      {.method = Method::kRings, .tiers = {8, 8}, .chunks = 2},
-      {.method = Method::kRailHalving, .tiers = {8, 32}},
-      {.method = Method::kRelay, .tiers = {8, 32}},
-      {.method = Method::kHalvingDoubling, .tiers = {512}},
-      {.method = Method::kTree, .tiers = {4096}, .chunks = 4},
-      {.method = Method::kTree, .tiers = {3000}, .chunks = 3}};
+      {.method = Algorithm::kHoRing, .tiers = {8, 16}, .chunks = 2},
+      {.method = Algorithm::kHoRing, .tiers = {8, 4, 8}},
+      {.method = Algorithm::kHoRing, .tiers = {16, 32}},
+      {.method = Algorithm::kTwoLevel, .tiers = {8, 32}},
+      {.method = Algorithm::kRing, .tiers = {256}},
+      {.method = Algorithm::kRings, .tiers = {8, 8}, .chunks = 2},
+      {.method = Algorithm::kRailHalving, .tiers = {8, 32}},
+      {.method = Algorithm::kRelay, .tiers = {8, 32}},
+      {.method = Algorithm::kHalvingDoubling, .tiers = {512}},
+      {.method = Algorithm::kTree, .tiers = {4096}, .chunks = 4},
+      {.method = Algorithm::kTree, .tiers = {3000}, .chunks = 3}};
   for (const ScheduleSpec& spec : specs) prove_all(spec);
 }
 
 /// Each rank by itself, without the others, where the whole is not worth its time.
 TEST(Proof, HoldsRankByRankAt4096) {
-  for (const Method method :
-       {Method::kHoRing, Method::kTwoLevel, Method::kRing, Method::kDirect, Method::kRelay,
-        Method::kHalvingDoubling, Method::kRings, Method::kRailHalving}) {
+  for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kTwoLevel, Algorithm::kRing,
+                                 Algorithm::kDirect, Algorithm::kRelay, Algorithm::kHalvingDoubling,
+                                 Algorithm::kRings, Algorithm::kRailHalving}) {
     for (const Collective collective : kOperations) {
       const ScheduleSpec spec{method, collective, {8, 512}};
       if (why_not(spec)) continue;

@@ -16,7 +16,7 @@ constexpr std::size_t kRailSends = 2;
 constexpr std::size_t kRailReceives = 3;
 
 CollectiveSchedule all_reduce(std::int32_t chunks = 2) {
-  return generate({Method::kHoRing, Collective::kAllReduce, {3, 4}, chunks});
+  return generate({Algorithm::kHoRing, Collective::kAllReduce, {3, 4}, chunks});
 }
 
 ScheduleChannel& channel(CollectiveSchedule& schedule, std::size_t rank, std::size_t number) {
@@ -52,20 +52,20 @@ TEST(Proof, FindsPiecesAndPeersThatDoNotExist) {
 }
 
 TEST(Proof, FindsASendThatNobodyReceives) {
-  EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).steps.pop_back(); }),
             DefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsWaitsInACircle) {
-  EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
             DefectKind::kDeadlock);
 }
 
 /// Everybody sends before anybody receives: sound only with buffers, which nobody promises.
 TEST(Proof, FindsARingOfSendsOnOneChannel) {
-  CollectiveSchedule ring = generate({Method::kRing, Collective::kAllGather, {4}});
+  CollectiveSchedule ring = generate({Algorithm::kRing, Collective::kAllGather, {4}});
   for (RankSchedule& rank : ring.ranks) {
     ScheduleChannel both;
     for (std::size_t i = 0; i < rank.channels[0].steps.size(); ++i) {
@@ -78,13 +78,14 @@ TEST(Proof, FindsARingOfSendsOnOneChannel) {
 }
 
 TEST(Proof, FindsEndsOfUnlikeLength) {
-  const CollectiveSchedule tree = generate({Method::kHalvingDoubling, Collective::kAllGather, {4}});
+  const CollectiveSchedule tree =
+      generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}});
   EXPECT_EQ(found(tree, [](CollectiveSchedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
             DefectKind::kMismatch);
 }
 
 TEST(Proof, FindsMessagesWithoutOrder) {
-  EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) {
                     RankSchedule& rank = s.ranks[0];
                     rank.channels.push_back({.lane = 0, .steps = {rank.channels[1].steps.back()}});
@@ -102,7 +103,7 @@ TEST(Proof, FindsReadsOfNothing) {
 }
 
 TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
-  const CollectiveSchedule sound = generate({Method::kHoRing, Collective::kAllReduce, {3, 6}});
+  const CollectiveSchedule sound = generate({Algorithm::kHoRing, Collective::kAllReduce, {3, 6}});
   const auto& receives = sound.ranks[0].channels[kInsideSends + 1];
   ASSERT_FALSE(receives.waits.empty());  // Scratch is used again after four stages.
   EXPECT_EQ(
@@ -111,13 +112,13 @@ TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
 }
 
 TEST(Proof, FindsAReadThatDoesNotWait) {
-  EXPECT_EQ(found(generate({Method::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 0, 0).waits.clear(); }),
             DefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsAContributionThatCountsTwice) {
-  EXPECT_EQ(found(generate({Method::kRing, Collective::kAllReduce, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllReduce, {4}}),
                   [](CollectiveSchedule& s) {
                     ScheduleStep& added = channel(s, 0, 1).steps[1];
                     added.source = input(added.source.piece + 1);
@@ -126,7 +127,7 @@ TEST(Proof, FindsAContributionThatCountsTwice) {
 }
 
 TEST(Proof, FindsBlocksThatChangePlaces) {
-  EXPECT_EQ(found(generate({Method::kDirect, Collective::kAllToAll, {4}}),
+  EXPECT_EQ(found(generate({Algorithm::kDirect, Collective::kAllToAll, {4}}),
                   [](CollectiveSchedule& s) {
                     std::swap(channel(s, 0, 1).steps[1].target, channel(s, 0, 1).steps[2].target);
                   }),
@@ -160,7 +161,8 @@ void expect_changes_found(const CollectiveSchedule& sound, StepRef at, const Sch
 
 /// Every field of every step matters, and leaving out any step is found.
 TEST(Proof, FindsEveryChangeOfOneStep) {
-  for (const Method method : {Method::kHoRing, Method::kRing, Method::kTwoLevel, Method::kRings}) {
+  for (const Algorithm method :
+       {Algorithm::kHoRing, Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kRings}) {
     const CollectiveSchedule sound = generate({method, Collective::kAllReduce, {2, 3}, 2});
     const auto& channels = sound.ranks[1].channels;
     for (std::int32_t c = 0; c < std::ssize(channels); ++c) {
@@ -194,23 +196,23 @@ void expect_no_idle_wait(const CollectiveSchedule& sound) {
 TEST(Proof, FindsEveryWaitThatIsLeftOut) {
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    expect_no_idle_wait(generate({Method::kHoRing, collective, {3, 5}, 2}));
-    expect_no_idle_wait(generate({Method::kRailHalving, collective, {3, 4}, 2}));
+    expect_no_idle_wait(generate({Algorithm::kHoRing, collective, {3, 5}, 2}));
+    expect_no_idle_wait(generate({Algorithm::kRailHalving, collective, {3, 4}, 2}));
   }
 }
 
 TEST(Generate, SaysWhyThereIsNoSchedule) {
-  EXPECT_TRUE(why_not({Method::kHalvingDoubling, Collective::kAllReduce, {6}}));
-  EXPECT_TRUE(why_not({Method::kRelay, Collective::kAllReduce, {2, 2}}));
-  EXPECT_TRUE(why_not({Method::kRailHalving, Collective::kAllReduce, {2, 6}}));
-  EXPECT_FALSE(why_not({Method::kRailHalving, Collective::kAllReduce, {6, 2}}));
-  EXPECT_TRUE(why_not({Method::kRings, Collective::kAllReduce, {256, 2}}));
-  EXPECT_TRUE(why_not({Method::kRings, Collective::kAllReduce, {8, 1 << 25}}));
-  EXPECT_FALSE(why_not({Method::kRings, Collective::kAllReduce, {8, 1 << 20}}));
-  EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {4}, 0}));
-  EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {0}}));
-  EXPECT_TRUE(why_not({Method::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
-  EXPECT_FALSE(why_not({Method::kRing, Collective::kAllReduce, {1}}));
+  EXPECT_TRUE(why_not({Algorithm::kHalvingDoubling, Collective::kAllReduce, {6}}));
+  EXPECT_TRUE(why_not({Algorithm::kRelay, Collective::kAllReduce, {2, 2}}));
+  EXPECT_TRUE(why_not({Algorithm::kRailHalving, Collective::kAllReduce, {2, 6}}));
+  EXPECT_FALSE(why_not({Algorithm::kRailHalving, Collective::kAllReduce, {6, 2}}));
+  EXPECT_TRUE(why_not({Algorithm::kRings, Collective::kAllReduce, {256, 2}}));
+  EXPECT_TRUE(why_not({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 25}}));
+  EXPECT_FALSE(why_not({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 20}}));
+  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {4}, 0}));
+  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {0}}));
+  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
+  EXPECT_FALSE(why_not({Algorithm::kRing, Collective::kAllReduce, {1}}));
 }
 
 TEST(Generate, FallsBackToTheLargestGroupOfUnevenNodes) {

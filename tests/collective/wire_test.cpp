@@ -100,7 +100,7 @@ TEST(Wire, AGroupOfOneSendsNothing) {
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
         Collective::kAllToAll, Collective::kPointToPoint}) {
     EXPECT_EQ(sent_bytes(collective, 800, 1), 0);
-    for (const LevelLoad& load : level_loads(collective, Carrier::kRing, 800, alone)) {
+    for (const LevelLoad& load : level_loads(collective, Algorithm::kRing, 800, alone)) {
       EXPECT_EQ(load.bytes, 0);
       EXPECT_EQ(load.messages, 0);
     }
@@ -109,7 +109,7 @@ TEST(Wire, AGroupOfOneSendsNothing) {
 
 TEST(Wire, ARingOverTwoNodesLeavesEachNodeOnce) {
   const Cluster cluster = small_cluster();
-  const LevelLoads loads = level_loads(Collective::kAllReduce, Carrier::kRing, 1600,
+  const LevelLoads loads = level_loads(Collective::kAllReduce, Algorithm::kRing, 1600,
                                        strided_layout(cluster, 16, 1), kNodeLevels);
   EXPECT_DOUBLE_EQ(loads[0].bytes, 3000);  // 2 * 15/16 * 1600
   EXPECT_DOUBLE_EQ(loads[2].bytes, 3000);
@@ -128,7 +128,7 @@ TEST(Wire, RingsMatchAWalkBlockByBlock) {
     walk_ring(traffic, first_group(group), kPayload);
     const GroupLayout layout = strided_layout(cluster, group.size, group.stride);
     const auto loads = [&](Collective collective) {
-      return level_loads(collective, Carrier::kRing, kPayload, layout, kNodeLevels);
+      return level_loads(collective, Algorithm::kRing, kPayload, layout, kNodeLevels);
     };
     expect_loads(loads(Collective::kAllGather), traffic);
     expect_loads(loads(Collective::kReduceScatter), traffic);
@@ -147,7 +147,7 @@ TEST(Wire, ABlockTakesAllHopsOfTheRingButAnInnermostOne) {
     }
     --*std::find_if(hops.begin(), hops.end(), [](double count) { return count > 0; });
     const LevelLoads loads =
-        level_loads(Collective::kAllGather, Carrier::kRing, kPayload,
+        level_loads(Collective::kAllGather, Algorithm::kRing, kPayload,
                     strided_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, hops[i]) << "level " << i;
   }
@@ -170,7 +170,7 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
       walk_ring(inside, {ranks.begin() + node, ranks.begin() + node + rails}, kPayload);
     }
     const LevelLoads loads =
-        level_loads(Collective::kAllGather, Carrier::kTwoLevel, kPayload,
+        level_loads(Collective::kAllGather, Algorithm::kTwoLevel, kPayload,
                     strided_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) {
       const Traffic& walked = i < kNodeLevels ? inside : traffic;
@@ -183,13 +183,13 @@ TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   // n = 4 nodes, m = 8: inside f_a X, a NIC of each of the 8 devices f_e X / m.
   const GroupLayout layout = strided_layout(small_cluster(), 32, 1);
   const LevelLoads gather =
-      level_loads(Collective::kAllGather, Carrier::kTwoLevel, 3200, layout, kNodeLevels);
+      level_loads(Collective::kAllGather, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(gather[0].bytes, 7.0 / 8 * 3200);
   EXPECT_DOUBLE_EQ(gather[2].bytes / 8, 3.0 / 4 * 3200 / 8);
   EXPECT_EQ(gather[2].messages + gather[3].messages, 3);
   EXPECT_EQ(gather[0].messages + gather[1].messages, 7);
   const LevelLoads reduce =
-      level_loads(Collective::kAllReduce, Carrier::kTwoLevel, 3200, layout, kNodeLevels);
+      level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(reduce[2].bytes / 8, 2 * 3.0 / 4 * 3200 / 8);
   // Inside and outside together are what a rank sends: F = f_a + f_e / m.
   EXPECT_DOUBLE_EQ(gather[0].bytes + gather[2].bytes / 8,
@@ -200,12 +200,12 @@ TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
   const Cluster cluster = small_cluster();
   for (const Strided group : {Strided{4, 8}, Strided{8, 1}}) {
     const GroupLayout layout = strided_layout(cluster, group.size, group.stride);
-    const auto loads = [&](Carrier carrier) {
-      return level_loads(Collective::kAllReduce, carrier, kPayload, layout, kNodeLevels);
+    const auto loads = [&](Algorithm algorithm) {
+      return level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
     };
     for (int i = 0; i < 4; ++i) {
-      EXPECT_EQ(loads(Carrier::kTwoLevel)[i].bytes, loads(Carrier::kRing)[i].bytes);
-      EXPECT_EQ(loads(Carrier::kTwoLevel)[i].messages, loads(Carrier::kRing)[i].messages);
+      EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].bytes, loads(Algorithm::kRing)[i].bytes);
+      EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].messages, loads(Algorithm::kRing)[i].messages);
     }
   }
 }
@@ -222,7 +222,7 @@ TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
       }
     }
     const LevelLoads loads =
-        level_loads(Collective::kAllToAll, Carrier::kRing, kPayload,
+        level_loads(Collective::kAllToAll, Algorithm::kRing, kPayload,
                     strided_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     double peers = 0;
@@ -243,7 +243,7 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
       farthest = std::max(farthest, level_of(cluster, ranks[i], ranks[i + 1]));
     }
     const LevelLoads loads =
-        level_loads(Collective::kPointToPoint, Carrier::kRing, kPayload,
+        level_loads(Collective::kPointToPoint, Algorithm::kRing, kPayload,
                     strided_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, i == farthest ? 1 : 0);

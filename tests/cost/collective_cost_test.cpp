@@ -45,7 +45,8 @@ OperationConstants& of(CollectiveConstants& constants, Collective collective) {
 OperatorTime message(Collective collective, double bytes, Place place,
                      const CollectiveConstants& constants, const Cluster& cluster) {
   const GroupLayout layout = strided_layout(cluster, place.size, place.stride);
-  return CollectiveCost(cluster, constants).message({collective, bytes, layout, Algorithm::kRing});
+  return CollectiveCost(cluster, constants)
+      .message({collective, bytes, layout, Algorithm::kLibrary});
 }
 
 double seconds(Collective collective, double bytes, Place place,
@@ -73,7 +74,7 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
 /// The least seconds over all ways and protocols.
 double least_of_ways(const Routes& routes, const OperationConstants& constants) {
   double least = INFINITY;
-  for (const Way way : kWays) {
+  for (const Algorithm way : kWays) {
     for (int protocol = 0; protocol < kProtocols; ++protocol) {
       const auto times = way_times(routes, constants, way, static_cast<Protocol>(protocol));
       if (times) least = std::min(least, std::sqrt(times->squared(constants.fill)));
@@ -91,7 +92,7 @@ TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
   for (const std::int64_t ranks : {8, 16, 32}) {
     for (int power = 0; power < 14; ++power) {
       const CollectiveMessage message{Collective::kAllReduce, std::pow(7, power),
-                                      strided_layout(cluster, ranks, 1), Algorithm::kRing};
+                                      strided_layout(cluster, ranks, 1), Algorithm::kLibrary};
       EXPECT_DOUBLE_EQ(cost.message(message).seconds,
                        least_of_ways(cost.rates().routes(message), reduce))
           << ranks << " 7^" << power;
@@ -176,6 +177,72 @@ TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
             seconds(Collective::kAllReduce, kGibi, {4, 1}));
 }
 
+/// Of all eight or sixteen ranks of nodes of eight, by a named algorithm.
+double by(Algorithm algorithm, Collective collective, double bytes, std::int64_t ranks) {
+  const Cluster cluster = a100_job().cluster;
+  return CollectiveCost(cluster, round_constants())
+      .message({collective, bytes, strided_layout(cluster, ranks, 1), algorithm})
+      .seconds;
+}
+
+TEST(CollectiveCost, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
+  const Collective reduce = Collective::kAllReduce;
+  // Twice 15/16 GiB at 150e9; twice 13 hops of 2.5 us and 2 of 5 us; start 10 us.
+  EXPECT_NEAR(by(Algorithm::kRing, reduce, kGibi, 16), 1.875 * kGibi / 150e9 + 95e-6, 1e-8);
+  // Each node sends the GiB once at a tenth of 200e9; twice 7 hops of 2.5 us and one of 5 us.
+  EXPECT_NEAR(by(Algorithm::kTree, reduce, kGibi, 16), kGibi / 20e9 + 55e-6, 1e-8);
+  for (const double bytes : {1.0, 1e6, 1e9}) {
+    EXPECT_EQ(
+        by(Algorithm::kLibrary, reduce, bytes, 16),
+        std::min(by(Algorithm::kRing, reduce, bytes, 16), by(Algorithm::kTree, reduce, bytes, 16)));
+  }
+}
+
+TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
+  CollectiveConstants constants = round_constants();
+  of(constants, Collective::kAllReduce).switch_share = 0.5;
+  const Cluster cluster = load_cluster("dgx-h100", 2);
+  const CollectiveMessage message{Collective::kAllReduce, kGibi, strided_layout(cluster, 8, 1),
+                                  Algorithm::kNvls};
+  // The GiB goes up once at half of 450e9, seven hops there and back.
+  EXPECT_NEAR(CollectiveCost(cluster, constants).message(message).seconds,
+              kGibi / 225e9 + 10e-6 + 14 * cluster.levels.front().latency_s, 1e-8);
+}
+
+/// A start of 10 us, then the schedule: 1 us for each message, whatever its size.
+TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
+  // To seven peers, one latency.
+  EXPECT_NEAR(by(Algorithm::kDirect, Collective::kAllGather, kGibi, 8),
+              0.875 * kGibi / 150e9 + 19.5e-6, 1e-9);
+  // Three rounds of 1, 2 and 4 blocks.
+  EXPECT_NEAR(by(Algorithm::kHalvingDoubling, Collective::kAllGather, kGibi, 8),
+              0.875 * kGibi / 150e9 + 20.5e-6, 1e-9);
+  // One round on the rail, then seven messages inside.
+  EXPECT_NEAR(by(Algorithm::kRailHalving, Collective::kAllGather, 1e-9, 16), 25.5e-6, 1e-10);
+  // Seven messages inside beside one on the rail, seven more, and a latency.
+  EXPECT_NEAR(by(Algorithm::kRelay, Collective::kAllToAll, 1e-9, 16), 26.5e-6, 1e-10);
+  // Fifteen hops, two of them out of a node: of eight rings each takes one.
+  EXPECT_NEAR(by(Algorithm::kRings, Collective::kAllGather, 1e-9, 16), 62.5e-6, 15e-6);
+  // What the library does itself.
+  EXPECT_EQ(by(Algorithm::kDirect, Collective::kAllToAll, kGibi, 16),
+            by(Algorithm::kLibrary, Collective::kAllToAll, kGibi, 16));
+}
+
+TEST(CollectiveCost, WhereAnAlgorithmCannotTheLibraryCarriesTheMessage) {
+  const auto expect_library = [](Algorithm algorithm, Collective collective, std::int64_t ranks) {
+    EXPECT_EQ(by(algorithm, collective, 1e6, ranks),
+              by(Algorithm::kLibrary, collective, 1e6, ranks))
+        << name_of(kAlgorithmNames, algorithm);
+  };
+  expect_library(Algorithm::kTree, Collective::kAllGather, 16);
+  expect_library(Algorithm::kTree, Collective::kAllReduce, 8);
+  expect_library(Algorithm::kNvls, Collective::kAllReduce, 8);  // switches of A100 do not add
+  expect_library(Algorithm::kHoRing, Collective::kAllGather, 8);
+  expect_library(Algorithm::kRelay, Collective::kAllToAll, 8);
+  expect_library(Algorithm::kHoRing, Collective::kAllToAll, 16);
+  expect_library(Algorithm::kHalvingDoubling, Collective::kAllGather, 12);
+}
+
 TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
   // Inside 7/8 GiB at 150e9, rails 1/2 GiB at 8 * 25e9 * .8; two starts; hops 7 * 2.5 + 5 us.
   const OperatorTime time =
@@ -209,7 +276,7 @@ TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
     for (const double bytes : {64e6, 1e9, 8e9}) {
       const GroupLinks links = group_links(cluster, 8, 2);
       const double closed = closed_seconds(
-          with_best_chunks({Method::kHoRing, collective, {8, 2}}, links, bytes), links, bytes);
+          with_best_chunks({Algorithm::kHoRing, collective, {8, 2}}, links, bytes), links, bytes);
       const double priced =
           cost.message({collective, bytes, strided_layout(cluster, 16, 1), Algorithm::kHoRing})
               .seconds;
@@ -254,9 +321,11 @@ TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
     const CollectiveCost cost(cluster);
     for (const GroupLayout& layout : layouts_of(cluster)) {
       for (const auto& [collective, word] : kCollectiveNames) {
-        expect_growth(cost, {collective, 0, layout, Algorithm::kRing});
-        expect_growth(cost, {collective, 0, layout, Algorithm::kTwoLevel});
-        expect_growth(cost, {collective, 0, layout, Algorithm::kHoRing});
+        for (const auto& [algorithm, called] : kAlgorithmNames) {
+          const GroupForm form = group_form(layout, cluster);
+          if (settled(algorithm, collective, form) != algorithm) continue;
+          expect_growth(cost, {collective, 0, layout, algorithm});
+        }
       }
     }
   }
@@ -268,7 +337,7 @@ TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
     for (const GroupLayout& layout : layouts_of(cluster)) {
       for (const auto collective : {Collective::kAllGather, Collective::kReduceScatter,
                                     Collective::kAllToAll, Collective::kPointToPoint}) {
-        const CollectiveMessage message = {collective, 1e9, layout, Algorithm::kRing};
+        const CollectiveMessage message = {collective, 1e9, layout, Algorithm::kLibrary};
         const Route least = LineRates(cluster).routes(message).ring;
         EXPECT_GE(CollectiveCost(cluster).message(message).seconds,
                   std::max(least.inside_s, least.network_s));
@@ -291,7 +360,7 @@ TEST(CollectiveCost, SocketsBelongToTheSampledMachineAlone) {
   const auto bandwidth = [](std::string_view name) {
     const Cluster cluster = built_in_cluster(name, 8).value();
     const GroupLayout layout = strided_layout(cluster, 8, 4);
-    const CollectiveMessage message = {Collective::kAllReduce, 1e9, layout, Algorithm::kRing};
+    const CollectiveMessage message = {Collective::kAllReduce, 1e9, layout, Algorithm::kLibrary};
     return 1.75e9 / CollectiveCost(cluster).message(message).seconds;
   };
   EXPECT_NEAR(bandwidth("a100_sxm4_80g_perlmutter"), 1.2e9, 0.1e9);

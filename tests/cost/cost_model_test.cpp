@@ -48,7 +48,7 @@ TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
     job.cluster.name = cluster;
     const GroupLayout group = strided_layout(job.cluster, 16, 1);
     const auto seconds = [&](const TrainingConditions& conditions) {
-      return CostModel(job, conditions).message(kind, 1e9, group, Algorithm::kRing).seconds;
+      return CostModel(job, conditions).message(kind, 1e9, group, Algorithm::kLibrary).seconds;
     };
     return seconds(slower) / seconds({});
   };
@@ -62,9 +62,9 @@ TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
   const OperatorTime time =
-      cost.price(gather(GroupKind::kTensor, Scheme::kTensor), layouts, Algorithm::kRing);
+      cost.price(gather(GroupKind::kTensor, Scheme::kTensor), layouts, Collectives{});
   EXPECT_EQ(time.seconds, cost.message(OperatorKind::kAllGather, 200e6,
-                                       strided_layout(job.cluster, 8, 1), Algorithm::kRing)
+                                       strided_layout(job.cluster, 8, 1), Algorithm::kLibrary)
                               .seconds);
   EXPECT_EQ(time.link, LinkClass::kInside);
 }
@@ -74,11 +74,13 @@ TEST(CostModel, OnlyDataParallelMessagesTakeTheDataAlgorithm) {
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
   const auto seconds = [&](Scheme scheme, Algorithm algorithm) {
-    return cost.price(gather(GroupKind::kDataContext, scheme), layouts, algorithm).seconds;
+    return cost.price(gather(GroupKind::kDataContext, scheme), layouts, {.data = algorithm})
+        .seconds;
   };
-  EXPECT_NE(seconds(Scheme::kData, Algorithm::kTwoLevel), seconds(Scheme::kData, Algorithm::kRing));
+  EXPECT_NE(seconds(Scheme::kData, Algorithm::kTwoLevel),
+            seconds(Scheme::kData, Algorithm::kLibrary));
   EXPECT_EQ(seconds(Scheme::kControl, Algorithm::kTwoLevel),
-            seconds(Scheme::kData, Algorithm::kRing));
+            seconds(Scheme::kData, Algorithm::kLibrary));
 }
 
 TEST(CostModel, RepeatsAreBackToBack) {
@@ -86,9 +88,9 @@ TEST(CostModel, RepeatsAreBackToBack) {
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
   Operator op = gather(GroupKind::kTensor, Scheme::kTensor);
-  const double one = cost.price(op, layouts, Algorithm::kRing).seconds;
+  const double one = cost.price(op, layouts, Collectives{}).seconds;
   op.repeats = 3;
-  EXPECT_DOUBLE_EQ(cost.price(op, layouts, Algorithm::kRing).seconds, 3 * one);
+  EXPECT_DOUBLE_EQ(cost.price(op, layouts, Collectives{}).seconds, 3 * one);
 }
 
 TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
@@ -101,17 +103,17 @@ TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
               .group = GroupKind::kTensor,
               .routed = true,
               .payload_elements = 100'000'000};
-  const double routed = cost.price(op, layouts, Algorithm::kRing).seconds;
+  const double routed = cost.price(op, layouts, Collectives{}).seconds;
   op.routed = false;
   op.payload_elements = 125'000'000;
-  EXPECT_EQ(routed, cost.price(op, layouts, Algorithm::kRing).seconds);
+  EXPECT_EQ(routed, cost.price(op, layouts, Collectives{}).seconds);
 }
 
 TEST(CostModel, ComputationKeepsNoLinkBusy) {
   const Job job = a100_job();
   const CostModel cost(job);
   const Operator op{.kind = OperatorKind::kAdd, .shape = {.rows = 4096, .columns = 4096}};
-  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), Algorithm::kRing);
+  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), Collectives{});
   EXPECT_EQ(time.seconds, cost.compute_s(op));
   EXPECT_EQ(time.link, LinkClass::kNone);
 }

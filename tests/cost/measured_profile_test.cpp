@@ -52,7 +52,7 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
       {"name", "here"},
       {"messages",
        {message_law_json(Collective::kAllGather, {law, {}}),
-        message_law_json(Method::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
+        message_law_json(Algorithm::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
       {"computations", {computation_law_json(product)}}};
   const MeasuredProfile profile = read(file.dump());
   const auto& gathered = profile.messages.gloo[static_cast<std::size_t>(Collective::kAllGather)];
@@ -68,8 +68,8 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   };
   ASSERT_TRUE(time(Algorithm::kHoRing, group).has_value());
   EXPECT_DOUBLE_EQ(time(Algorithm::kHoRing, group)->seconds,
-                   schedule.time(Method::kHoRing, Collective::kAllReduce, 1e5, group).seconds);
-  EXPECT_FALSE(time(Algorithm::kRing, group).has_value()) << "no all-reduce of Gloo is known";
+                   schedule.time(Algorithm::kHoRing, Collective::kAllReduce, 1e5, group).seconds);
+  EXPECT_FALSE(time(Algorithm::kLibrary, group).has_value()) << "no all-reduce of Gloo is known";
   EXPECT_FALSE(time(Algorithm::kHoRing, {2, 1, 4}).has_value()) << "not two levels";
   const ComputationLaw* found = profile.find(
       {.kind = OperatorKind::kLinear, .phase = Phase::kDataGradient, .dtype = DType::kFp32});

@@ -39,7 +39,7 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
     const Pieces inputs = inputs_of(schedule);
     const MscclFile file = read_msccl(msccl_xml(schedule, roomy()));
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
-      SCOPED_TRACE(name_of(kMethodNames, spec.method));
+      SCOPED_TRACE(name_of(kAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_msccl(file, inputs, seed, 1 + seed % 2));
     }
   }
@@ -50,12 +50,13 @@ TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
   for (const ScheduleSpec& spec : small_specs(kAllCollectives)) {
     const MscclFile file = read_msccl(msccl_xml(generate(spec), roomy()));
     const auto defect = defect_of(schedule_of(file, spec.collective));
-    ASSERT_FALSE(defect.has_value()) << name_of(kMethodNames, spec.method) << ": " << defect->text;
+    ASSERT_FALSE(defect.has_value())
+        << name_of(kAlgorithmNames, spec.method) << ": " << defect->text;
   }
 }
 
 TEST(Msccl, SaysWhatItsLoadersAskFor) {
-  const std::string text = msccl_xml(generate({Method::kRing, Collective::kAllGather, {3}}),
+  const std::string text = msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {3}}),
                                      {.name = "ring", .min_bytes = 1024, .max_bytes = 4096});
   EXPECT_TRUE(text.starts_with("<algo name=\"ring\" proto=\"Simple\" "));
   EXPECT_THAT(text, Not(HasSubstr("\t")));
@@ -72,7 +73,7 @@ TEST(Msccl, SaysWhatItsLoadersAskFor) {
 /// receives the other one.
 TEST(Msccl, AnAllReduceOfTwoIsThis) {
   const std::string text =
-      msccl_xml(generate({Method::kRing, Collective::kAllReduce, {2}}), {.name = "two"});
+      msccl_xml(generate({Algorithm::kRing, Collective::kAllReduce, {2}}), {.name = "two"});
   EXPECT_THAT(text, HasSubstr(R"(
   <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="2">
     <tb id="0" send="1" recv="-1" chan="0">
@@ -90,7 +91,7 @@ TEST(Msccl, AnAllReduceOfTwoIsThis) {
 /// A rank of four sends to three and receives from three: six connections, none of them waits.
 TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
   const MscclFile file = read_msccl(
-      msccl_xml(generate({Method::kDirect, Collective::kAllGather, {4}}), {.name = "direct"}));
+      msccl_xml(generate({Algorithm::kDirect, Collective::kAllGather, {4}}), {.name = "direct"}));
   EXPECT_EQ(file.channels, 1);
   int talking = 0;
   for (const MscclBlock& block : file.gpus[0].blocks) {
@@ -104,7 +105,7 @@ TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
 /// alone.
 TEST(Msccl, LeavesOutDependencesThatOthersImply) {
   const MscclFile file = read_msccl(
-      msccl_xml(generate({Method::kDirect, Collective::kAllReduce, {4}}), {.name = "direct"}));
+      msccl_xml(generate({Algorithm::kDirect, Collective::kAllReduce, {4}}), {.name = "direct"}));
   for (const MscclBlock& block : file.gpus[0].blocks) {
     for (const MscclStep& step : block.steps) EXPECT_NE(step.type, "nop");
   }
@@ -114,7 +115,7 @@ TEST(Msccl, LeavesOutDependencesThatOthersImply) {
 /// it waits for the one in a nop and for the other itself.
 TEST(Msccl, WaitsForSeveralInNops) {
   const MscclFile file = read_msccl(msccl_xml(
-      generate({Method::kHalvingDoubling, Collective::kAllGather, {4}}), {.name = "doubling"}));
+      generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}}), {.name = "doubling"}));
   std::vector<std::string> awaited;
   for (const MscclBlock& block : file.gpus[0].blocks) {
     for (const MscclStep& step : block.steps) {
@@ -150,7 +151,7 @@ TEST(FlowChannels, HoldSoManyPeers) {
 }
 
 TEST(Msccl, CutsLongMessages) {
-  const ScheduleSpec spec{Method::kHalvingDoubling, Collective::kAllGather, {4}, 48};
+  const ScheduleSpec spec{Algorithm::kHalvingDoubling, Collective::kAllGather, {4}, 48};
   const CollectiveSchedule schedule = generate(spec);
   const Pieces inputs = inputs_of(schedule);
   const std::string text = msccl_xml(schedule, {.name = "long"});
@@ -163,25 +164,26 @@ TEST(Msccl, CutsLongMessages) {
 TEST(Msccl, FitsOnEightNodesOfEight) {
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    EXPECT_EQ(refusal({Method::kHoRing, collective, {8, 8}, 4}), "none");
+    EXPECT_EQ(refusal({Algorithm::kHoRing, collective, {8, 8}, 4}), "none");
   }
-  EXPECT_EQ(refusal({Method::kRing, Collective::kAllReduce, {33}}), "none");
-  EXPECT_EQ(refusal({Method::kDirect, Collective::kAllToAll, {54}}), "none");
+  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {33}}), "none");
+  EXPECT_EQ(refusal({Algorithm::kDirect, Collective::kAllToAll, {54}}), "none");
 }
 
 TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
-  EXPECT_EQ(refusal({Method::kRing, Collective::kAllReduce, {34}}),
+  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {34}}),
             "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
             "ranks");
-  EXPECT_THAT(refusal({Method::kDirect, Collective::kAllToAll, {64}}),
+  EXPECT_THAT(refusal({Algorithm::kDirect, Collective::kAllToAll, {64}}),
               HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));
-  EXPECT_THAT(refusal({Method::kRing, Collective::kAllGather, {4}, 8193}),
+  EXPECT_THAT(refusal({Algorithm::kRing, Collective::kAllGather, {4}, 8193}),
               HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
 }
 
 /// The oracle notices what is missing.
 TEST(Msccl, WithoutADependenceIsNotProven) {
-  const CollectiveSchedule schedule = generate({Method::kHoRing, Collective::kAllReduce, {2, 2}});
+  const CollectiveSchedule schedule =
+      generate({Algorithm::kHoRing, Collective::kAllReduce, {2, 2}});
   const Pieces inputs = inputs_of(schedule);
   const MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   int dependences = 0;
@@ -200,7 +202,7 @@ TEST(Msccl, WithoutADependenceIsNotProven) {
 }
 
 TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
-  const CollectiveSchedule schedule = generate({Method::kRing, Collective::kAllReduce, {4}});
+  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllReduce, {4}});
   const Pieces inputs = inputs_of(schedule);
   MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   const Pieces right = run_msccl(file, inputs, 1, 2);
@@ -218,7 +220,7 @@ TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
 
 TEST(Msccl, WithoutAnAttributeIsNotRead) {
   std::string text =
-      msccl_xml(generate({Method::kRing, Collective::kAllGather, {2}}), {.name = "x"});
+      msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {2}}), {.name = "x"});
   EXPECT_NO_THROW(read_msccl(text));
   const std::string attribute = " outofplace=\"1\"";
   text.erase(text.find(attribute), attribute.size());

@@ -21,14 +21,14 @@ TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
     const auto plan = mscclpp_plan(
         schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
     for (const std::uint32_t seed : {1U, 2U, 3U}) {
-      SCOPED_TRACE(name_of(kMethodNames, spec.method));
+      SCOPED_TRACE(name_of(kAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_mscclpp(plan, inputs, seed));
     }
   }
 }
 
 TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
-  const auto plan = mscclpp_plan(generate({Method::kHoRing, Collective::kAllGather, {2, 2}}),
+  const auto plan = mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {2, 2}}),
                                  {.name = "ho-ring", .ranks_per_node = 2});
   const auto& channels = plan.at("gpus").at(0).at("channels");
   ASSERT_EQ(channels.size(), 2U);
@@ -41,14 +41,14 @@ TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
 TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
   const MscclppSetting setting{.name = "ho-ring", .ranks_per_node = 8};
   EXPECT_NO_THROW(
-      mscclpp_plan(generate({Method::kHoRing, Collective::kAllGather, {8, 2}}), setting));
-  EXPECT_THROW(mscclpp_plan(generate({Method::kHoRing, Collective::kAllGather, {8, 4}}), setting),
-               Error);
+      mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {8, 2}}), setting));
+  EXPECT_THROW(
+      mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {8, 4}}), setting), Error);
 }
 
 /// The oracle notices what is missing.
 TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
-  const CollectiveSchedule schedule = generate({Method::kRing, Collective::kAllReduce, {3}});
+  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllReduce, {3}});
   auto plan = mscclpp_plan(schedule, {.name = "broken"});
   for (auto& op : plan.at("gpus").at(1).at("threadblocks").at(0).at("ops")) {
     if (op.at("name") == "signal") op = {{"name", "nop"}};
@@ -57,7 +57,7 @@ TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
 }
 
 TEST(Mscclpp, HasNoWordForAReduceToOne) {
-  EXPECT_THROW(mscclpp_plan(generate({Method::kTree, Collective::kReduce, {4}}), {.name = "x"}),
+  EXPECT_THROW(mscclpp_plan(generate({Algorithm::kTree, Collective::kReduce, {4}}), {.name = "x"}),
                Error);
 }
 

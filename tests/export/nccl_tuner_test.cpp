@@ -35,9 +35,9 @@ struct Priced {
   Collective collective{};
   const TunerGroup& group;
 
-  [[nodiscard]] double seconds(std::uint64_t bytes, Way way, Protocol protocol) const {
+  [[nodiscard]] double seconds(std::uint64_t bytes, Algorithm way, Protocol protocol) const {
     const Routes routes = cost.rates().routes(
-        {collective, static_cast<double>(bytes), group.layout, Algorithm::kRing});
+        {collective, static_cast<double>(bytes), group.layout, Algorithm::kLibrary});
     const OperationConstants& constants = cost.constants().of(collective);
     const auto times = way_times(routes, constants, way, protocol);
     return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
@@ -46,7 +46,7 @@ struct Priced {
   /// Of all ways and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
-    for (const Way way : kWays) {
+    for (const Algorithm way : kWays) {
       for (const Protocol protocol :
            {Protocol::kLowLatency, Protocol::kLowLatency128, Protocol::kFull}) {
         least = std::min(least, seconds(bytes, way, protocol));
@@ -56,10 +56,10 @@ struct Priced {
   }
 
   [[nodiscard]] double seconds_of(const PluginLine& line, std::uint64_t bytes) const {
-    const std::map<std::string, Way> ways = {{"ring", Way::kRing},
-                                             {"tree", Way::kTree},
-                                             {"nvls", Way::kSwitch},
-                                             {"nvls_tree", Way::kSwitch}};
+    const std::map<std::string, Algorithm> ways = {{"ring", Algorithm::kRing},
+                                                   {"tree", Algorithm::kTree},
+                                                   {"nvls", Algorithm::kNvls},
+                                                   {"nvls_tree", Algorithm::kNvls}};
     const std::map<std::string, Protocol> protocols = {{"ll", Protocol::kLowLatency},
                                                        {"ll128", Protocol::kLowLatency128},
                                                        {"simple", Protocol::kFull}};
@@ -137,8 +137,8 @@ TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
   // Half of the buffer leaves each of the two: 40e3 bytes at 1e9 bytes/s take 20 and 40 us.
   cluster.levels.front().uplink_bytes_per_s = 1e9;
   EXPECT_THAT(tuner_ranges(CollectiveCost(cluster, constants), Collective::kAllGather, layout),
-              ElementsAre(TunerRange{0, 40000, Way::kRing, Protocol::kLowLatency},
-                          TunerRange{40001, kMostTunerBytes, Way::kRing, Protocol::kFull}));
+              ElementsAre(TunerRange{0, 40000, Algorithm::kRing, Protocol::kLowLatency},
+                          TunerRange{40001, kMostTunerBytes, Algorithm::kRing, Protocol::kFull}));
 }
 
 TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {

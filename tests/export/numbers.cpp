@@ -5,7 +5,7 @@
 namespace stepwright {
 namespace {
 
-void add_small(Method method, Collective collective, std::vector<ScheduleSpec>& specs) {
+void add_small(Algorithm method, Collective collective, std::vector<ScheduleSpec>& specs) {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{2, 2}, {3, 3}, {4, 1}, {1, 4}, {2, 4}}) {
     for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
@@ -55,7 +55,7 @@ void expect_outputs(const CollectiveSchedule& schedule, const Pieces& inputs,
 
 std::vector<ScheduleSpec> small_specs(const std::vector<Collective>& collectives) {
   std::vector<ScheduleSpec> specs;
-  for (const auto& [method, name] : kMethodNames) {
+  for (const auto& [method, name] : kGeneratedNames) {
     for (const Collective collective : collectives) add_small(method, collective, specs);
   }
   return specs;

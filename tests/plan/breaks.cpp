@@ -184,6 +184,33 @@ std::vector<Break> sharding_breaks() {
        "group 4, or sharding group 12"}};
 }
 
+std::vector<Break> collective_breaks() {
+  return {
+      {Rule::kTensorCollectives, false,
+       [](Job&, Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
+       "nvls needs switches that add and at least 8 ranks on a node; tensor has 2 ranks on 1 node, "
+       "and no switch of small adds; nearest legal: collectives library"},
+      {Rule::kContextCollectives, false,
+       [](Job&, Plan& plan) { plan.collectives.context = Algorithm::kDirect; },
+       "direct carries out none of the collectives that context parallelism has here; nearest "
+       "legal: collectives library"},
+      {Rule::kExpertCollectives, true,
+       [](Job&, Plan& plan) { plan.collectives.expert = Algorithm::kTree; },
+       "tree carries out none of the collectives that expert parallelism has here; nearest legal: "
+       "collectives library"},
+      {Rule::kDataCollectives, false,
+       [](Job&, Plan& plan) { plan.collectives.data = Algorithm::kTwoLevel; },
+       "two-level needs several ranks on each of several nodes, as many on each; data-context has "
+       "4 ranks on 1 node; nearest legal: collectives library"},
+      {Rule::kDataCollectives, false,
+       [](Job&, Plan& plan) {
+         plan.sharding = *sharding_of("GGG");
+         plan.collectives.data = Algorithm::kTree;
+       },
+       "tree carries out none of the collectives that data parallelism has here; nearest legal: "
+       "collectives library"}};
+}
+
 std::vector<Break> state_breaks() {
   return {
       {Rule::kExpertShardingGroup, true,
@@ -229,8 +256,9 @@ Plan legal_expert_plan() {
 
 std::vector<Break> all_breaks() {
   std::vector<Break> breaks;
-  for (const auto& some : {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(),
-                           layer_breaks(), batch_breaks(), sharding_breaks(), state_breaks()}) {
+  for (const auto& some :
+       {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(), layer_breaks(),
+        batch_breaks(), sharding_breaks(), collective_breaks(), state_breaks()}) {
     breaks.insert(breaks.end(), some.begin(), some.end());
   }
   return breaks;

@@ -25,6 +25,8 @@ TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
   plan.overlap.tensor = plan.overlap.expert = true;
   plan.overlap.context = plan.overlap.pipeline = false;
   plan.recompute.every = 3;
+  plan.collectives.tensor = Algorithm::kNvls;
+  plan.collectives.context = plan.collectives.expert = Algorithm::kDirect;
   EXPECT_EQ(canonical(plan, small_job()), data_plan());
 }
 
@@ -35,7 +37,7 @@ TEST(Canonical, ForgetsMessagesThatNobodySends) {
   const Plan plain = plan;
   plan.overlap.gradients = plan.overlap.parameters = false;
   plan.gradient_bucket = plan.parameter_bucket = 7;
-  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.collectives.data = Algorithm::kTwoLevel;
   plan.sharding = *sharding_of("GGG");
   EXPECT_EQ(canonical(plan, small_job()), plain);
 }

@@ -117,10 +117,43 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_EQ(space.overlap.size(), 2);
   EXPECT_TRUE(space.overlap[0].expert);
   EXPECT_FALSE(space.overlap[1].expert);
-  EXPECT_THAT(space.data_algorithm,
-              ElementsAre(Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing));
+  EXPECT_THAT(space.collectives.data,
+              ElementsAre(Algorithm::kLibrary, Algorithm::kTwoLevel, Algorithm::kHoRing));
   EXPECT_EQ(rank_order_word(space.rank_order.front()), "tp-cp-ep-pp-dp");
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
+}
+
+/// In the words of version 2, which mean themselves.
+CollectiveLists algorithms_of(const std::string& line) {
+  std::string text = std::string(kStart) + std::string(kBatch) + line + "\n";
+  text.replace(text.find("job/1"), 5, "job/2");
+  return read(text).space.collectives;
+}
+
+TEST(JobFile, ListsAlgorithmsByScheme) {
+  using enum Algorithm;
+  const auto lists = algorithms_of(
+      "search: {collectives: {data: [library, tree, ho-ring], expert: direct, tensor: [nvls]}}");
+  EXPECT_THAT(lists.data, ElementsAre(kLibrary, kTree, kHoRing));
+  EXPECT_THAT(lists.expert, ElementsAre(kDirect));
+  EXPECT_THAT(lists.tensor, ElementsAre(kNvls));
+  EXPECT_THAT(lists.context, IsEmpty());
+  EXPECT_EQ(algorithms_of("collectives: {data: ring}").data, std::vector{kRing});
+  EXPECT_EQ(algorithms_of("collectives: [{data: ring}, {data: tree}]").data,
+            (std::vector{kRing, kTree}));
+}
+
+TEST(JobFile, RefusesAlgorithmsThatItCannotList) {
+  EXPECT_THAT(refused("search: {collectives: {data: [tree, tree]}}\n"),
+              HasSubstr("is listed twice"));
+  EXPECT_THAT(refused("search: {collectives: {data: [tre]}}\n"), HasSubstr("did you mean 'tree'?"));
+  EXPECT_THAT(refused("search: {collectives: {tensors: ring}}\n"),
+              HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(refused("search: {collectives: {pipeline: tree}}\n"),
+              HasSubstr("collectives.pipeline: must be library"));
+  EXPECT_THAT(refused("search: {collectives: {data: tree}}\ncollectives: {data: tree}\n"),
+              HasSubstr("given elsewhere too"));
+  EXPECT_THAT(refused("collectives: [{tensor: tree}]\n"), HasSubstr("tensor"));
 }
 
 TEST(JobFile, KeysOfAPlanFixDimensions) {
@@ -209,7 +242,7 @@ TEST(JobFile, NamesWhatIsMissing) {
   EXPECT_THAT(missing("stepwright: job/1\n"), HasSubstr("the key 'model' is missing"));
   EXPECT_THAT(missing("model: llama-3-8b\n"), HasSubstr("the key 'stepwright' is missing"));
   EXPECT_THAT(missing("stepwright: plan/1\n"),
-              HasSubstr("stepwright: must be job/1; it is 'plan/1'"));
+              HasSubstr("stepwright: must be job/2 or job/1; it is 'plan/1'"));
   EXPECT_THAT(missing(""), HasSubstr("must be a mapping"));
 }
 
@@ -225,9 +258,8 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
        {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zb-v]}",
-        "search: {schedule: paired}", "search: {collectives: {data: nvls}}",
-        "collectives: {data: tree}", "collectives: {tensor: two-level}",
-        "schedule: {kind: 1f1b, strands: 2}", "offload: {optimizer: cpu}", "offload: true"}) {
+        "search: {schedule: paired}", "schedule: {kind: 1f1b, strands: 2}",
+        "offload: {optimizer: cpu}", "offload: true"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
   EXPECT_EQ(read_with("offload: {optimizer: none}\n").space, Space{});

@@ -42,12 +42,12 @@ tensor_input: keep
 context_kind: ring
 micro_batch: 1
 schedule: {kind: 1f1b, chunks: 1, strands: 1}
-sharding: {states: IIG, group: 2, expert_group: 1}
+sharding: {states: IIG, group: 4, expert_group: 1}
 recompute: selective
 accumulate: fp32
 buckets: {gradients: 40e6, parameters: 30e6}
 overlap: {gradients: true, parameters: true, tensor: false, context: true, expert: false, pipeline: false}
-collectives: {data: two-level, tensor: ring}
+collectives: {data: two-level, tensor: ring, pipeline: ring}
 rank_order: tp-cp-ep-dp-pp
 )");
   EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 8}));
@@ -55,11 +55,44 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.tensor_input, TensorInput::kKeep);
   EXPECT_EQ(sharding_word(plan.sharding), "IIG");
-  EXPECT_EQ(plan.sharding.group, 2);
+  EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(plan.parameter_bucket, 30'000'000);
   EXPECT_FALSE(plan.overlap.pipeline);
-  EXPECT_EQ(plan.data_algorithm, Algorithm::kTwoLevel);
+  EXPECT_EQ(plan.collectives.data, Algorithm::kTwoLevel);
+}
+
+/// A plan of eight whole nodes in a version's words.
+Plan of_version(int version, const std::string& lines) {
+  std::string text(kJob);
+  text.replace(text.find("plan/1"), 6, "plan/" + std::to_string(version));
+  return read(text + lines).plan;
+}
+
+TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
+  EXPECT_EQ(of_version(1, "collectives: {data: ring, expert: ring}\n").collectives, Collectives{});
+  EXPECT_EQ(of_version(2, "collectives: {data: ring}\n").collectives.data, Algorithm::kRing);
+  EXPECT_EQ(
+      of_version(2, "collectives: {tensor: nvls, context: direct, expert: relay}\n").collectives,
+      (Collectives{
+          .tensor = Algorithm::kNvls, .context = Algorithm::kDirect, .expert = Algorithm::kRelay}));
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/3\n"); }),
+              HasSubstr("must be plan/2 or plan/1; it is 'plan/3'"));
+}
+
+TEST(PlanFile, VersionOneLetTheLibraryCarryOutWhatTheAlgorithmCannot) {
+  const std::string inside = "parallel: {pipeline: 8, data: 8}\ncollectives: {data: ho-ring}\n";
+  const std::string across = "parallel: {data: 64}\ncollectives: {data: ho-ring}\n";
+  EXPECT_EQ(of_version(1, inside).collectives.data, Algorithm::kLibrary);
+  EXPECT_EQ(of_version(2, inside).collectives.data, Algorithm::kHoRing);
+  EXPECT_EQ(of_version(1, across).collectives.data, Algorithm::kHoRing);
+}
+
+TEST(PlanFile, OnlyTheLibraryCarriesOutThePipeline) {
+  EXPECT_EQ(of_version(2, "collectives: {pipeline: library}\n").collectives, Collectives{});
+  EXPECT_THAT(
+      refusal_of(ErrorKind::kInput, [] { of_version(2, "collectives: {pipeline: ring}\n"); }),
+      HasSubstr("collectives.pipeline: must be library"));
 }
 
 TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(read_with(""), Plan{}); }
@@ -118,7 +151,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
   EXPECT_THAT(refused("recompute: {every: 0}\n"), HasSubstr("recompute.every: must be an integer"));
   EXPECT_THAT(refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
   EXPECT_THAT(refused("collectives: {data: star}\n"),
-              HasSubstr("collectives.data: must be one of ring, two-level, ho-ring"));
+              HasSubstr("collectives.data: must be one of library, nvls, ring"));
   EXPECT_THAT(refused("accumulate: fp8\n"), HasSubstr("must be one of fp64, fp32, fp16, bf16"));
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/1\n"); }),
               HasSubstr("the key 'job' is missing"));
@@ -126,8 +159,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
-                                 "schedule: {strands: 2}", "collectives: {data: nvls}",
-                                 "collectives: {expert: direct}", "offload: {parameters: nvme}"}) {
+                                 "schedule: {strands: 2}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
 }
@@ -140,7 +172,7 @@ TEST(PlanFile, WritesTheCompactForm) {
   planned.job.framework = {"megatron-core", "0.12"};
   planned.job.space.tensor = {1, 2, 4};
   planned.job.space.schedule = {ScheduleKind::kOneForwardOneBackward};
-  EXPECT_EQ(plan_yaml(planned), R"(stepwright: plan/1
+  EXPECT_EQ(plan_yaml(planned), R"(stepwright: plan/2
 job:
   model: llama-3-70b
   cluster: {profile: dgx-a100-80g, nodes: 8}
@@ -163,7 +195,7 @@ recompute: {every: 2}
 accumulate: fp32
 buckets: {gradients: 40000000, parameters: 40000000}
 overlap: {gradients: true, parameters: true, tensor: false, tensor_gradients: true, context: true, expert: false, pipeline: true}
-collectives: {data: ring}
+collectives: {tensor: library, context: library, expert: library, data: library}
 rank_order: tp-cp-ep-dp-pp
 )");
 }

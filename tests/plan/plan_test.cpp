@@ -91,13 +91,14 @@ TEST(EvenSplit, SharesDifferByOneAtMostAndSumUp) {
 }
 
 TEST(PlanText, NamesEveryChoice) {
-  EXPECT_EQ(plan_text(Plan{}),
-            "tp1 cp1 ep1 etp1 dp1 pp1 mb1 1f1b/1 NNN/1/1 recompute:none sp:no regather ring fp32 "
-            "buckets:40000000/40000000 overlap:gp-bc-l data:ring tp-cp-ep-dp-pp layers:even");
+  EXPECT_EQ(
+      plan_text(Plan{}),
+      "tp1 cp1 ep1 etp1 dp1 pp1 mb1 1f1b/1 NNN/1/1 recompute:none sp:no regather ring fp32 "
+      "buckets:40000000/40000000 overlap:gp-bc-l collectives:library tp-cp-ep-dp-pp layers:even");
 }
 
 TEST(PlanText, DiffersWhereverPlansDiffer) {
-  std::vector<Plan> plans(25);
+  std::vector<Plan> plans(27);
   plans[1].parallel.tensor = 2;
   plans[2].parallel.context = 2;
   plans[3].parallel.expert = 2;
@@ -119,9 +120,11 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[19].gradient_bucket = 1;
   plans[20].parameter_bucket = 1;
   plans[21].overlap.pipeline = false;
-  plans[22].data_algorithm = Algorithm::kTwoLevel;
+  plans[22].collectives.data = Algorithm::kTwoLevel;
   std::swap(plans[23].rank_order.axes[0], plans[23].rank_order.axes[1]);
   plans[24].layers = {1};
+  plans[25].collectives.expert = Algorithm::kDirect;
+  plans[26].collectives.tensor = Algorithm::kDirect;
   std::set<std::string> texts;
   for (const Plan& plan : plans) texts.insert(plan_text(plan));
   EXPECT_EQ(texts.size(), plans.size());

@@ -89,8 +89,11 @@ void pick_flags(Dice& dice, Plan& plan) {
   plan.gradient_bucket = dice.pick<std::int64_t>({1, 40'000'000});
   plan.overlap.tensor = dice.chance(2);
   plan.overlap.context = dice.chance(2);
-  plan.data_algorithm =
-      dice.pick<Algorithm>({Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing});
+  using enum Algorithm;
+  plan.collectives.data = dice.pick<Algorithm>(
+      {kLibrary, kLibrary, kLibrary, kTwoLevel, kHoRing, kTree, kHalvingDoubling});
+  plan.collectives.tensor =
+      dice.pick<Algorithm>({kLibrary, kLibrary, kLibrary, kLibrary, kHalvingDoubling, kNvls});
   if (dice.chance(2)) return;
   auto& axes = plan.rank_order.axes;
   for (std::size_t i = kAxes - 1; i > 0; --i) std::swap(axes[i], axes[dice.below(i + 1)]);

@@ -165,13 +165,87 @@ bool states_can_be_kept(const Job& job, const Plan& plan) {
          kSums.contains({job.precision, plan.accumulate});
 }
 
+/// Runs of `size` members of every group, or the members at equal places of these runs.
+Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
+  Groups parts;
+  for (const auto& [key, ranks] : groups) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto run = static_cast<std::int64_t>(i) / size;
+      const auto place = static_cast<std::int64_t>(i) % size;
+      Place part = key;
+      part[static_cast<std::size_t>(Axis::kContext)] = 1 + (inner ? run : place);
+      parts[part].push_back(ranks[i]);
+    }
+  }
+  return parts;
+}
+
+/// Whether an algorithm runs in groups, by who sits where.
+bool runs_in(Algorithm algorithm, const Groups& groups, std::int64_t devices_per_node) {
+  std::size_t most = 0;
+  const auto size = groups.begin()->second.size();
+  for (const auto& [key, ranks] : groups) {
+    std::map<std::int64_t, std::size_t> on_node;
+    for (const std::int64_t rank : ranks) most = std::max(most, ++on_node[rank / devices_per_node]);
+  }
+  const std::size_t nodes = (size + most - 1) / most;
+  const auto is_power = [](std::size_t number) { return (number & (number - 1)) == 0; };
+  switch (algorithm) {
+    case Algorithm::kTree: return nodes > 1;
+    case Algorithm::kHalvingDoubling: return is_power(size);
+    case Algorithm::kTwoLevel:
+    case Algorithm::kHoRing: return nodes > 1 && most > 1 && most * nodes == size;
+    default: return false;  // no switch of these clusters adds
+  }
+}
+
+/// Who reduces in full at the end, for a letter of the optimizer; the others halve.
+bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
+                            std::int64_t group) {
+  const Algorithm algorithm = plan.collectives.data;
+  const Groups inner = parts_of(all, group, true);
+  const Groups outer = parts_of(all, group, false);
+  const auto runs = [&](const Groups& groups) {
+    return groups.begin()->second.size() > 1 &&
+           runs_in(algorithm, groups, job.cluster.devices_per_node);
+  };
+  const std::string states = sharding_word(plan.sharding);
+  const bool tree = algorithm == Algorithm::kTree;
+  if (states[2] == 'N') return runs(all);
+  if (states[2] == 'I') return runs(outer) || (!tree && runs(inner));
+  if (tree) return false;
+  const bool grouped = states[0] == 'I' || states[1] == 'I';
+  const bool at_once = states[0] != 'I' || states[1] != 'I';
+  return (at_once && runs(all)) || (grouped && (runs(inner) || runs(outer)));
+}
+
+bool algorithms_can_run(const Job& job, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  const std::int64_t ranks = plan.parallel.ranks();
+  const auto dense = lay_out(plan.rank_order, {tensor, context, 1, data, pipeline}, ranks);
+  const Groups of_tensor = groups_over(dense, {Axis::kTensor});
+  if (tensor > 1 && plan.collectives.tensor != Algorithm::kLibrary &&
+      !runs_in(plan.collectives.tensor, of_tensor, job.cluster.devices_per_node)) {
+    return false;
+  }
+  if (plan.collectives.data == Algorithm::kLibrary) return true;
+  const Groups all = groups_over(dense, {Axis::kContext, Axis::kData});
+  const auto routed = lay_out(
+      plan.rank_order, {expert_tensor, 1, expert, plan.parallel.expert_data(), pipeline}, ranks);
+  const bool experts = job.model.experts && plan.parallel.expert_data() > 1;
+  if (context * data == 1 && !experts) return true;
+  return data_algorithm_can_run(job, plan, all, plan.sharding.group) ||
+         (job.model.experts && data_algorithm_can_run(job, plan, groups_over(routed, {Axis::kData}),
+                                                      plan.sharding.expert_group));
+}
+
 }  // namespace
 
 bool can_be_done(const Job& job, const Plan& plan) {
   return model_can_be_cut(job, plan) && sequence_can_be_cut(job, plan) &&
          experts_can_be_spread(job, plan) && layers_can_be_staged(job, plan) &&
          batch_can_be_dealt(job, plan) && ranks_can_be_laid_out(job, plan) &&
-         states_can_be_kept(job, plan);
+         states_can_be_kept(job, plan) && algorithms_can_run(job, plan);
 }
 
 }  // namespace stepwright

@@ -145,6 +145,28 @@ INSTANTIATE_TEST_SUITE_P(TwoLevel, Schedules,
                          ::testing::Combine(::testing::Values("NNN", "NGG", "GGG"),
                                             ::testing::Values("two-level")));
 
+INSTANTIATE_TEST_SUITE_P(Reductions, Schedules,
+                         ::testing::Combine(::testing::Values("NNN"),
+                                            ::testing::Values("tree", "direct")));
+INSTANTIATE_TEST_SUITE_P(Halves, Schedules,
+                         ::testing::Combine(::testing::Values("NNG", "GGG"),
+                                            ::testing::Values("direct", "halving-doubling")));
+
+/// A plan names an algorithm for each scheme; four ranks are two nodes.
+TEST(Algorithms, OfEachSchemeLearnWhatOneProcessLearns) {
+  const Trained alone = train({.plan = plan_text_of({.model = kTied})});
+  for (const char* choices :
+       {"parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\nsharding: GGG\n"
+        "collectives: {tensor: direct, data: halving-doubling}\n",
+        "parallel: {context: 2, data: 2}\ncontext_kind: ulysses\nmicro_batch: 1\n"
+        "collectives: {context: direct, data: ho-ring}\n"}) {
+    const Trained together =
+        train({.plan = plan_text_of({.model = kTied, .choices = choices, .ranks = 4, .node = 2})});
+    expect_same(alone, together);
+    EXPECT_GT(together.scheduled, 0);
+  }
+}
+
 constexpr auto kName = [](const auto& one) { return std::string(one.param.name); };
 INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);
 INSTANTIATE_TEST_SUITE_P(Tensor, Ranks, ::testing::ValuesIn(kTensor), kName);

@@ -40,7 +40,7 @@ TEST(Scaling, IsWhatAHandCounts) {
   EXPECT_TRUE(point.played);
   for (const ScheduleTime& time : point.schedules) {
     EXPECT_EQ(time.chunks, 1);
-    EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12) << name_of(kMethodNames, time.method);
+    EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12) << name_of(kAlgorithmNames, time.method);
     EXPECT_NEAR(time.played_s.value_or(0), 1e-3 + 1e-6 + 5e-6, 1e-12);
   }
   EXPECT_NEAR(point.least.any_s, 1e-3, 1e-12);
@@ -58,7 +58,8 @@ TEST(Scaling, SimulatesGroupsUpToTheSizeAskedFor) {
   EXPECT_TRUE(study.points[1].schedules.front().played_s);
   EXPECT_FALSE(study.points[2].schedules.front().played_s);
   for (const auto& [method, difference] : study.differences()) {
-    EXPECT_LT(difference, method == Method::kRings ? 0.1 : 0.02) << name_of(kMethodNames, method);
+    EXPECT_LT(difference, method == Algorithm::kRings ? 0.1 : 0.02)
+        << name_of(kAlgorithmNames, method);
   }
 }
 
@@ -77,7 +78,7 @@ TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
 TEST(Scaling, SimulatesEveryRankOfGroupsThatFitOnly) {
   ScalingSetting setting = dgx({2048});
   setting.play_ranks = 16384;
-  setting.methods = {Method::kRailHalving};
+  setting.methods = {Algorithm::kRailHalving};
   EXPECT_TRUE(study_scaling(setting).points[0].played);
   setting.every_rank = true;
   EXPECT_THROW(study_scaling(setting), Error);
@@ -98,19 +99,19 @@ TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
   ScalingSetting setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};
   const ScalingStudy study = study_scaling(setting);
-  EXPECT_EQ(study.points[0].rival()->method, Method::kRings);
+  EXPECT_EQ(study.points[0].rival()->method, Algorithm::kRings);
   EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
-  EXPECT_EQ(study.points[1].rival()->method, Method::kRailHalving);
+  EXPECT_EQ(study.points[1].rival()->method, Algorithm::kRailHalving);
   EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
   for (const ScalingPoint& point : study.points) {
-    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(Method::kHoRing));
+    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(Algorithm::kHoRing));
     EXPECT_LE(*point.adding_switches_s, *point.adding_network_s);
   }
 }
 
 TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
   ScalingSetting setting = dgx({4});
-  setting.methods = {Method::kHoRing};
+  setting.methods = {Algorithm::kHoRing};
   const ScalingStudy study = study_scaling(setting);
   ASSERT_EQ(study.points[0].schedules.size(), 1U);
   EXPECT_EQ(study.points[0].rival(), nullptr);
@@ -120,9 +121,9 @@ TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
 
 TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
   const ScalingStudy study = study_scaling(dgx({3}));
-  EXPECT_FALSE(study.points[0].seconds(Method::kHalvingDoubling));
-  EXPECT_FALSE(study.points[0].seconds(Method::kRelay));
-  EXPECT_TRUE(study.points[0].seconds(Method::kRings));
+  EXPECT_FALSE(study.points[0].seconds(Algorithm::kHalvingDoubling));
+  EXPECT_FALSE(study.points[0].seconds(Algorithm::kRelay));
+  EXPECT_TRUE(study.points[0].seconds(Algorithm::kRings));
 }
 
 TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
@@ -153,7 +154,7 @@ TEST(Scaling, DrawsSecondsAndRatios) {
     EXPECT_FALSE(panel.chart.series[7].dashed);
     EXPECT_TRUE(panel.chart.series[8].dashed);
   }
-  EXPECT_EQ(panels[0].chart.series[7].points[2].y, *study.points[2].seconds(Method::kHoRing));
+  EXPECT_EQ(panels[0].chart.series[7].points[2].y, *study.points[2].seconds(Algorithm::kHoRing));
   EXPECT_EQ(panels[1].chart.series[7].points[2].y, 1);
 }
 

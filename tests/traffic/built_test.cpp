@@ -148,7 +148,7 @@ TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
   plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
   const Grid grid(plan);
   const TrafficMatrix matrix(build_program(small_job(), plan), grid, testing::cluster_of(8, 8),
-                             plan.data_algorithm);
+                             plan.collectives);
   const std::int64_t last = grid.rank_at(1, 0, 2, 3);
   const std::int64_t first = grid.rank_at(1, 0, 2, 0);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
@@ -169,10 +169,10 @@ TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
                    .gradients = Spread::kInner,
                    .optimizer = Spread::kGlobal,
                    .group = 2};
-  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.collectives.data = Algorithm::kTwoLevel;
   const StepProgram program = build_program(small_job(), plan);
   const Grid grid(plan);
-  const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.data_algorithm);
+  const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.collectives);
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     double expected = 0;
     for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {
@@ -199,7 +199,7 @@ TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
   for (const Message& message : exchanges.messages) calls[message.phase] += message.count;
   EXPECT_EQ(calls[Phase::kForward], calls[Phase::kDataGradient]);
 
-  const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.data_algorithm);
+  const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.collectives);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
     for (const Edge& edge : matrix.row(from)) {
       if (edge.to == to) return edge.bytes;

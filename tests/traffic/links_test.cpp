@@ -4,6 +4,7 @@
 
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/ho_ring.h"
+#include "stepwright/traffic/ledger.h"
 #include "tests/traffic/programs.h"
 
 namespace stepwright {
@@ -15,7 +16,7 @@ using testing::plan_of;
 using testing::program_of;
 
 LinkLoads loads_of(const Plan& plan, const Operator& op, const Cluster& cluster) {
-  return link_loads({program_of(plan, {op}), Grid(plan), cluster, plan.data_algorithm}, cluster);
+  return link_loads({program_of(plan, {op}), Grid(plan), cluster, plan.collectives}, cluster);
 }
 
 Operator gather(std::int64_t bytes) {
@@ -43,7 +44,7 @@ TEST(LinkLoads, OfARingLeavesEachNodeOnce) {
 // The same on two levels: 600 of each over NVLink, 100 of each out through its NIC.
 TEST(LinkLoads, OfTwoLevelsSpreadsOverAllNics) {
   Plan plan = plan_of({.data = 8});
-  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.collectives.data = Algorithm::kTwoLevel;
   const LinkLoads loads = loads_of(plan, gather(800), cluster_of(2, 4));
   EXPECT_EQ(loads.levels[0].busiest_bytes, 600);
   EXPECT_EQ(loads.levels[0].mean_bytes, 600);
@@ -55,17 +56,67 @@ TEST(LinkLoads, OfTwoLevelsSpreadsOverAllNics) {
 /// A plan's HO-Ring puts on each link what its schedule does.
 TEST(LinkLoads, OfAnHoRingAreThoseOfItsSchedule) {
   Plan plan = plan_of({.data = 8});
-  plan.data_algorithm = Algorithm::kHoRing;
+  plan.collectives.data = Algorithm::kHoRing;
   const Cluster cluster = cluster_of(2, 4);
   const LinkLoads loads = loads_of(plan, gather(800), cluster);
   const CollectiveSchedule schedule =
-      generate({Method::kHoRing, Collective::kAllGather, {4, 2}, 2, inner_for(cluster)});
+      generate({Algorithm::kHoRing, Collective::kAllGather, {4, 2}, 2, inner_for(cluster)});
   const LinkLoads scheduled = schedule_bytes(schedule, cluster, 800).links;
   for (std::size_t i = 0; i < scheduled.levels.size(); ++i) {
     EXPECT_NEAR(loads.levels[i].busiest_bytes, scheduled.levels[i].busiest_bytes, 1e-9);
     EXPECT_NEAR(loads.levels[i].mean_bytes, scheduled.levels[i].mean_bytes, 1e-9);
   }
   EXPECT_NEAR(loads.nics.busiest_bytes, scheduled.nics.busiest_bytes, 1e-9);
+}
+
+/// The operation that a test runs an algorithm for: of all but trees and relays any would do.
+Operator operation_of(Algorithm algorithm) {
+  if (covers(algorithm, Collective::kAllGather)) return gather(1600);
+  const OperatorKind kind =
+      covers(algorithm, Collective::kAllToAll) ? OperatorKind::kAllToAll : OperatorKind::kAllReduce;
+  return message(kind, Scheme::kData, GroupKind::kDataContext, 1600);
+}
+
+/// Whatever a plan names: on each link what the schedule sends, in all what the ledger says.
+TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
+  const Cluster cluster = cluster_of(4, 2);
+  for (const auto& [algorithm, name] : kGeneratedNames) {
+    SCOPED_TRACE(name);
+    Plan plan = plan_of({.data = 8});
+    plan.collectives.data = algorithm;
+    const Operator op = operation_of(algorithm);
+    const StepProgram program = program_of(plan, {op});
+    const Grid grid(plan);
+    const TrafficMatrix matrix(program, grid, cluster, plan.collectives);
+    const LinkLoads loads = link_loads(matrix, cluster);
+    const LinkLoads scheduled =
+        schedule_bytes(generate({algorithm, collective_of(op.kind), {2, 4}, 1, inner_for(cluster)}),
+                       cluster, 1600)
+            .links;
+    for (std::size_t i = 0; i < scheduled.levels.size(); ++i) {
+      EXPECT_NEAR(loads.levels[i].mean_bytes, scheduled.levels[i].mean_bytes, 1e-9);
+      EXPECT_NEAR(loads.levels[i].busiest_bytes, scheduled.levels[i].busiest_bytes, 1e-9);
+    }
+    double sent = 0;
+    for (std::int64_t rank = 0; rank < 8; ++rank) {
+      for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+    }
+    const auto sums = totals(ledger(program, std::nullopt, grid, {&cluster, plan.collectives}));
+    EXPECT_NEAR(sent, sums.at(Scheme::kData).sent_bytes, 1e-9);
+  }
+}
+
+/// Two nodes of eight: 800 go up, 100 of the sum once more, and 2 * 1/16 of them between the nodes.
+TEST(LinkLoads, OfAddingSwitchesGoUpOnce) {
+  Cluster cluster = cluster_of(2, 8);
+  cluster.device.peak_flops[DType::kBf16] = 989e12;
+  Plan plan = plan_of({.data = 16});
+  plan.collectives.data = Algorithm::kNvls;
+  const Operator op =
+      message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kDataContext, 800);
+  const LinkLoads loads = loads_of(plan, op, cluster);
+  EXPECT_NEAR(loads.levels[0].busiest_bytes, 900, 1e-9);
+  EXPECT_NEAR(loads.nics.busiest_bytes, 100, 1e-9);
 }
 
 TEST(LinkLoads, AddsUpTheDevicesThatShareANic) {

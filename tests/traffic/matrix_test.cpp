@@ -26,7 +26,7 @@ using testing::program_of;
 
 TrafficMatrix matrix_of(const Plan& plan, const std::vector<Operator>& operators,
                         const Cluster& cluster = cluster_of(1, 8)) {
-  return {program_of(plan, operators), Grid(plan), cluster, plan.data_algorithm};
+  return {program_of(plan, operators), Grid(plan), cluster, plan.collectives};
 }
 
 Operator send(Stream stream, std::int64_t bytes) {
@@ -100,7 +100,7 @@ TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
 // the rail.
 TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
   Plan plan = plan_of({.data = 8});
-  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.collectives.data = Algorithm::kTwoLevel;
   const std::vector<Operator> gather = {
       message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
@@ -113,7 +113,7 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
 /// The same bytes inside, from each to each behind the one switch; the rail as above.
 TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
   Plan plan = plan_of({.data = 8});
-  plan.data_algorithm = Algorithm::kHoRing;
+  plan.collectives.data = Algorithm::kHoRing;
   const std::vector<Operator> gather = {
       message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
@@ -124,7 +124,7 @@ TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
 
 TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
   Plan plan = plan_of({.tensor = 8});
-  plan.data_algorithm = Algorithm::kTwoLevel;
+  plan.collectives.data = Algorithm::kTwoLevel;
   const TrafficMatrix matrix =
       matrix_of(plan, {message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 800)},
                 cluster_of(2, 4));
@@ -177,7 +177,7 @@ Plan any_plan(std::mt19937& random) {
     plan.rank_order = {
         {Axis::kPipeline, Axis::kTensor, Axis::kExpert, Axis::kData, Axis::kContext}};
   }
-  plan.data_algorithm = random() % 2 == 0 ? Algorithm::kTwoLevel : Algorithm::kRing;
+  plan.collectives.data = random() % 2 == 0 ? Algorithm::kTwoLevel : Algorithm::kRing;
   return plan;
 }
 
@@ -188,7 +188,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
   std::map<std::pair<std::int64_t, std::int64_t>, double> result;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     const Coordinates at = grid.coordinates(rank);
-    for (const Call& call : calls_of(program, program.stages[at.pipeline])) {
+    for (const Call& call : calls_of(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
       if (call.op->kind == OperatorKind::kSend) {
         const std::int64_t stage =
@@ -213,9 +213,9 @@ TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
   std::mt19937 random(1);
   for (int i = 0; i < 100; ++i) {
     Plan plan = any_plan(random);
-    plan.data_algorithm = Algorithm::kRing;
+    plan.collectives.data = Algorithm::kLibrary;
     const StepProgram program = program_of(plan, any_messages(random), 2);
-    const TrafficMatrix matrix(program, Grid(plan), cluster_of(1, 1), plan.data_algorithm);
+    const TrafficMatrix matrix(program, Grid(plan), cluster_of(1, 1), plan.collectives);
     auto expected = listed(plan, program);
     for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
       for (const Edge& edge : matrix.row(from)) {
@@ -234,7 +234,7 @@ TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
     const Plan plan = any_plan(random);
     const StepProgram program = program_of(plan, any_messages(random), 3);
     const Grid grid(plan);
-    const TrafficMatrix matrix(program, grid, cluster_of(program.ranks, 2), plan.data_algorithm);
+    const TrafficMatrix matrix(program, grid, cluster_of(program.ranks, 2), plan.collectives);
     for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
       double expected = 0;
       for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {

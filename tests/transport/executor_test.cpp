@@ -93,7 +93,7 @@ void expect_promised(const ScheduleSpec& spec, std::size_t piece, ExecutionLimit
 }
 
 struct Shape {
-  Method method;
+  Algorithm method;
   std::vector<std::int32_t> tiers;
   std::int32_t chunks;
 };
@@ -119,20 +119,20 @@ std::vector<Shape> shapes() {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{1, 1}, {2, 1}, {1, 3}, {2, 2}, {3, 2}, {2, 4}, {4, 2}}) {
     for (const std::int32_t chunks : {1, 2, 5}) {
-      for (const auto& [method, name] : kMethodNames) {
-        if (method == Method::kHalvingDoubling && tiers[0] * tiers[1] % 3 == 0) continue;
-        if (method == Method::kRailHalving && tiers[1] % 3 == 0) continue;
+      for (const auto& [method, name] : kGeneratedNames) {
+        if (method == Algorithm::kHalvingDoubling && tiers[0] * tiers[1] % 3 == 0) continue;
+        if (method == Algorithm::kRailHalving && tiers[1] % 3 == 0) continue;
         result.push_back({method, tiers, chunks});
       }
     }
   }
-  result.push_back({Method::kHoRing, {2, 2, 2}, 3});
+  result.push_back({Algorithm::kHoRing, {2, 2, 2}, 3});
   return result;
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
                          [](const auto& shape) {
-                           std::string name(name_of(kMethodNames, shape.param.method));
+                           std::string name(name_of(kAlgorithmNames, shape.param.method));
                            std::erase(name, '-');
                            for (const std::int32_t size : shape.param.tiers)
                              name += fmt::format("_{}", size);
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
 TEST(ScheduleExecutor, CutsLongMessages) {
   for (const Collective collective :
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-    for (const Method method : {Method::kHoRing, Method::kHalvingDoubling}) {
+    for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kHalvingDoubling}) {
       for (const std::size_t in_flight : {1, 2, 5}) {
         expect_promised({method, collective, {2, 2}, 2}, 41,
                         {.message_bytes = 48, .in_flight = in_flight});
@@ -152,11 +152,11 @@ TEST(ScheduleExecutor, CutsLongMessages) {
 }
 
 TEST(ScheduleExecutor, CarriesNothing) {
-  expect_promised({Method::kHoRing, Collective::kAllReduce, {2, 2}, 3}, 0);
+  expect_promised({Algorithm::kHoRing, Collective::kAllReduce, {2, 2}, 3}, 0);
 }
 
 TEST(ScheduleExecutor, HoldsAFewMessages) {
-  const ScheduleSpec pair{Method::kRing, Collective::kReduceScatter, {2, 1}, 1};
+  const ScheduleSpec pair{Algorithm::kRing, Collective::kReduceScatter, {2, 1}, 1};
   const CollectiveSchedule schedule = generate(pair);
   ThreadSwitch hub;
   std::vector<std::int64_t> staging(2);
@@ -177,7 +177,7 @@ TEST(ScheduleExecutor, HoldsAFewMessages) {
 }
 
 TEST(ScheduleExecutor, EndsAllChannelsWhenOneFails) {
-  const ScheduleSpec spec{Method::kHoRing, Collective::kAllReduce, {2, 2}, 2};
+  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllReduce, {2, 2}, 2};
   const CollectiveSchedule schedule = generate(spec);
   ThreadSwitch hub;
   std::vector<int> failed(4);

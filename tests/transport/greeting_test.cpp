@@ -17,7 +17,7 @@ namespace {
 /// What each of four ranks, in a ring of two nodes, hears when they announce `texts`.
 std::vector<std::string> complaints(const std::vector<std::string>& texts) {
   const CollectiveSchedule schedule =
-      generate({Method::kHoRing, Collective::kAllGather, {2, 2}, 1});
+      generate({Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 1});
   ThreadSwitch hub;
   std::vector<std::string> heard(texts.size());
   std::vector<std::thread> threads;

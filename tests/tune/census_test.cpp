@@ -56,10 +56,10 @@ void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& vis
                                                       : 1;
         for (const DType accumulate : space.accumulate) {
           for (const std::int64_t bucket : space.parameter_bucket) {
-            for (const Algorithm algorithm : space.data_algorithm) {
+            for (const Algorithm algorithm : space.collectives.data) {
               plan.accumulate = accumulate;
               plan.parameter_bucket = bucket;
-              plan.data_algorithm = algorithm;
+              plan.collectives.data = algorithm;
               take(job, plan, visit);
             }
           }
@@ -98,7 +98,13 @@ void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& vis
           plan.tensor_input = input;
           plan.context_kind = kind;
           plan.overlap = overlap;
-          visit_stages(job, space, plan, visit);
+          for (const Algorithm tensor : space.collectives.tensor) {
+            for (const Algorithm expert : space.collectives.expert) {
+              plan.collectives.tensor = tensor;
+              plan.collectives.expert = expert;
+              visit_stages(job, space, plan, visit);
+            }
+          }
         }
       }
     }

@@ -63,8 +63,14 @@ void list_dimensions(Dice& dice, Space& space) {
     space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
   }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
-  if (dice.chance(4))
-    space.data_algorithm = {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing};
+  if (dice.chance(4)) {
+    space.collectives.data = {Algorithm::kLibrary, Algorithm::kTwoLevel, Algorithm::kHoRing,
+                              Algorithm::kTree};
+  }
+  if (dice.chance(5)) space.collectives.tensor = {Algorithm::kLibrary, Algorithm::kDirect};
+  if (dice.chance(5)) {
+    space.collectives.expert = {Algorithm::kDirect, Algorithm::kLibrary, Algorithm::kRelay};
+  }
   if (dice.chance(4)) space.parameter_bucket = {Size{1'000'000}, Size{40'000'000}};
   if (dice.chance(4)) {
     Overlap blocking;

@@ -19,8 +19,8 @@ constexpr const char* kWrapped = "gloo";
 
 using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
-Method method_of(const std::string& word) {
-  for (const auto& [method, name] : kMethodNames) {
+Algorithm method_of(const std::string& word) {
+  for (const auto& [method, name] : kGeneratedNames) {
     if (name == word) return method;
   }
   throw py::value_error("method: " + word + " is unknown");
@@ -84,7 +84,7 @@ py::dict report(const BackendPointer& backend) {
   }
   py::dict result;
   result["tiers"] = own->setup().tiers;
-  result["method"] = std::string(name_of(kMethodNames, own->setup().engine.method));
+  result["method"] = std::string(name_of(kAlgorithmNames, own->setup().engine.method));
   result["min_bytes"] = own->setup().min_bytes;
   result["peak_scratch_bytes"] = own->peak_scratch_bytes();
   result["calls"] = calls;
@@ -93,14 +93,12 @@ py::dict report(const BackendPointer& backend) {
 
 std::vector<std::string> methods() {
   std::vector<std::string> names;
-  for (const auto& [method, name] : kMethodNames) {
-    // Rings need a lane each, of which a group has two; the other one no test has run here.
-    if (method == Method::kRings || method == Method::kRailHalving) continue;
-    for (const Collective collective :
-         {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-      if (why_not({method, collective, {2, 2}})) break;
-      if (collective == Collective::kReduceScatter) names.emplace_back(name);
+  for (const auto& [method, name] : kGeneratedNames) {
+    bool runs = true;
+    for (const auto& [collective, word] : kChosen) {
+      runs = runs && in_process_group(method, collective);
     }
+    if (runs) names.emplace_back(name);
   }
   return names;
 }

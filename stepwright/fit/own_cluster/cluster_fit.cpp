@@ -59,7 +59,7 @@ double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) 
 
 ClusterFit fit_cluster(const OwnSamples& samples) {
   ClusterFit fit;
-  std::map<std::pair<std::optional<Method>, Collective>, std::vector<MessageSample>> messages;
+  std::map<std::pair<std::optional<Algorithm>, Collective>, std::vector<MessageSample>> messages;
   for (const MessageSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
     if (!rows.empty() && rows.front().chunk_bytes != sample.chunk_bytes) {

@@ -21,7 +21,7 @@ struct FittedLaw {
 /// Fitted laws of a cluster's own messages and computations.
 struct ClusterFit {
   std::map<Collective, FittedLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
-  std::map<std::pair<Method, Collective>, FittedLaw<SampledLaw<ScheduleLaw>>> schedules;
+  std::map<std::pair<Algorithm, Collective>, FittedLaw<SampledLaw<ScheduleLaw>>> schedules;
   std::vector<FittedLaw<ComputationLaw>> computations;
   MeasuredOverlap overlap;
 };

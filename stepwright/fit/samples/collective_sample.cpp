@@ -131,8 +131,8 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
     return fmt::format("{} ranks a node, {} has {}", sample.ranks_per_node, cluster.name,
                        cluster.devices_per_node);
   }
-  sample.routes = LineRates(cluster).routes(
-      {sample.operation, sample.payload_bytes, sample_layout(sample, cluster), Algorithm::kRing});
+  sample.routes = LineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                             sample_layout(sample, cluster), Algorithm::kLibrary});
   sample.routes.has_switch = sample.routes.has_switch && sample.switch_adds;
   const Routes& routes = sample.routes;
   const double least = 1.0 / 1.02 *

@@ -60,13 +60,13 @@ constexpr Named<LinkClass> kLinkNames[] = {{LinkClass::kInside, "inside"},
                                            {LinkClass::kNetwork, "network"}};
 
 /// The schedule of a library's name; none for c10d's Gloo.
-std::optional<Method> method_of(const Row& row) {
+std::optional<Algorithm> method_of(const Row& row) {
   if (row.text("library") == kGlooLibrary) return std::nullopt;
-  return row.word("library", kMethodNames);
+  return row.word("library", kGeneratedNames);
 }
 
 MessageSample message_of(const Row& row, std::size_t line) {
-  const std::optional<Method> method = method_of(row);
+  const std::optional<Algorithm> method = method_of(row);
   return {.method = method,
           .chunk_bytes = method ? row.positive("chunk_bytes") : 0,
           .operation = row.word("operation", kCollectiveNames),

@@ -11,8 +11,8 @@ namespace stepwright {
 
 /// A message that `stepwright sample collectives` timed.
 struct MessageSample {
-  std::optional<Method> method;  ///< Of a schedule; none: c10d's Gloo.
-  double chunk_bytes = 0;        ///< Of a schedule.
+  std::optional<Algorithm> method;  ///< Of a schedule; none: c10d's Gloo.
+  double chunk_bytes = 0;           ///< Of a schedule.
   Collective operation{};
   SocketGroup group;
   double payload_bytes = 0;

@@ -14,14 +14,17 @@
 namespace stepwright {
 namespace {
 
-/// Group kinds and channels, and whether data parallelism sends there.
-using Channels = std::map<std::pair<GroupKind, std::string>, bool>;
+/// Group kinds and channels, and the algorithm that the plan names for the schemes that send there:
+/// one of them at most has a choice.
+using Channels = std::map<std::pair<GroupKind, std::string>, Algorithm>;
 
-void add_channels(const Template& piece, const Grid& grid, Channels& channels) {
+void add_channels(const Template& piece, const Grid& grid, const Collectives& collectives,
+                  Channels& channels) {
   for (const Operator& op : piece.operators) {
     if (!is_communication(op.kind) || grid.size(op.group) < 2) continue;
-    bool& of_data = channels[{op.group, std::string(channel_of(op))}];
-    of_data = of_data || op.scheme == Scheme::kData;
+    Algorithm& named = channels[{op.group, std::string(channel_of(op))}];
+    const Algorithm algorithm = algorithm_of(collectives, op.scheme);
+    if (algorithm != Algorithm::kLibrary) named = algorithm;
   }
 }
 
@@ -158,27 +161,24 @@ Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram&
   Channels channels;
   for (const Sequence& sequence : stage.sequences) {
     for (const Item& item : sequence.items) {
-      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid, channels);
+      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid,
+                   planned.plan.collectives, channels);
     }
   }
   control_ = gloo_backend(world, "control", all_ranks(world.size));
-  const Algorithm algorithm = planned.plan.data_algorithm;
-  for (const auto& [key, of_data] : channels) {
+  for (const auto& [key, named] : channels) {
     const auto& [kind, channel] = key;
     const std::vector<std::int64_t> members = grid.members(kind, world.rank);
     const std::string name =
         fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
-    const std::vector<std::int32_t> tiers =
-        of_data && algorithm != Algorithm::kRing
-            ? two_tiers(members, planned.job.cluster.devices_per_node)
-            : std::vector<std::int32_t>{};
+    const std::vector<std::int32_t> tiers = scheduled_tiers(named, members, planned.job.cluster);
     if (!tiers.empty() && !device.place().is_cpu()) {
-      fail_unsupported(fmt::format("collectives.data: {} runs on tensors in host memory only",
-                                   name_of(kAlgorithmNames, algorithm)));
+      fail_unsupported(fmt::format("collectives: {} runs on tensors in host memory only",
+                                   name_of(kAlgorithmNames, named)));
     }
     communicators_[key] = std::make_unique<Communicator>(
         tiers.empty() ? backend_of(device, world, name, members)
-                      : scheduled_backend(world, name, members, tiers, method_of(algorithm)),
+                      : scheduled_backend(world, name, members, tiers, named),
         ExecutedCommunicator{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
         world.watch, world.payload);

@@ -20,7 +20,7 @@ std::string decade_of(double bytes) {
 }
 
 std::string_view library_of(const MessageSample& sample) {
-  return sample.method ? name_of(kMethodNames, *sample.method) : kGlooLibrary;
+  return sample.method ? name_of(kAlgorithmNames, *sample.method) : kGlooLibrary;
 }
 
 RowOutcome outcome_of(const MessageSample& sample, const RowName& name,

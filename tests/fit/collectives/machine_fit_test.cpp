@@ -68,8 +68,9 @@ CollectiveSamples invented(double off) {
   for (int i = 0; i < 60; ++i) {
     sample.payload_bytes = 1e6 * (i + 1);
     sample.id = "row" + std::to_string(i);
-    sample.routes = LineRates(cluster).routes(
-        {sample.operation, sample.payload_bytes, sample_layout(sample, cluster), Algorithm::kRing});
+    sample.routes =
+        LineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                   sample_layout(sample, cluster), Algorithm::kLibrary});
     sample.seconds =
         seconds(sample.routes, defaults.of(sample.operation)) * (fifth_of(sample) == 0 ? 1 : off);
     table.samples.push_back(sample);

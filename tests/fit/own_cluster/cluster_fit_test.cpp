@@ -62,19 +62,20 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
   OwnSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {
-      MessageSample sample{.method = Method::kHoRing,
+      MessageSample sample{.method = Algorithm::kHoRing,
                            .chunk_bytes = truth.chunk_bytes,
                            .operation = Collective::kAllGather,
                            .group = {nodes, members, 4 / members},
                            .payload_bytes = std::ldexp(1.0, doublings)};
       sample.seconds =
-          truth.time(Method::kHoRing, sample.operation, sample.payload_bytes, sample.group).seconds;
+          truth.time(Algorithm::kHoRing, sample.operation, sample.payload_bytes, sample.group)
+              .seconds;
       samples.messages.push_back(sample);
     }
   }
   samples.messages[20].seconds *= 1.2;
   const ClusterFit fit = fit_cluster(samples);
-  const auto& found = fit.schedules.at({Method::kHoRing, Collective::kAllGather});
+  const auto& found = fit.schedules.at({Algorithm::kHoRing, Collective::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
   EXPECT_LT(found.held_out_error, 0.05);
   EXPECT_NEAR(

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/cluster/cluster.h"
+
+namespace stepwright {
+
+/// Where a cluster has switches that add and copy.
+enum class AddingSwitches : std::uint8_t {
+  kNone,
+  kInsideNodes,   ///< NVLink SHARP.
+  kBetweenNodes,  ///< Of the network (SHARP); inside, ranks add.
+  kEverywhere,
+};
+
+constexpr bool adds_inside(AddingSwitches where) {
+  return where == AddingSwitches::kInsideNodes || where == AddingSwitches::kEverywhere;
+}
+
+/// Ranks of a node from which libraries let its switches add: NCCL takes NVLS for whole nodes of
+/// eight.
+inline constexpr std::int64_t kAddingRanks = 8;
+
+/// Where the switches of a cluster add. NVSwitches do from the third generation on, which came with
+/// Hopper; those of networks are not known.
+AddingSwitches adding_switches(const Cluster& cluster);
+
+}  // namespace stepwright
