@@ -23,16 +23,14 @@ BELOW = {
     "logs": "traffic",
     "memory": "step",
     "simulate": "cost memory",
-    "interleave": "simulate",
-    "tune": "simulate interleave",
+    "tune": "simulate",
     "study": "tune",
     "validate": "tune fit",
     "export": "cost",
-    "report": "tune",
-    "runtime": "step memory huggingface process_group",
+    "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "checkpoint fit study validate export report logs traffic runtime sample lab",
+    "cli": "checkpoint fit study validate export logs traffic runtime sample lab",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

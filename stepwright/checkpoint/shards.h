@@ -25,6 +25,10 @@ struct ShardTensor {
 FileSum write_safetensors_file(const std::filesystem::path& path,
                                const std::vector<ShardTensor>& tensors);
 
+/// The same in place of a file that may be there.
+void replace_safetensors_file(const std::filesystem::path& path,
+                              const std::vector<ShardTensor>& tensors);
+
 /// The name of a state's part in a shard.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);
 

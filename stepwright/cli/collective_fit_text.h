@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "stepwright/fit/collective_profile.h"
+#include "stepwright/fit/collectives/machine_profile.h"
 
 namespace stepwright {
 

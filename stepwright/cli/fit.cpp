@@ -9,9 +9,9 @@
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
-#include "stepwright/fit/collective_sample.h"
-#include "stepwright/fit/measured_sample.h"
-#include "stepwright/fit/nccl_tests_text.h"
+#include "stepwright/fit/samples/collective_sample.h"
+#include "stepwright/fit/samples/nccl_tests_text.h"
+#include "stepwright/fit/samples/own_sample.h"
 
 namespace stepwright {
 namespace {
@@ -35,7 +35,7 @@ bool is_of_collectives(const FitRequest& request) {
 bool is_measured_here(const FitRequest& request) {
   return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table != nullptr && holds_measured_samples(*table);
+    return table != nullptr && holds_own_samples(*table);
   });
 }
 

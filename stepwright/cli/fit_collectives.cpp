@@ -9,7 +9,7 @@
 #include "stepwright/cli/unused_kernels.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
-#include "stepwright/fit/kineto_collectives.h"
+#include "stepwright/fit/samples/kineto_collectives.h"
 
 namespace stepwright {
 namespace {

@@ -8,7 +8,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
-#include "stepwright/fit/measured_fit.h"
+#include "stepwright/fit/own_cluster/cluster_fit.h"
 
 namespace stepwright {
 namespace {
@@ -53,17 +53,17 @@ std::string fit_text(const Json& profile) {
 }  // namespace
 
 void fit_measured_tables(const FitRequest& request, const Console& console) {
-  MeasuredSamples samples;
+  OwnSamples samples;
   for (const SampleFile& file : request.samples) {
     const auto* table = std::get_if<CsvTable>(&file);
-    if (table == nullptr || !holds_measured_samples(*table)) {
+    if (table == nullptr || !holds_own_samples(*table)) {
       fail_input("own samples (stepwright sample) are fitted without others");
     }
-    read_measured_samples(*table, samples);
+    read_own_samples(*table, samples);
   }
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const Json profile = measured_json(
-      fit_measured(samples), request.name.empty() ? stem : request.name, source_names(request));
+      fit_cluster(samples), request.name.empty() ? stem : request.name, source_names(request));
   if (request.json) {
     print_json(console.out, profile);
   } else {

@@ -8,16 +8,16 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/unused_kernels.h"
 #include "stepwright/core/error.h"
-#include "stepwright/fit/fit_target.h"
-#include "stepwright/fit/kineto_samples.h"
-#include "stepwright/fit/profile_writer.h"
+#include "stepwright/fit/operators/device_profile.h"
+#include "stepwright/fit/operators/fit_target.h"
+#include "stepwright/fit/samples/kineto_samples.h"
 
 namespace stepwright {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json dropped_json(const OperatorFit& fit) {
+Json dropped_json(const DeviceFit& fit) {
   Json json = Json::array();
   for (const BadRow& row : fit.dropped) {
     json.push_back(
@@ -26,7 +26,7 @@ Json dropped_json(const OperatorFit& fit) {
   return json;
 }
 
-Json answer_json(const Json& profile, const OperatorFit& fit, const UnusedByFile& unused) {
+Json answer_json(const Json& profile, const DeviceFit& fit, const UnusedByFile& unused) {
   Json answer = profile;
   for (auto& entry : answer["operators"]) entry.erase("trees");
   answer["dropped"] = dropped_json(fit);
@@ -54,7 +54,7 @@ void fit_operator_tables(const FitRequest& request, const Console& console) {
   const ProfileHead head{.name = request.name.empty() ? stem : request.name,
                          .target = fit_target(device),
                          .sources = source_names(request)};
-  const OperatorFit fit = fit_operators(tables, head.target);
+  const DeviceFit fit = fit_device(tables, head.target);
   const Json profile = profile_json(head, fit);
   if (profile["operators"].empty()) {
     fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}{}",

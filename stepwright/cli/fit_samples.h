@@ -6,7 +6,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/csv.h"
-#include "stepwright/fit/kineto_trace.h"
+#include "stepwright/fit/samples/kineto_trace.h"
 
 namespace stepwright {
 

@@ -38,7 +38,7 @@ double chosen_mean(const FittedOperator& fitted, double FitError::* value) {
 }
 
 /// The middle of the mean errors of all series and passes.
-std::string median_line(const OperatorFit& fit) {
+std::string median_line(const DeviceFit& fit) {
   std::vector<double> means;
   for (const FittedOperator& fitted : fit.operators) {
     if (!fitted.refused.empty()) continue;
@@ -52,7 +52,7 @@ std::string median_line(const OperatorFit& fit) {
 
 }  // namespace
 
-std::string fit_table(const OperatorFit& fit) {
+std::string fit_table(const DeviceFit& fit) {
   Table table{.columns = {{"class"},
                           {"pass"},
                           {"rows", Align::kRight},
@@ -82,7 +82,7 @@ std::string fit_table(const OperatorFit& fit) {
          median_line(fit);
 }
 
-std::string dropped_text(const OperatorFit& fit) {
+std::string dropped_text(const DeviceFit& fit) {
   std::map<std::string, std::vector<const BadRow*>> by_reason;
   for (const BadRow& row : fit.dropped) {
     by_reason[row.reason].push_back(&row);

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "stepwright/fit/operator_fit.h"
+#include "stepwright/fit/operators/device_fit.h"
 
 namespace stepwright {
 
 /// A table of the fits with the held-out error of each candidate.
-std::string fit_table(const OperatorFit& fit);
+std::string fit_table(const DeviceFit& fit);
 
 /// The dropped rows, the first ones of each reason by file and line, and how many more there are.
-std::string dropped_text(const OperatorFit& fit);
+std::string dropped_text(const DeviceFit& fit);
 
 }  // namespace stepwright

@@ -20,32 +20,14 @@ using Json = nlohmann::ordered_json;
 /// FLOPs per token are told at this length, or at the model's own where that is shorter.
 constexpr std::int64_t kLength = 4096;
 
-/// What a person wants to know of a word of a plan.
-struct Described {
-  std::string_view name;
-  std::string_view text;
-};
-constexpr Described kSchedules[] = {
-    {"gpipe", "all micro-batches forward, then all backward"},
-    {"1f1b", "one forward, one backward in turn: few micro-batches in flight"},
-    {"interleaved", "1f1b with several model chunks per rank: a smaller bubble, more messages"},
-    {"zero-bubble", "weight gradients fill the bubble"},
-    {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
-    {"paired", "a forward runs beside another micro-batch's backward"}};
-
 /// The collectives of a training step.
 constexpr Named<Collective> kListedCollectives[] = {{Collective::kAllReduce, "all_reduce"},
                                                     {Collective::kAllGather, "all_gather"},
                                                     {Collective::kReduceScatter, "reduce_scatter"},
                                                     {Collective::kAllToAll, "all_to_all"}};
 
-std::string_view text_of(std::span<const Described> texts, std::string_view name) {
-  const auto found = std::ranges::find(texts, name, &Described::name);
-  return found == texts.end() ? std::string_view() : found->text;
-}
-
-Json described(std::string_view name, bool supported, std::span<const Described> texts) {
-  return {{"name", name}, {"supported", supported}, {"description", text_of(texts, name)}};
+Json described(const ScheduleWord& word, bool supported) {
+  return {{"name", word.name}, {"supported", supported}, {"description", word.text}};
 }
 
 std::string spread_words(std::string_view spread) {
@@ -120,12 +102,8 @@ Json shardings_json() {
 
 Json schedules_json() {
   Json schedules = Json::array();
-  for (const auto& [kind, name] : kScheduleNames) {
-    schedules.push_back(described(name, true, kSchedules));
-  }
-  for (const std::string_view name : kFutureSchedules) {
-    schedules.push_back(described(name, false, kSchedules));
-  }
+  for (const ScheduleWord& word : kScheduleWords) schedules.push_back(described(word, true));
+  for (const ScheduleWord& word : kFutureSchedules) schedules.push_back(described(word, false));
   return schedules;
 }
 

@@ -72,8 +72,10 @@ std::vector<std::string> degree_words(const Plan& plan) {
 std::string pipeline_code(const Plan& plan) {
   const std::string chunks =
       plan.schedule.chunks > 1 ? fmt::format("x{}", plan.schedule.chunks) : std::string();
-  const bool usual = plan.schedule.kind != ScheduleKind::kGpipe;
-  return fmt::format("pp{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":gpipe");
+  const bool usual = plan.schedule.kind == ScheduleKind::kOneForwardOneBackward ||
+                     plan.schedule.kind == ScheduleKind::kInterleaved;
+  const std::string kind(usual ? "" : name_of(kScheduleNames, plan.schedule.kind));
+  return fmt::format("pp{}{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":", kind);
 }
 
 std::string tensor_code(const Plan& plan) {

@@ -7,7 +7,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/launch.h"
+#include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/sample_options.h"
 
 namespace stepwright {

@@ -1,5 +1,6 @@
 #include "stepwright/study/study.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +11,10 @@
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/scaling_options.h"
 #include "stepwright/cli/scaling_text.h"
+#include "stepwright/cli/schedule_options.h"
+#include "stepwright/cli/schedule_text.h"
 #include "stepwright/cli/study_text.h"
+#include "stepwright/core/error.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -19,33 +23,39 @@ namespace {
 class StudyCommand : public Command {
  public:
   explicit StudyCommand(CLI::App& program)
-      : Command(program, "study", "Say what drives the time of a step, or of its messages",
-                "  stepwright study utilization examples/llama-3-70b.yaml\n"
-                "  stepwright study bandwidth plan.yaml -o bandwidth.html\n"
-                "  stepwright study search examples/llama-3-70b.yaml\n"
-                "  stepwright study collectives dgx-h100 --bytes 64MB,1GiB --simulate 16384") {
+      : Command(
+            program, "study", "Say what drives the time of a step, or of its messages",
+            "  stepwright study utilization examples/llama-3-70b.yaml\n"
+            "  stepwright study bandwidth plan.yaml -o bandwidth.html\n"
+            "  stepwright study search examples/llama-3-70b.yaml\n"
+            "  stepwright study collectives dgx-h100 --bytes 64MB,1GiB --simulate 16384\n"
+            "  stepwright study schedules --stages 4 --micro-batches 16 --forward 1 --backward 2 "
+            "--weight 1") {
     app()
         .add_option("WHAT", what_,
                     "utilization: of the GPU, over sizes; bandwidth: effective, over messages\n"
                     "and placements; search: what other ways to choose a plan choose;\n"
-                    "collectives: how their schedules scale with the nodes of a cluster")
+                    "collectives: how their schedules scale with the nodes of a cluster;\n"
+                    "schedules: pipelines of equal stages, without communication")
         ->required()
-        ->check(CLI::IsMember({"utilization", "bandwidth", "search", "collectives"}));
-    app()
-        .add_option("JOB", file_,
-                    "Job file (its best plan is studied), or a plan file; with collectives\n"
-                    "a cluster profile or file")
-        ->required();
+        ->check(CLI::IsMember({"utilization", "bandwidth", "search", "collectives", "schedules"}));
+    app().add_option("JOB", file_,
+                     "Job file (its best plan is studied), or a plan file; with collectives\n"
+                     "a cluster profile or file; with schedules nothing");
     app()
         .add_option("-o,--output", page_, "Also write the curves as a page of pictures")
         ->type_name("HTML");
     scaling_.add_to(app());
+    schedules_.add_to(app());
   }
 
   void run(const Console& console) override {
+    if (what_ != "collectives") scaling_.check_absent(app(), what_);
+    if (what_ == "schedules") return play_schedules(console);
+    schedules_.check_absent(app(), what_);
+    if (file_.empty()) fail_input("JOB is required");
     if (!page_.empty()) check_not_input(page_, file_);
     if (what_ == "collectives") return scale(console);
-    scaling_.check_absent(app(), what_);
     if (what_ == "search") return compare(console);
     const PlannedJob planned = plan_to_study();
     const Study study =
@@ -60,6 +70,19 @@ class StudyCommand : public Command {
   }
 
  private:
+  void play_schedules(const Console& console) {
+    if (!file_.empty()) {
+      fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
+    }
+    if (!page_.empty()) fail_input("study schedules draws as text; --output has no use for it");
+    const std::vector<SchedulePlay> plays = study_schedules(schedules_.pipeline(app()));
+    if (json()) {
+      print_json(console.out, schedules_study_json(plays));
+    } else {
+      console.out << schedules_text(plays);
+    }
+  }
+
   void compare(const Console& console) {
     const SearchComparison comparison = compare_searches(load_job_file(file_));
     if (json()) {
@@ -100,6 +123,7 @@ class StudyCommand : public Command {
   std::string file_;
   std::string page_;
   ScalingOptions scaling_;
+  ScheduleOptions schedules_;
 };
 
 }  // namespace

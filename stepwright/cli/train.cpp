@@ -9,10 +9,10 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/executable.h"
-#include "stepwright/runtime/launch.h"
-#include "stepwright/runtime/operator_times.h"
-#include "stepwright/runtime/train_flags.h"
+#include "stepwright/runtime/launch/executable.h"
+#include "stepwright/runtime/launch/launch.h"
+#include "stepwright/runtime/launch/train_flags.h"
+#include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "stepwright/fit/kineto_samples.h"
+#include "stepwright/fit/samples/kineto_samples.h"
 
 namespace stepwright {
 

@@ -2,12 +2,23 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stepwright/core/dtype.h"
+#include "stepwright/core/named.h"
 
 namespace stepwright {
+
+/// Devices of one architecture attain alike shares of their peaks. Each is called by its best-known
+/// member.
+enum class Generation : std::uint8_t { kOther, kV100, kA100, kH100, kB200 };
+inline constexpr Named<Generation> kGenerationNames[] = {{Generation::kOther, "other device"},
+                                                         {Generation::kV100, "V100"},
+                                                         {Generation::kA100, "A100"},
+                                                         {Generation::kH100, "H100"},
+                                                         {Generation::kB200, "B200"}};
 
 /// One kind of accelerator. Rates are peaks per device; bandwidths are per direction.
 struct Device {
@@ -15,15 +26,21 @@ struct Device {
   std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
   double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
   double memory_bandwidth_bytes_per_s = 0;
+  std::optional<Generation> generation;  ///< If stated (`generation_of`, cluster/generation.h).
 
   bool operator==(const Device&) const = default;
 };
+
+/// What the links of a level are, where it matters: NVLink's switches add from Hopper on.
+enum class Links : std::uint8_t { kOther, kNvlink };
+inline constexpr Named<Links> kLinksNames[] = {{Links::kOther, "other"},
+                                               {Links::kNvlink, "nvlink"}};
 
 /// One level of the fabric, from the innermost outwards. It joins units of the level below (single
 /// devices for the first) into units of `size` devices. Whatever leaves a lower unit shares
 /// `uplink_bytes_per_s`, whether it stays within the level's unit or travels on.
 struct Level {
-  std::string name;               ///< nvlink, pcie, network, leaf, spine, ...
+  std::string name;               ///< Any; nvlink, pcie, network, leaf, spine, ...
   std::int64_t size = 1;          ///< Devices of one unit; may exceed the cluster's.
   double uplink_bytes_per_s = 0;  ///< Per direction, of one unit of the level below.
   double latency_s = 0;           ///< One message over this level.
@@ -34,6 +51,7 @@ struct Level {
   /// Inside a node: no switch, each lower unit is joined to each other one of its unit by an equal
   /// part of its uplink, so that groups of a few units have only the links among them.
   bool mesh = false;
+  Links links = Links::kOther;
 
   bool operator==(const Level&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/cluster/cluster.h"
@@ -42,6 +43,11 @@ inline constexpr std::int64_t kMaxPerNode = 65536;
 inline constexpr double kNodeLatency = 2.5e-6;
 constexpr double network_latency(std::size_t index) {
   return 5e-6 + 1e-6 * static_cast<double>(index);
+}
+
+/// The links of a level that does not say: NVLink's where it is called so.
+constexpr Links links_by_name(std::string_view level) {
+  return level == "nvlink" ? Links::kNvlink : Links::kOther;
 }
 
 /// The NIC of each device when nothing is said: contiguous blocks of devices share one.

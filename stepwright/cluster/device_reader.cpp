@@ -22,14 +22,18 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
 }
 
 void read_mapping(Node node, Place place, Device& device) {
-  static constexpr std::string_view kKeys[] = {"name", "memory", "memory_bandwidth", "peak",
-                                               "source"};
+  static constexpr std::string_view kKeys[] = {"name", "generation", "memory", "memory_bandwidth",
+                                               "peak", "source"};
   check_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
   read_number(node, "memory", kMost, device.memory_bytes);
   read_number(node, "memory_bandwidth", kMost, device.memory_bandwidth_bytes_per_s);
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
+    device.generation.reset();  // of other peaks
+  }
+  if (const auto generation = node.find("generation")) {
+    device.generation = generation->choice(kGenerationNames);
   }
 }
 

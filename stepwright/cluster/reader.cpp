@@ -18,7 +18,7 @@ double latency_of(Node node, double otherwise) {
 }
 
 Level read_level(Node node) {
-  node.allow_only({"name", "size", "bandwidth", "latency", "mesh", "source"});
+  node.allow_only({"name", "size", "bandwidth", "latency", "mesh", "links", "source"});
   Level level;
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
@@ -26,6 +26,8 @@ Level read_level(Node node) {
   read_number(node, "bandwidth", kMost, level.uplink_bytes_per_s);
   level.latency_s = latency_of(node, kNodeLatency);
   if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
+  level.links = links_by_name(level.name);
+  if (const auto links = node.find("links")) level.links = links->choice(kLinksNames);
   return level;
 }
 

@@ -13,10 +13,12 @@ Json device_json(const Device& device) {
   for (const auto& [type, flops] : device.peak_flops) {
     peak[std::string(name_of(kDTypeNames, type))] = flops;
   }
-  return {{"name", device.name},
-          {"memory", device.memory_bytes},
-          {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
-          {"peak", std::move(peak)}};
+  Json mapping = {{"name", device.name},
+                  {"memory", device.memory_bytes},
+                  {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
+                  {"peak", std::move(peak)}};
+  if (device.generation) mapping["generation"] = name_of(kGenerationNames, *device.generation);
+  return mapping;
 }
 
 Json level_json(const Level& level) {
@@ -25,6 +27,9 @@ Json level_json(const Level& level) {
                 {"bandwidth", level.uplink_bytes_per_s},
                 {"latency", level.latency_s}};
   if (level.mesh) entry["mesh"] = true;
+  if (level.links != links_by_name(level.name)) {
+    entry["links"] = name_of(kLinksNames, level.links);
+  }
   return entry;
 }
 

@@ -7,10 +7,12 @@
 #include <deque>
 #include <functional>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "stepwright/collective/fair_share.h"
 #include "stepwright/collective/link_map.h"
 #include "stepwright/core/error.h"
 
@@ -169,23 +171,11 @@ class SchedulePlay {
     }
   }
 
-  /// Each link shared equally; a flow has the least of its shares.
   void share_links() {
-    counts_.assign(links_.size(), 0);
-    for (const Flow& flow : flows_) {
-      for (std::int32_t i = 0; i < flow.path.count; ++i) ++counts_[index(flow, i)];
-    }
-    for (Flow& flow : flows_) {
-      flow.rate = INFINITY;
-      for (std::int32_t i = 0; i < flow.path.count; ++i) {
-        const double rate = links_.bytes_per_s(flow.path.links[static_cast<std::size_t>(i)]);
-        flow.rate = std::min(flow.rate, rate / counts_[index(flow, i)]);
-      }
-    }
-  }
-
-  static std::size_t index(const Flow& flow, std::int32_t i) {
-    return static_cast<std::size_t>(flow.path.links[static_cast<std::size_t>(i)]);
+    paths_.clear();
+    for (const Flow& flow : flows_) paths_.push_back(&flow.path);
+    const std::span<const double> rates = fair_share_.rates(links_, paths_);
+    for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].rate = rates[i];
   }
 
   [[nodiscard]] double next_time() const {
@@ -246,7 +236,8 @@ class SchedulePlay {
   std::vector<Flow> flows_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::vector<std::int32_t> awake_;
-  std::vector<std::int32_t> counts_;
+  FairShare fair_share_;
+  std::vector<const LinkPath*> paths_;  ///< Of the flows.
   bool changed_ = false;
   double now_ = 0;
 };

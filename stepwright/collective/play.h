@@ -17,8 +17,8 @@ struct PlaySetting {
 };
 
 /// Seconds of a schedule whose rank r is device r of `cluster`, alone on it: an event simulation of
-/// fluid flows. A message flows once both ends have come to it, at the least of the equal shares of
-/// the links on its way; its last byte arrives one latency later. Within a channel, sends follow
+/// fluid flows. A message flows once both ends have come to it, at its fair share of the links on
+/// its way (`FairShare`); its last byte arrives one latency later. Within a channel, sends follow
 /// each other when the bytes have left, and receives when they have come; everything else follows
 /// what is over. Copies and sums take no time. Throws `Error{kInput}` when the cluster has too few
 /// devices, `Error{kRuntime}` when the schedule does not end.

@@ -85,7 +85,7 @@ double rounded(double value) {
 
 /// Overlays what the built-in profile of that name says.
 bool overlay(std::string_view name, std::string_view library, CollectiveConstants& constants) {
-  const EmbeddedFile* file = find_machine_profile(name);
+  const EmbeddedFile* file = find_embedded(embedded_machines(), name);
   if (file == nullptr) return false;
   const Document document = Document::parse(file->text, std::string(name) + ".json");
   const auto list = document.root().find("collectives");

@@ -145,7 +145,7 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 /// How much faster the arithmetic of a fit is on this device and job than its share of the peak
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
 double ComputeCost::speedup(const OperatorProfile& profile, const OperatorEntry& entry) const {
-  const DeviceDefaults& there = defaults_of_peak(profile.peaks.flops);
+  const DeviceDefaults& there = defaults_of(profile.generation);
   if (entry.what == OperatorClass::kAttention) {
     return attention_share(*defaults_, kernels_.attention) / attention_share(there, entry.kernel);
   }

@@ -23,6 +23,10 @@ constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
                                         &constants::kUnfusedKernels,
                                         &constants::kRouterKernels,
                                         &constants::kSortKernels,
+                                        &constants::kAttentionKernels,
+                                        &constants::kAttentionBackwardKernels,
+                                        &constants::kProductCasts,
+                                        &constants::kLibraryLaunch,
                                         &constants::kWideShare,
                                         &constants::kGroupedShare,
                                         &constants::kGroupedPadding,
@@ -45,7 +49,8 @@ std::string line(std::string_view of, const Constant& constant) {
 std::vector<std::string> CostModel::constants() const {
   std::vector<std::string> lines;
   for (const Constant& constant : listed(*defaults_)) {
-    lines.push_back(line(fmt::format("{}, ", defaults_->generation), constant));
+    lines.push_back(
+        line(fmt::format("{}, ", name_of(kGenerationNames, defaults_->generation)), constant));
   }
   for (const Constant* constant : kGeneral) lines.push_back(line("", *constant));
   for (std::string& text : listed(collective_.constants())) lines.push_back(std::move(text));

@@ -49,6 +49,14 @@ inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",
                                          "counted: scores, top-k, masks, counts, auxiliary loss"};
 inline constexpr Constant kSortKernels{
     "kernels of a permutation, an exchange or a pass of the loss", 3, "", "counted"};
+inline constexpr Constant kAttentionKernels{
+    "kernels of a fused attention forward", 2, "",
+    "assumed: the kernel, and one that lays out what goes in"};
+inline constexpr Constant kAttentionBackwardKernels{
+    "kernels of a fused attention backward", 3, "",
+    "counted in FlashAttention-2: sums over rows, gradients, conversion of the queries' gradient"};
+inline constexpr Constant kProductCasts{"casts of a product narrower than 16 bits", 2, "",
+                                        "counted: one of each operand"};
 inline constexpr Constant kLibraryLaunch{
     "issue of a cast or of an expert's product by a library, over that of an operator", 0.25, "",
     "assumed: compiled code, not the framework's"};

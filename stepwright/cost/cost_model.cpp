@@ -16,12 +16,15 @@ namespace {
 /// product and experts of a grouped one are issued by the library that it calls.
 double launches(const Operator& op, const ComputeCost& compute) {
   const bool narrow = op.dtype != storage_type(op.dtype);
-  const double casts = narrow ? 2 * constants::kLibraryLaunch.value : 0;
+  const double casts =
+      narrow ? constants::kProductCasts.value * constants::kLibraryLaunch.value : 0;
   switch (op.kind) {
     case OperatorKind::kLinear: return 1 + casts;
     case OperatorKind::kGroupedLinear:
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
-    case OperatorKind::kAttention: return is_backward(op.phase) ? 3 : 2;
+    case OperatorKind::kAttention:
+      return is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
+                                   : constants::kAttentionKernels.value;
     case OperatorKind::kTopK: return constants::kRouterKernels.value;
     case OperatorKind::kPermute:
     case OperatorKind::kUnpermute:
@@ -47,7 +50,8 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
       fit_(fmt::format("computation {}, messages {}", compute_.fit(),
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
-  device_ = conditions_of(conditions, job.cluster.device.name, defaults_->generation);
+  device_ = conditions_of(conditions, job.cluster.device.name,
+                          name_of(kGenerationNames, defaults_->generation));
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == AttentionKernel::kFlash1) attention_rate_ *= device_.flash1_rate;
   if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {

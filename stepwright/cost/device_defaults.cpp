@@ -6,9 +6,7 @@ namespace stepwright {
 namespace {
 
 constexpr DeviceDefaults kGenerations[] = {
-    {.generation = "V100",
-     .lowest_flops = 100e12,
-     .highest_flops = 135e12,
+    {.generation = Generation::kV100,
      .matrix_share = 0.67,
      .sustained_share = 0.88,
      .start_us = 10,
@@ -17,9 +15,7 @@ constexpr DeviceDefaults kGenerations[] = {
      .flash3_share = 0.30,
      .cudnn_share = 0.30,
      .network_share = 0.65},
-    {.generation = "A100",
-     .lowest_flops = 280e12,
-     .highest_flops = 340e12,
+    {.generation = Generation::kA100,
      .matrix_share = 0.76,
      .sustained_share = 0.88,
      .start_us = 10,
@@ -28,9 +24,7 @@ constexpr DeviceDefaults kGenerations[] = {
      .flash3_share = 0.62,
      .cudnn_share = 0.62,
      .network_share = 0.65},
-    {.generation = "H100",
-     .lowest_flops = 700e12,
-     .highest_flops = 1100e12,
+    {.generation = Generation::kH100,
      .matrix_share = 0.69,
      .sustained_share = 0.87,
      .fp8_speedup = 1.8,
@@ -40,9 +34,7 @@ constexpr DeviceDefaults kGenerations[] = {
      .flash3_share = 0.655,
      .cudnn_share = 0.61,
      .network_share = 0.84},
-    {.generation = "B200",
-     .lowest_flops = 2000e12,
-     .highest_flops = 3000e12,
+    {.generation = Generation::kB200,
      .matrix_share = 0.62,
      .sustained_share = 0.95,
      .fp8_speedup = 1.74,
@@ -55,7 +47,7 @@ constexpr DeviceDefaults kGenerations[] = {
      .network_share = 0.84},
 };
 
-constexpr DeviceDefaults kGeneric = {.generation = "other device",
+constexpr DeviceDefaults kGeneric = {.generation = Generation::kOther,
                                      .matrix_share = 0.60,
                                      .fp8_speedup = 1.6,
                                      .fp4_speedup = 2.5,
@@ -113,26 +105,9 @@ constexpr DeviceConstant kDeviceConstants[] = {
 
 }  // namespace
 
-double sixteen_bit_flops(const Device& device) {
-  for (const DType type : {DType::kBf16, DType::kFp16, DType::kFp32, DType::kFp64}) {
-    const auto peak = device.peak_flops.find(type);
-    if (peak != device.peak_flops.end()) return peak->second;
-  }
-  return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
-}
-
-const DeviceDefaults& device_defaults(const Device& device) {
-  return defaults_of_peak(sixteen_bit_flops(device));
-}
-
-const DeviceDefaults& defaults_of_peak(double sixteen_bit_flops_per_s) {
-  for (const DeviceDefaults& defaults : kGenerations) {
-    if (sixteen_bit_flops_per_s >= defaults.lowest_flops &&
-        sixteen_bit_flops_per_s <= defaults.highest_flops) {
-      return defaults;
-    }
-  }
-  return kGeneric;
+const DeviceDefaults& defaults_of(Generation generation) {
+  const auto found = std::ranges::find(kGenerations, generation, &DeviceDefaults::generation);
+  return found == std::ranges::end(kGenerations) ? kGeneric : *found;
 }
 
 double attention_share(const DeviceDefaults& defaults, AttentionKernel kernel) {

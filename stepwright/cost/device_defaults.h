@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/cluster/cluster.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/plan/job.h"
 
@@ -12,10 +13,8 @@ namespace stepwright {
 
 /// What a generation of devices attains of its peaks, unfitted.
 struct DeviceDefaults {
-  std::string_view generation;
-  double lowest_flops = 0;   ///< Dense 16-bit peak from which ...
-  double highest_flops = 0;  ///< ... to which a device counts as one of the generation.
-  double matrix_share = 0;   ///< Large products in 16 bits, of their peak.
+  Generation generation{};
+  double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
   /// Rate of products in a running job over their rate alone: power and clocks.
   double sustained_share = 0.9;
   double fp8_speedup = 1;  ///< Of fp8 and mxfp8 products over those in 16 bits.
@@ -26,13 +25,11 @@ struct DeviceDefaults {
   double network_share = 0;  ///< Of the NICs' line rate.
 };
 
-/// The generation that a device's 16-bit peak belongs to, or a generic one, so that any device is
-/// priced.
-const DeviceDefaults& device_defaults(const Device& device);
-const DeviceDefaults& defaults_of_peak(double sixteen_bit_flops_per_s);
-
-/// Dense 16-bit peak; the widest narrower (or else the only) one when the device states none.
-double sixteen_bit_flops(const Device& device);
+/// Those of a generation; generic ones for other devices, so that any device is priced.
+const DeviceDefaults& defaults_of(Generation generation);
+inline const DeviceDefaults& device_defaults(const Device& device) {
+  return defaults_of(generation_of(device));
+}
 
 /// Share of the 16-bit peak that the attention kernel reaches forward at head dimension 128.
 double attention_share(const DeviceDefaults& defaults, AttentionKernel kernel);

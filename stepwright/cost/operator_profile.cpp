@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/generation.h"
+
 namespace stepwright {
 namespace {
 
@@ -50,6 +54,12 @@ OperatorEntry read_entry(Node node) {
   return entry;
 }
 
+Generation generation_of_profile(const OperatorProfile& profile) {
+  const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
+  return file != nullptr ? generation_of(built_in_device(profile.device))
+                         : generation_of_peak(profile.peaks.flops);
+}
+
 }  // namespace
 
 OperatorProfile read_operator_profile(const Document& document) {
@@ -63,6 +73,7 @@ OperatorProfile read_operator_profile(const Document& document) {
   profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
   profile.peaks.bandwidth_bytes_per_s =
       device.get("memory_bandwidth_bytes_per_s").number(1, kHighest);
+  profile.generation = generation_of_profile(profile);
   profile.multiprocessors = static_cast<int>(device.get("multiprocessors").integer(1, 100000));
   const auto operators = root.find("operators");
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 #include "stepwright/cost/boosted_trees.h"
 #include "stepwright/cost/fitted_range.h"
@@ -41,7 +42,8 @@ struct OperatorEntry {
 /// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;  ///< A built-in device.
+  std::string device;       ///< A built-in device, as a rule.
+  Generation generation{};  ///< Its own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
   std::array<std::array<std::optional<OperatorEntry>, kPasses>, kOperatorClasses> entries;

@@ -1,81 +1,86 @@
 #include "stepwright/fit/least_squares.h"
 
-#include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <unsupported/Eigen/LevenbergMarquardt>
+#include <utility>
 
 namespace stepwright {
 namespace {
 
-constexpr double kFarOff = 0.05;
-constexpr int kReweightings = 30;
+constexpr double kDifference = 1e-6;  ///< Of a parameter, for the derivative.
+constexpr int kMostEvaluations = 1000;
 
-/// The solution in which the columns that came out negative are left out, worst first.
-Eigen::VectorXd solve_positive(const Eigen::MatrixXd& parts, const Eigen::VectorXd& ones) {
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index i = 0; i < parts.cols(); ++i) {
-    if (parts.col(i).squaredNorm() > 0) kept.push_back(i);
-  }
-  while (!kept.empty()) {
-    Eigen::MatrixXd used(parts.rows(), static_cast<Eigen::Index>(kept.size()));
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      used.col(static_cast<Eigen::Index>(i)) = parts.col(kept[i]);
-    }
-    const Eigen::VectorXd found = used.colPivHouseholderQr().solve(ones);
-    Eigen::Index worst = 0;
-    if (found.minCoeff(&worst) < 0) {
-      kept.erase(kept.begin() + worst);
-      continue;
-    }
-    Eigen::VectorXd all = Eigen::VectorXd::Zero(parts.cols());
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      all[kept[i]] = found[static_cast<Eigen::Index>(i)];
-    return all;
-  }
-  return Eigen::VectorXd::Zero(parts.cols());
-}
+/// A problem as Eigen asks for it. Whatever a step tries counts as the nearest parameters within
+/// the limits.
+class Residuals : public Eigen::DenseFunctor<double> {
+ public:
+  Residuals(const LeastSquares& problem, const Eigen::VectorXd& start)
+      : DenseFunctor(static_cast<int>(start.size()), count(problem, start)), problem_(problem) {}
 
-/// Rows as shares of what was measured, so that the sum of each is to be 1.
-Eigen::MatrixXd shares(std::span<const LinearRow> rows) {
-  const auto columns = static_cast<Eigen::Index>(rows.front().parts.size());
-  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows.size()), columns);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    for (Eigen::Index c = 0; c < columns; ++c) {
-      matrix(static_cast<Eigen::Index>(r), c) =
-          rows[r].parts[static_cast<std::size_t>(c)] / rows[r].seconds;
-    }
+  int operator()(const Eigen::VectorXd& parameters, Eigen::VectorXd& out) const {
+    const Eigen::VectorXd found = problem_.residuals(within(parameters));
+    out.setZero(values());
+    out.head(found.size()) = found;
+    return 0;
   }
-  return matrix;
-}
+
+  int df(const Eigen::VectorXd& parameters, Eigen::MatrixXd& slopes) const {
+    const Eigen::VectorXd at = within(parameters);
+    Eigen::VectorXd here(values()), there(values());
+    (*this)(at, here);
+    for (Eigen::Index i = 0; i < at.size(); ++i) {
+      const double step = at[i] + kDifference > problem_.most[i] ? -kDifference : kDifference;
+      Eigen::VectorXd moved = at;
+      moved[i] += step;
+      (*this)(moved, there);
+      slopes.col(i) = (there - here) / step;
+      const double uphill = slopes.col(i).dot(here);
+      const bool pushed =
+          (at[i] <= problem_.least[i] && uphill > 0) || (at[i] >= problem_.most[i] && uphill < 0);
+      if (pushed) slopes.col(i).setZero();
+    }
+    return 0;
+  }
+
+  [[nodiscard]] Eigen::VectorXd within(const Eigen::VectorXd& parameters) const {
+    return parameters.cwiseMax(problem_.least).cwiseMin(problem_.most);
+  }
+
+ private:
+  /// At least one for each parameter, as Eigen asks for; those that are missing are 0.
+  static int count(const LeastSquares& problem, const Eigen::VectorXd& start) {
+    return static_cast<int>(std::max(problem.residuals(start).size(), start.size()));
+  }
+
+  const LeastSquares& problem_;
+};
 
 }  // namespace
 
-std::vector<double> fit_positive(std::span<const LinearRow> rows) {
-  if (rows.empty()) return {};
-  Eigen::MatrixXd matrix = shares(rows);
-  // Unknowns of very different sizes: columns of one size each.
-  Eigen::RowVectorXd scale = matrix.cwiseAbs().colwise().maxCoeff();
-  for (Eigen::Index c = 0; c < scale.size(); ++c) {
-    if (scale[c] == 0) scale[c] = 1;
-    matrix.col(c) /= scale[c];
+Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start) {
+  Residuals residuals(problem, start);
+  Eigen::VectorXd parameters = residuals.within(start);
+  Eigen::LevenbergMarquardt<Residuals> search(residuals);
+  search.setFtol(problem.tolerance);
+  search.setXtol(problem.tolerance);
+  search.setMaxfev(kMostEvaluations);
+  auto status = search.minimizeInit(parameters);
+  while (status == Eigen::LevenbergMarquardtSpace::NotStarted ||
+         status == Eigen::LevenbergMarquardtSpace::Running) {
+    status = search.minimizeOneStep(parameters);
+    parameters = residuals.within(parameters);
   }
-  Eigen::VectorXd weights = Eigen::VectorXd::Ones(matrix.rows());
-  Eigen::VectorXd unknowns;
-  for (int pass = 0; pass < kReweightings; ++pass) {
-    const Eigen::MatrixXd weighted = weights.asDiagonal() * matrix;
-    unknowns = solve_positive(weighted, weights);
-    const Eigen::VectorXd errors =
-        (matrix * unknowns - Eigen::VectorXd::Ones(matrix.rows())).cwiseAbs();
-    weights = errors.unaryExpr([](double e) { return e <= kFarOff ? 1 : std::sqrt(kFarOff / e); });
-  }
-  std::vector<double> result;
-  for (Eigen::Index c = 0; c < unknowns.size(); ++c) result.push_back(unknowns[c] / scale[c]);
-  return result;
+  return parameters;
 }
 
-double predicted_s(const LinearRow& row, std::span<const double> unknowns) {
-  double sum = 0;
-  for (std::size_t i = 0; i < unknowns.size(); ++i) sum += row.parts[i] * unknowns[i];
-  return sum;
+double soft_l1(double residual) {
+  return residual * std::sqrt(2 / (1 + std::sqrt(1 + residual * residual)));
+}
+
+double huber(double residual) {
+  const double size = std::fabs(residual);
+  return size <= 1 ? residual : std::copysign(std::sqrt(2 * size - 1), residual);
 }
 
 }  // namespace stepwright

@@ -1,21 +1,31 @@
 #pragma once
 
-#include <span>
-#include <vector>
+#include <Eigen/Core>
+#include <functional>
 
 namespace stepwright {
 
-/// One measured number and what it is made of: seconds = sum of part[i] * unknown[i].
-struct LinearRow {
-  std::vector<double> parts;
-  double seconds = 0;
+/// Parameters within limits, judged by residuals.
+struct LeastSquares {
+  /// As many residuals on every call, without a unit.
+  std::function<Eigen::VectorXd(const Eigen::VectorXd& parameters)> residuals;
+  Eigen::VectorXd least, most;  ///< Limits of each parameter, which may be infinite.
+  /// Ends when a step lowers the sum of squares, or moves the parameters, by less than this share.
+  double tolerance = 1e-10;
 };
 
-/// Unknowns, none below 0, that make relative errors small: least squares of predicted / measured,
-/// in which rows that are far off count less (Huber beyond 5 %). All rows have as many parts.
-std::vector<double> fit_positive(std::span<const LinearRow> rows);
+/// The parameters that have the least sum of squared residuals around `start`, which is moved into
+/// the limits first: Levenberg-Marquardt (Eigen's, which is MINPACK's) with forward differences,
+/// whose steps end at the limits. A parameter that the residuals push against its limit stands
+/// still. Deterministic.
+Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start);
 
-/// The sum of a row's parts.
-double predicted_s(const LinearRow& row, std::span<const double> unknowns);
+/// What stands for a residual so that those far above 1 count by their size instead of their
+/// square: half its square is sqrt(1 + residual^2) - 1 (soft L1).
+double soft_l1(double residual);
+
+/// What stands for a residual so that those above 1 count by their size: half its square is that of
+/// the residual up to 1, and |residual| - 1/2 above (Huber 1964).
+double huber(double residual);
 
 }  // namespace stepwright

@@ -4,13 +4,6 @@
 #include <span>
 
 namespace stepwright {
-namespace {
-
-struct Life {
-  std::int32_t last = -1;  ///< The operator that touches it last; -1: none.
-  bool alive = false;
-  bool kept = false;  ///< Outlives the template.
-};
 
 std::vector<Life> lives_of(const Template& piece) {
   std::vector<Life> lives(piece.tensors.size());
@@ -24,16 +17,21 @@ std::vector<Life> lives_of(const Template& piece) {
   return lives;
 }
 
+namespace {
+
 /// The tensors of a template that are alive at a moment, and the largest moment so far.
 class Walk {
  public:
   Walk(const Template& piece, double imbalance)
-      : piece_(piece), imbalance_(imbalance), lives_(lives_of(piece)) {}
+      : piece_(piece),
+        imbalance_(imbalance),
+        lives_(lives_of(piece)),
+        alive_(piece.tensors.size()) {}
 
   void make(std::span<const TensorId> ids) {
     for (TensorId id : ids) {
-      if (lives_[id].alive) continue;
-      lives_[id].alive = true;
+      if (alive_[id] != 0) continue;
+      alive_[id] = 1;
       change(id, 1.0);
     }
   }
@@ -44,9 +42,9 @@ class Walk {
   }
   void free_after(std::int32_t position, std::span<const TensorId> ids) {
     for (TensorId id : ids) {
-      Life& life = lives_[id];
-      if (!life.alive || life.kept || life.last != position) continue;
-      life.alive = false;
+      const Life& life = lives_[id];
+      if (alive_[id] == 0 || life.kept || life.last != position) continue;
+      alive_[id] = 0;
       change(id, -1.0);
     }
   }
@@ -67,6 +65,7 @@ class Walk {
   const Template& piece_;
   double imbalance_;
   std::vector<Life> lives_;
+  std::vector<char> alive_;  ///< Per tensor.
   KindBytes kinds_{};
   double total_ = 0;
 };

@@ -18,6 +18,15 @@ double total_bytes(const KindBytes& kinds);
 /// rounded up to a whole byte.
 double buffer_bytes(const Tensor& tensor, double imbalance);
 
+/// When a tensor of a template dies.
+struct Life {
+  std::int32_t last = -1;  ///< The operator in issue order that touches it last; -1: none.
+  bool kept = false;       ///< It outlives the template: an output, or saved.
+};
+
+/// One per tensor of the template.
+std::vector<Life> lives_of(const Template& piece);
+
 /// What running a template does to memory, from its operands alone. A tensor lives from the
 /// operator that writes it first (inputs and restored tensors: from before the first) to the last
 /// operator in issue order that touches it (to the template's end if none does); outputs and saved

@@ -59,23 +59,6 @@ std::int64_t ConfigFields::size(std::initializer_list<std::string_view> spelling
   return (found ? *found : config_.get(*spellings.begin())).integer(1, high);
 }
 
-std::int64_t ConfigFields::size_or(std::string_view key, std::int64_t fallback,
-                                   std::int64_t low) const {
-  const auto found = value(key);
-  return found ? found->integer(low, kLargestSize) : fallback;
-}
-
-double ConfigFields::number_or(std::string_view key, double fallback, double low,
-                               double high) const {
-  const auto found = value(key);
-  return found ? found->number(low, high) : fallback;
-}
-
-bool ConfigFields::flag(std::string_view key, bool fallback) const {
-  const auto found = value(key);
-  return found ? found->boolean() : fallback;
-}
-
 bool ConfigFields::tied(bool fallback) const {
   constexpr std::string_view kKey = "tie_word_embeddings";
   if (value(kKey) || !outer_) return flag(kKey, fallback);

@@ -8,12 +8,13 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
+#include "stepwright/model/optional_fields.h"
 
 namespace stepwright {
 
 /// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent",
 /// and keys that nobody asks for do not matter. Wrong values fail with `kInput` where they stand.
-class ConfigFields {
+class ConfigFields : public OptionalFields<ConfigFields> {
  public:
   /// `config` holds the language model; `outer` is the file around it when that is a `text_config`.
   ConfigFields(Node config, std::optional<Node> outer) : config_(config), outer_(outer) {}
@@ -26,14 +27,6 @@ class ConfigFields {
   /// A size that must be there.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kLargestSize) const;
-  /// A size, or `fallback` when absent or null.
-  [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
-                                     std::int64_t low = 1) const;
-  /// A number, or `fallback` when absent or null.
-  [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
-                                 double high) const;
-  /// A truth value, or `fallback` when absent or null.
-  [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
 
   /// `tie_word_embeddings`, which multimodal files may keep outside of their `text_config`.
   [[nodiscard]] bool tied(bool fallback) const;

@@ -4,14 +4,14 @@
 
 namespace stepwright {
 
-std::optional<Node> InlineFields::find(std::string_view key) const {
+std::optional<Node> InlineFields::value(std::string_view key) const {
   auto found = own_.find(key);
   if (!found && base_) found = base_->find(key);
   return found && !found->is_null() ? found : std::nullopt;
 }
 
 std::optional<InlineFields> InlineFields::nested(std::string_view key) const {
-  const auto found = find(key);
+  const auto found = value(key);
   if (!found) return std::nullopt;
   const bool own = own_.find(key).has_value();
   return InlineFields(*found, own && base_ ? base_->find(key) : std::nullopt);
@@ -19,25 +19,8 @@ std::optional<InlineFields> InlineFields::nested(std::string_view key) const {
 
 std::int64_t InlineFields::size(std::string_view key, std::int64_t high,
                                 std::string_view unless) const {
-  if (const auto found = find(key)) return found->integer(1, high);
+  if (const auto found = value(key)) return found->integer(1, high);
   own_.fail(fmt::format("the key '{}' is missing{}", key, unless));
-}
-
-std::int64_t InlineFields::size_or(std::string_view key, std::int64_t fallback,
-                                   std::int64_t low) const {
-  const auto found = find(key);
-  return found ? found->integer(low, kLargestSize) : fallback;
-}
-
-double InlineFields::number_or(std::string_view key, double fallback, double low,
-                               double high) const {
-  const auto found = find(key);
-  return found ? found->number(low, high) : fallback;
-}
-
-bool InlineFields::flag(std::string_view key, bool fallback) const {
-  const auto found = find(key);
-  return found ? found->boolean() : fallback;
 }
 
 bool InlineFields::flag_among(std::string_view key, std::string_view all) const {

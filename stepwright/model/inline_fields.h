@@ -7,38 +7,31 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
+#include "stepwright/model/optional_fields.h"
 
 namespace stepwright {
 
 /// The keys of an inline mapping over those of a base: what the mapping does not name comes from
 /// the base, and a key that is null counts as named in neither.
-class InlineFields {
+class InlineFields : public OptionalFields<InlineFields> {
  public:
   InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
 
-  /// The value of a key.
-  [[nodiscard]] std::optional<Node> find(std::string_view key) const;
+  /// The value of a key, nothing when it is absent or null.
+  [[nodiscard]] std::optional<Node> value(std::string_view key) const;
   /// The mapping under a key, over the base's mapping under it; nothing when neither has one.
   [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
 
   /// A size that must be there; `unless` completes the message (", unless ... is given").
   [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
                                   std::string_view unless = "") const;
-  /// A size, or `fallback` when absent.
-  [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
-                                     std::int64_t low = 1) const;
-  /// A number, or `fallback` when absent.
-  [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
-                                 double high) const;
-  /// A truth value, or `fallback` when absent.
-  [[nodiscard]] bool flag(std::string_view key, bool fallback = false) const;
   /// A truth value that `all` also sets; the mapping's own keys go before the base's.
   [[nodiscard]] bool flag_among(std::string_view key, std::string_view all) const;
   /// A word of a table, or `fallback` when absent.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],
                             Enum fallback) const {
-    const auto found = find(key);
+    const auto found = value(key);
     return found ? found->choice(table) : fallback;
   }
 

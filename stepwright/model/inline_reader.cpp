@@ -183,7 +183,7 @@ void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
   nested->own().allow_only(
       {"kind", "factor", "low_frequency", "high_frequency", "original_positions"});
   RotaryScaling scaling;
-  if (!nested->find("kind")) nested->own().fail("the key 'kind' is missing");
+  if (!nested->value("kind")) nested->own().fail("the key 'kind' is missing");
   scaling.kind = nested->choice("kind", kRotaryScalingNames, scaling.kind);
   scaling.factor = nested->number_or("factor", scaling.factor, 0, kLargestSize);
   if (scaling.kind == RotaryScalingKind::kLlama3) {
@@ -211,7 +211,7 @@ void read_latent(const InlineFields& fields, Architecture& model) {
 }
 
 std::int64_t head_dim(const InlineFields& fields, const Architecture& model) {
-  if (const auto given = fields.find("head_dim")) return given->integer(1, kLargestSize);
+  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestSize);
   if (model.latent) return model.latent->nope_head_dim + model.latent->rope_head_dim;
   if (model.hidden % model.heads != 0) {
     fields.own().fail(
@@ -253,7 +253,7 @@ void read_experts(const InlineFields& fields, Architecture& model) {
     dense[static_cast<std::size_t>(layer)] = is_dense ? 1 : 0;
     any = any || is_dense;
   }
-  if (const auto list = nested->find("dense_layers")) {
+  if (const auto list = nested->value("dense_layers")) {
     mark(*list, dense, std::uint8_t{1});
     any = any || list->size() > 0;
   }
@@ -269,8 +269,8 @@ std::int64_t ffn(const InlineFields& fields, const Architecture& model) {
 }
 
 std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layers) {
-  const auto window = fields.find("window");
-  const auto which = fields.find("windowed_layers");
+  const auto window = fields.value("window");
+  const auto which = fields.value("windowed_layers");
   if (!window && which) which->fail("is given without a window");
   if (!window) return {};
   std::vector<std::int64_t> result(static_cast<std::size_t>(layers), 0);

@@ -16,9 +16,9 @@ Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
 }
 
 void add_norm(Parameters& list, const Architecture& model, std::string_view name,
-              std::string_view bias_name) {
+              std::string_view bias) {
   list.push_back(vector(name, model.hidden));
-  if (model.norm_bias) list.push_back(vector(bias_name, model.hidden));
+  if (model.norm_bias) list.push_back(vector(bias, model.hidden));
 }
 
 void add_latent_projections(Parameters& list, const Architecture& model) {
@@ -121,6 +121,11 @@ std::int64_t count(const Architecture& model, std::optional<std::int64_t> active
 }
 
 }  // namespace
+
+std::string bias_name(std::string_view weight) {
+  if (weight == "head.weight") return "head.bias";
+  return std::string(weight) + "_bias";
+}
 
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer) {
   Parameters list;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Parameter {
 /// attention.q_down, attention.q_norm, attention.q_up (or attention.q), attention.kv_down,
 /// attention.kv_norm, attention.kv_up. A `.norm` weight's bias is `..._bias`.
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
+
+/// What the bias beside a weight is called, if there is one: "mlp.fc1_bias", "head.bias".
+std::string bias_name(std::string_view weight);
 
 /// Embedding side: embedding.word, embedding.position (learned), embedding.norm.
 std::vector<Parameter> embedding_parameters(const Architecture& model);

@@ -3,6 +3,8 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
 
 namespace stepwright {
 namespace {
@@ -48,7 +50,7 @@ void settle_sharding(Plan& plan, const Job& job, const Active& active) {
 void settle_schedule(Plan& plan, const Job& job) {
   const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
   if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
-  const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
+  const std::int64_t chunks = placement_of(plan).model_chunks();
   if (plan.layers == even_split(job.model.layers, chunks)) plan.layers.clear();
 }
 

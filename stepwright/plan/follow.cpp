@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/plan/repair.h"
 
 namespace stepwright {
@@ -34,7 +35,8 @@ void follow_rank_order(Plan& plan) {
 void follow_layers(const Job& job, Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
-  if (!possible || std::ssize(plan.layers) != pipeline * plan.schedule.chunks) plan.layers.clear();
+  const bool each = std::ssize(plan.layers) == placement_of(plan).model_chunks();
+  if (!possible || !each) plan.layers.clear();
 }
 
 /// Gives the scheme whose algorithm is refused to the library; false for other rules.
@@ -71,9 +73,9 @@ void follow(const Job& job, Plan& plan) {
   if (degrees.tensor == 1) plan.sequence_parallel = false;
   if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
   if (degrees.pipeline == 1) plan.schedule.chunks = 1;
-  if (plan.schedule.kind == ScheduleKind::kInterleaved && plan.schedule.chunks == 1) {
-    plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
-  }
+  const bool alone = degrees.pipeline == 1 && plan.schedule.kind != ScheduleKind::kGpipe;
+  const bool whole = plan.schedule.kind == ScheduleKind::kInterleaved && plan.schedule.chunks == 1;
+  if (alone || whole) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
   follow_layers(job, plan);
   if (job.sequences % degrees.data == 0) {
     plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);

@@ -1,5 +1,8 @@
 #include "stepwright/plan/job.h"
 
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
+
 namespace stepwright {
 
 DType storage_type(DType precision) {
@@ -18,7 +21,7 @@ DType default_accumulate(DType precision) {
 
 std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) return plan.layers;
-  return even_split(job.model.layers, plan.parallel.pipeline * plan.schedule.chunks);
+  return even_split(job.model.layers, placement_of(plan).model_chunks());
 }
 
 std::int64_t micro_batches(const Job& job, const Plan& plan) {

@@ -124,8 +124,8 @@ struct PlannedJob {
   Plan plan;
 };
 
-/// Layers of each chunk of the plan, in model order: the explicit list or `even_split`. Chunk `i`
-/// runs on pipeline rank `i % pipeline`.
+/// Layers of each chunk of the plan, in model order: the explicit list or `even_split`
+/// (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
 std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
 
 /// Micro-batches of one step and pipeline: sequences / (data * micro_batch).

@@ -42,6 +42,7 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kChunksNeedInterleaving, "more than one chunk needs the interleaved schedule"},
     {Rule::kInterleavingNeedsChunks, "the interleaved schedule needs at least 2 chunks"},
     {Rule::kInterleavingNeedsPipeline, "the interleaved schedule needs pipeline above 1"},
+    {Rule::kZeroBubbleNeedsPipeline, "a zero-bubble schedule needs pipeline above 1"},
     {Rule::kBatchDivides, "data x micro_batch divides the sequences of the batch"},
     {Rule::kInterleavingNeedsGroups,
      "in the interleaved schedule pipeline divides the number of micro-batches"},

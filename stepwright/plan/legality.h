@@ -37,6 +37,7 @@ enum class Rule : std::uint8_t {
   kChunksNeedInterleaving,
   kInterleavingNeedsChunks,  ///< interleaved: at least 2 chunks
   kInterleavingNeedsPipeline,
+  kZeroBubbleNeedsPipeline,
   kBatchDivides,             ///< sequences a multiple of data * micro_batch
   kInterleavingNeedsGroups,  ///< micro-batches a multiple of pipeline
   kShardingStrategy,         ///< one of the fourteen
@@ -71,6 +72,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kChunksNeedInterleaving, "chunks-need-interleaving"},
     {Rule::kInterleavingNeedsChunks, "interleaving-needs-chunks"},
     {Rule::kInterleavingNeedsPipeline, "interleaving-needs-pipeline"},
+    {Rule::kZeroBubbleNeedsPipeline, "zero-bubble-needs-pipeline"},
     {Rule::kBatchDivides, "batch-per-data"},
     {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups"},
     {Rule::kShardingStrategy, "sharding-strategy"},

@@ -95,19 +95,6 @@ std::string recompute_word(const Recompute& recompute) {
   return fmt::format("{} {}", kind, recompute.every);
 }
 
-std::int64_t even_share(std::int64_t layers, std::int64_t chunks, std::int64_t chunk) {
-  const std::int64_t surplus = layers % chunks;
-  const std::int64_t first = (chunks - surplus) / 2;
-  const bool extra = first <= chunk && chunk < first + surplus;
-  return layers / chunks + (extra ? 1 : 0);
-}
-
-std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks) {
-  std::vector<std::int64_t> shares;
-  for (std::int64_t i = 0; i < chunks; ++i) shares.push_back(even_share(layers, chunks, i));
-  return shares;
-}
-
 std::string plan_text(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   std::string text = fmt::format("tp{} cp{} ep{} etp{} dp{} pp{} mb{}", degrees.tensor,

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,13 +44,40 @@ inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, 
                                                            {ContextKind::kAllGather, "all-gather"},
                                                            {ContextKind::kUlysses, "ulysses"}};
 
-enum class ScheduleKind : std::uint8_t { kGpipe, kOneForwardOneBackward, kInterleaved };
+enum class ScheduleKind : std::uint8_t {
+  kGpipe,
+  kOneForwardOneBackward,
+  kInterleaved,
+  kZeroBubbleH1
+};
 inline constexpr Named<ScheduleKind> kScheduleNames[] = {
     {ScheduleKind::kGpipe, "gpipe"},
     {ScheduleKind::kOneForwardOneBackward, "1f1b"},
-    {ScheduleKind::kInterleaved, "interleaved"}};
-/// Kinds of schedules that the schema knows and no generator covers yet.
-inline constexpr std::string_view kFutureSchedules[] = {"zero-bubble", "folded", "paired"};
+    {ScheduleKind::kInterleaved, "interleaved"},
+    {ScheduleKind::kZeroBubbleH1, "zb-h1"}};
+/// A schedule in a person's words.
+struct ScheduleWord {
+  std::string_view name;
+  std::string_view text;
+};
+inline constexpr ScheduleWord kScheduleWords[] = {
+    {"gpipe", "all micro-batches forward, then all backward"},
+    {"1f1b", "one forward, one backward in turn: few micro-batches in flight"},
+    {"interleaved", "1f1b with several model chunks per rank: a smaller bubble, more messages"},
+    {"zb-h1", "1f1b with weight gradients in turns of their own, which fill the bubble"}};
+static_assert(std::size(kScheduleWords) == std::size(kScheduleNames));
+/// Schedules that the schema knows and no generator covers yet.
+inline constexpr ScheduleWord kFutureSchedules[] = {
+    {"zb-h2", "zero bubble with more micro-batches in flight"},
+    {"zb-v", "zero bubble, a rank holds two chunks, down the pipeline and up again"},
+    {"v-half", "as zb-v with half the activations of 1f1b"},
+    {"v-min", "as zb-v with the fewest activations"},
+    {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
+    {"dualpipe", "micro-batches from both ends, every chunk on two ranks"},
+    {"dualpipev", "dualpipe on half the ranks, each with two chunks"},
+    {"paired", "a forward runs beside another micro-batch's backward"},
+    {"stp", "forward and backward braided around tensor-parallel messages"},
+    {"auto", "the order of turns is searched"}};
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
@@ -106,6 +134,13 @@ struct Recompute {
   auto operator<=>(const Recompute&) const = default;
 };
 
+/// How a layer is recomputed, by its place in its chunk: `every: n` recomputes the 0th, nth, 2nth
+/// in full, the other kinds treat all alike.
+constexpr RecomputeKind layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
+  if (recompute.kind != RecomputeKind::kEvery) return recompute.kind;
+  return within_chunk % recompute.every == 0 ? RecomputeKind::kFull : RecomputeKind::kNone;
+}
+
 /// Which communication may run beside computation.
 struct Overlap {
   bool gradients = true;
@@ -119,6 +154,17 @@ struct Overlap {
   bool pipeline = true;
   auto operator<=>(const Overlap&) const = default;
 };
+
+/// Nothing beside computation, or all that can be.
+constexpr Overlap overlap_all(bool on) {
+  return {.gradients = on,
+          .parameters = on,
+          .tensor = on,
+          .tensor_gradients = on,
+          .context = on,
+          .expert = on,
+          .pipeline = on};
+}
 
 /// What carries out the messages of each scheme, wherever it covers the operation and suits the
 /// group (`settled`); the library carries out the others, and all of the pipeline.
@@ -171,7 +217,8 @@ struct Plan {
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
-  std::vector<std::int64_t> layers;  ///< Per chunk in model order; empty: `even_split`.
+  std::vector<std::int64_t>
+      layers;  ///< Per chunk in model order; empty: `even_split` (plan/layer_split.h).
 
   auto operator<=>(const Plan&) const = default;
 };
@@ -202,14 +249,6 @@ std::string collectives_word(const Collectives& collectives);
 
 /// "none", "selective", "full", "every 2".
 std::string recompute_word(const Recompute& recompute);
-
-/// Layers of chunk `chunk` (0-based) when nothing is said: as even as possible, the surplus going
-/// to chunks in the middle (of two equally far the earlier), then to the first, never to the last:
-/// it has the head. Requires chunks >= 1.
-std::int64_t even_share(std::int64_t layers, std::int64_t chunks, std::int64_t chunk);
-
-/// `even_share` of all chunks.
-std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks);
 
 /// One line that names every choice; equal plans have equal text, ties are broken by it.
 std::string plan_text(const Plan& plan);

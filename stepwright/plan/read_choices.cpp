@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "stepwright/core/nearest.h"
 
@@ -13,8 +14,9 @@ constexpr Named<DType> kAccumulateNames[] = {
     {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 
 /// Refuses a word that the schema knows and nothing covers yet.
-void refuse_future(Node node, std::span<const std::string_view> future) {
-  if (!node.is_scalar() || std::ranges::find(future, node.text()) == future.end()) return;
+template <class Words, class Name = std::identity>
+void refuse_future(Node node, const Words& future, Name name = {}) {
+  if (!node.is_scalar() || std::ranges::find(future, node.text(), name) == std::end(future)) return;
   node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
 }
 
@@ -58,7 +60,7 @@ std::int64_t read_group(Node node) {
 }
 
 ScheduleKind read_schedule_kind(Node node) {
-  refuse_future(node, kFutureSchedules);
+  refuse_future(node, kFutureSchedules, &ScheduleWord::name);
   return node.choice(kScheduleNames);
 }
 
@@ -108,10 +110,7 @@ Recompute read_recompute(Node node) {
 }
 
 Overlap read_overlap(Node node) {
-  if (node.is_scalar()) {
-    const bool all = node.boolean();
-    return {all, all, all, all, all, all, all};
-  }
+  if (node.is_scalar()) return overlap_all(node.boolean());
   node.allow_only(
       {"gradients", "parameters", "tensor", "tensor_gradients", "context", "expert", "pipeline"});
   Overlap overlap;

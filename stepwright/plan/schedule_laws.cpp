@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "stepwright/plan/laws.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/plan/repair.h"
 
 namespace stepwright {
@@ -13,7 +14,7 @@ bool interleaved(const Plan& plan) { return plan.schedule.kind == ScheduleKind::
 
 /// The plan without virtual stages.
 Plan plain(Plan plan) {
-  plan.schedule = {ScheduleKind::kOneForwardOneBackward, 1};
+  plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   return plan;
 }
 
@@ -43,7 +44,7 @@ void repair_stages(Repairs& repairs) {
 
 bool wrong_split(const Job& job, const Plan& plan) {
   if (plan.layers.empty()) return false;
-  const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
+  const std::int64_t chunks = placement_of(plan).model_chunks();
   if (std::ssize(plan.layers) != chunks) return true;
   std::int64_t rest = job.model.layers;
   for (const std::int64_t layers : plan.layers) {
@@ -56,7 +57,7 @@ bool wrong_split(const Job& job, const Plan& plan) {
 std::string split_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) of 1 or more",
-      fmt::join(plan.layers, ", "), job.model.layers, plan.parallel.pipeline * plan.schedule.chunks,
+      fmt::join(plan.layers, ", "), job.model.layers, placement_of(plan).model_chunks(),
       plan.parallel.pipeline, plan.schedule.chunks);
 }
 
@@ -107,7 +108,15 @@ std::string interleaved_alone_values(const Job& /*job*/, const Plan& /*plan*/) {
   return "an interleaved schedule needs a pipeline, and pipeline is 1";
 }
 
-void repair_interleaved(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
+void repair_to_plain(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
+
+bool zero_bubble_alone(const Job& /*job*/, const Plan& plan) {
+  return plan.schedule.kind == ScheduleKind::kZeroBubbleH1 && plan.parallel.pipeline == 1;
+}
+
+std::string zero_bubble_alone_values(const Job& /*job*/, const Plan& /*plan*/) {
+  return "a zero-bubble schedule needs a pipeline, and pipeline is 1";
+}
 
 // --- Batch. ---
 
@@ -138,7 +147,7 @@ std::string rounds_values(const Job& job, const Plan& plan) {
 
 void repair_rounds(Repairs& repairs) {
   repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
-  repair_interleaved(repairs);
+  repair_to_plain(repairs);
 }
 
 constexpr Law kScheduleLaws[] = {
@@ -147,7 +156,8 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kChunksNeedInterleaving, chunks_not_interleaved, chunks_values, repair_chunks},
     {Rule::kInterleavingNeedsChunks, one_chunk_interleaved, one_chunk_values, repair_one_chunk},
     {Rule::kInterleavingNeedsPipeline, interleaved_alone, interleaved_alone_values,
-     repair_interleaved},
+     repair_to_plain},
+    {Rule::kZeroBubbleNeedsPipeline, zero_bubble_alone, zero_bubble_alone_values, repair_to_plain},
     {Rule::kBatchDivides, batch_cut, batch_values, repair_batch},
     {Rule::kInterleavingNeedsGroups, rounds_cut, rounds_values, repair_rounds}};
 

@@ -45,6 +45,7 @@ class StepwrightBackend : public c10d::Backend {
   using Work = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
 
+  /// All ranks of the group make it with equal options. `split` makes the backends of sub-groups.
   StepwrightBackend(GroupSetup setup, SplitGroup split);
   ~StepwrightBackend() override;
 
@@ -64,6 +65,7 @@ class StepwrightBackend : public c10d::Backend {
   uint64_t getSequenceNumberForGroup() override { return calls_; }
   c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
 
+  // Run as schedules where `setup` and the tensors allow it.
   Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   Work allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
   Work _allgather_base(at::Tensor& output, at::Tensor& input,
@@ -82,6 +84,7 @@ class StepwrightBackend : public c10d::Backend {
                      std::vector<int64_t>& input_splits,
                      const c10d::AllToAllOptions& opts) override;
 
+  // Always passed on.
   Work alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
   Work allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   Work allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -98,8 +101,11 @@ class StepwrightBackend : public c10d::Backend {
   Work barrier(const c10d::BarrierOptions& opts) override;
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
+  /// What it was made of.
   [[nodiscard]] const GroupSetup& setup() const { return setup_; }
+  /// Calls so far, scheduled and passed on.
   [[nodiscard]] std::map<Tally::Key, Tally::Count> counts() const { return tally_.counts(); }
+  /// Memory beside the tensors: the most that was held at a time; 0 when nothing is scheduled.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const;
 
  private:

@@ -18,6 +18,7 @@ namespace stepwright {
 /// own, so that lanes do not wait for each other. Used by one run at a time.
 class C10dTransport : public Transport {
  public:
+  /// Each lane is a group of the same ranks.
   explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
   /// Every wait from now on ends within `timeout`, with an error.

@@ -54,8 +54,11 @@ struct CollectiveCall {
 /// Memory that is kept for the next call.
 class Room {
  public:
+  /// So many bytes, of unknown value; what was taken before is gone.
   std::span<std::byte> take(std::int64_t bytes);
+  /// Bytes that are kept.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// Gives the memory back.
   void release();
 
  private:
@@ -66,12 +69,14 @@ class Room {
 /// Runs one rank's part of collectives, one after the other.
 class Engine {
  public:
+  /// `tiers`: {members, nodes} of the group, `rank` the place in it, `lanes` as in `C10dTransport`.
   Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
          std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
   /// Throws what the transport throws, and `Error{kInput}` when another rank calls something else.
   void run(const CollectiveCall& call);
 
+  /// Ends a run from another thread; nothing runs after that.
   void abort() noexcept { transport_.abort(); }
   /// Closes the connections. Not during a run.
   void close() { transport_.close(); }

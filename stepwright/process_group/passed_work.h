@@ -36,6 +36,7 @@ class PassedWork : public c10d::Work {
 /// Several works as one.
 class JoinedWork : public c10d::Work {
  public:
+  /// `outputs`: of all parts.
   JoinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
       : Work(-1, c10d::OpType::COALESCED), works_(std::move(works)), outputs_(std::move(outputs)) {}
 

@@ -14,11 +14,13 @@ namespace stepwright {
 /// A collective under way, completed by the thread that runs it. Holds its outputs.
 class ScheduledWork : public c10d::Work {
  public:
+  /// Which call it is.
   struct Place {
     int rank = 0;
     c10d::OpType type{};
     std::uint64_t number = 0;  ///< Of the group's calls.
   };
+  /// `outputs` stay alive until it is over.
   ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,
                 std::vector<at::Tensor> outputs)
       : Work(place.rank, place.type, title.c_str(), inputs),
@@ -27,6 +29,7 @@ class ScheduledWork : public c10d::Work {
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
 
+  /// Completes it; one of the two, once.
   void succeed() {
     future_->markCompleted(c10::IValue(outputs_));
     finish();

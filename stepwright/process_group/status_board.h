@@ -10,6 +10,7 @@ namespace stepwright {
 /// each can say what the others were doing.
 class StatusBoard {
  public:
+  /// `rank` of `size` ranks that share the store.
   StatusBoard(c10::intrusive_ptr<c10d::Store> store, int rank, int size)
       : store_(std::move(store)), rank_(rank), size_(size) {}
 

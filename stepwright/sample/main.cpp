@@ -2,7 +2,7 @@
 // does.
 #include <string_view>
 
-#include "stepwright/runtime/rank_main.h"
+#include "stepwright/runtime/launch/rank_main.h"
 #include "stepwright/sample/sample_main.h"
 
 int main(int argc, char** argv) {

@@ -10,8 +10,8 @@
 
 #include "stepwright/cost/measured_messages.h"
 #include "stepwright/process_group/engine.h"
-#include "stepwright/runtime/held_message.h"
-#include "stepwright/runtime/scheduled_backend.h"
+#include "stepwright/runtime/messages/held_message.h"
+#include "stepwright/runtime/messages/scheduled_backend.h"
 
 namespace stepwright {
 namespace {

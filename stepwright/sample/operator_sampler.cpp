@@ -10,9 +10,9 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/runtime/executor.h"
-#include "stepwright/runtime/paced_performer.h"
-#include "stepwright/runtime/tensor_performer.h"
+#include "stepwright/runtime/execute/executor.h"
+#include "stepwright/runtime/execute/paced_performer.h"
+#include "stepwright/runtime/execute/tensor_performer.h"
 #include "stepwright/sample/timed_performer.h"
 #include "stepwright/step/work.h"
 

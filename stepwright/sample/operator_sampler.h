@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "stepwright/core/dtype.h"
-#include "stepwright/runtime/groups.h"
+#include "stepwright/runtime/messages/groups.h"
 
 namespace stepwright {
 

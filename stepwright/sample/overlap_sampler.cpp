@@ -9,7 +9,7 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
-#include "stepwright/runtime/held_message.h"
+#include "stepwright/runtime/messages/held_message.h"
 
 namespace stepwright {
 namespace {

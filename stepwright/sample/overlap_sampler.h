@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "stepwright/runtime/groups.h"
+#include "stepwright/runtime/messages/groups.h"
 #include "stepwright/sample/world_shape.h"
 
 namespace stepwright {

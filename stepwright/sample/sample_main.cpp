@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/cost/measured_profile.h"
-#include "stepwright/runtime/rank_world.h"
+#include "stepwright/runtime/launch/rank_world.h"
 #include "stepwright/sample/message_sampler.h"
 #include "stepwright/sample/operator_sampler.h"
 #include "stepwright/sample/overlap_sampler.h"

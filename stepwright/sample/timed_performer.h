@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "stepwright/runtime/performer.h"
+#include "stepwright/runtime/execute/performer.h"
 
 namespace stepwright {
 
@@ -28,6 +28,7 @@ using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
 /// Times the computations that another performer does on the thread that issues them.
 class TimedPerformer : public Performer {
  public:
+  /// `seconds` is added to; both outlive this.
   TimedPerformer(Performer& inner, OperatorSeconds& seconds) : inner_(inner), seconds_(seconds) {}
 
   void begin_step() override { inner_.begin_step(); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "stepwright/memory/lifetimes.h"
+#include "stepwright/model/layer_order.h"
+#include "stepwright/step/split_backward.h"
 
 namespace stepwright {
 namespace {
@@ -14,17 +16,6 @@ Setting block_setting(const Job& job, const Plan& plan) {
   setting.reduce_dense = setting.reduce_expert = false;
   setting.dense_blocks = setting.expert_blocks = 1;
   return setting;
-}
-
-std::vector<LayerClass> distinct_classes(const Architecture& model) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    const LayerClass which = model.layer_class(i);
-    if (std::find(classes.begin(), classes.end(), which) == classes.end()) {
-      classes.push_back(which);
-    }
-  }
-  return classes;
 }
 
 double sum(const KindBytes& bytes) {
@@ -64,7 +55,14 @@ void BlockCost::add(const BlockCost& other, double count) {
   peak_bytes = std::max(peak_bytes, other.peak_bytes);
 }
 
-BlockCost BlockPricer::price(const Template& piece, const Place& place) {
+BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
+  if (!cut) return costs[recompute].backward;
+  BlockCost both = split[recompute].data;
+  both.add(split[recompute].weight, 1);
+  return both;
+}
+
+BlockCost BlockPricer::price(const Template& piece, const Where& place) {
   BlockCost cost;
   times_.clear();
   for (const Operator& op : piece.operators) {
@@ -90,15 +88,15 @@ BlockCost BlockPricer::price(const Template& piece, const Place& place) {
   return cost;
 }
 
-BlockPairCost BlockPricer::price(const BlockPair& pair, const Place& place) {
+BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& place) {
   return {price(pair.forward, place), price(pair.backward, place)};
 }
 
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
-  const Place place{layouts, plan.collectives};
+  const Where place{layouts, plan.collectives};
   BlockCosts blocks;
-  for (const LayerClass which : distinct_classes(job_.model)) {
+  for (const LayerClass which : layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = unit_size(local_layer_parameters(setting, which));
@@ -126,6 +124,19 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
     layer.costs[index] =
         price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
     layer.known[index] = true;
+  }
+}
+
+void BlockPricer::add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                            const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
+  const Setting setting = block_setting(job_, plan);
+  for (BlockCosts::Layer& layer : blocks.layers) {
+    const SplitBackward parts = split_backward(build_layer(setting, layer.which, kind).backward);
+    const Where place{layouts, plan.collectives};
+    layer.split[index] = {price(parts.data, place), price(parts.weight, place)};
+    layer.known_split[index] = true;
   }
 }
 

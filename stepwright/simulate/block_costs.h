@@ -28,15 +28,17 @@ class BlockPricer {
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
   /// Adds one kind of recomputation to every layer class.
   void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  /// Adds the two parts of its backward.
+  void add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
 
  private:
   /// Where messages go, and what carries them out.
-  struct Place {
+  struct Where {
     const Layouts& layouts;
     const Collectives& collectives;
   };
-  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Place& place);
-  [[nodiscard]] BlockCost price(const Template& piece, const Place& place);
+  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& place);
+  [[nodiscard]] BlockCost price(const Template& piece, const Where& place);
 
   const Job& job_;
   const CostModel& cost_;

@@ -1,5 +1,7 @@
 #include "stepwright/simulate/block_store.h"
 
+#include "stepwright/step/schedule_facts.h"
+
 namespace stepwright {
 
 BlockStore::Key BlockStore::key_of(const Plan& plan) {
@@ -40,11 +42,16 @@ const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, Bloc
   const std::lock_guard lock(entry.mutex);
   BlockCosts& costs = entry.costs;
   if (costs.layers.empty()) costs = pricer.start(plan, layouts);
+  const bool cut = splits_backward(plan.schedule);
+  const auto add = [&](RecomputeKind kind) {
+    pricer.add(costs, kind, plan, layouts);
+    if (cut) pricer.add_split(costs, kind, plan, layouts);
+  };
   if (plan.recompute.kind == RecomputeKind::kEvery) {
-    pricer.add(costs, RecomputeKind::kNone, plan, layouts);
-    pricer.add(costs, RecomputeKind::kFull, plan, layouts);
+    add(RecomputeKind::kNone);
+    add(RecomputeKind::kFull);
   } else {
-    pricer.add(costs, plan.recompute.kind, plan, layouts);
+    add(plan.recompute.kind);
   }
   return costs;
 }

@@ -27,10 +27,7 @@ int lane_of(const Operator& op) {
   return op.kind == OperatorKind::kReceive ? kArrivals : static_cast<int>(op.stream);
 }
 
-bool goes_backward(const Operator& op, Direction direction) {
-  if (op.stream == Stream::kPipelineForward) return false;
-  return op.stream == Stream::kPipelineBackward || direction == Direction::kBackward;
-}
+bool goes_backward(const Operator& op) { return op.phase != Phase::kForward; }
 
 void check(const Template& piece, std::span<const OperatorTime> times) {
   if (times.size() != piece.operators.size()) {
@@ -146,7 +143,7 @@ void Compiler::append_item(const Item& item, std::int32_t index, Direction direc
     const int lane = lane_of(op);
     const Need wanted = need(outline, op, begin);
     if (lane == kArrivals) {
-      score_.receives.push_back({index, operation, goes_backward(op, direction)});
+      score_.receives.push_back({index, operation, goes_backward(op)});
       receive_needs_.push_back(wanted);
       continue;
     }
@@ -162,7 +159,7 @@ void Compiler::append_item(const Item& item, std::int32_t index, Direction direc
                 .optimizer = direction == Direction::kUpdate || op.phase == Phase::kOptimizer,
                 .send = static_cast<std::int16_t>(track_.sends)};
     if (task.role == Role::kSend) {
-      score_.sends.push_back({index, operation, goes_backward(op, direction)});
+      score_.sends.push_back({index, operation, goes_backward(op)});
       ++track_.sends;
     }
     write_waits(task, lane, wanted);

@@ -10,7 +10,7 @@ constexpr std::size_t kPlaces = std::size_t{1} << 14;
 DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layouts,
                                          const StageCost& stage) {
   std::uint64_t choices = 0;
-  const auto put = [&](auto value) { choices = choices << 8 | static_cast<std::uint64_t>(value); };
+  const auto put = [&](auto value) { choices = choices << 6 | static_cast<std::uint64_t>(value); };
   put(plan.sharding.parameters);
   put(plan.sharding.gradients);
   put(plan.sharding.optimizer);
@@ -19,9 +19,16 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
   put(plan.sequence_parallel);
   put(plan.overlap.parameters);
   put(plan.overlap.gradients);
-  return {&layouts,         choices,           plan.gradient_bucket, plan.parameter_bucket,
-          stage.size.dense, stage.size.expert, stage.size.borrowed,  stage.size.partial,
-          stage.units,      stage.tied_table};
+  put(stage.head);
+  return {.layouts = &layouts,
+          .choices = choices,
+          .gradient_bucket = plan.gradient_bucket,
+          .parameter_bucket = plan.parameter_bucket,
+          .size = stage.size,
+          .least_block = stage.least_block,
+          .units = stage.units,
+          .routed_units = stage.routed_units,
+          .tied_table = stage.tied_table};
 }
 
 std::size_t DataCostCache::place_of(const Key& key) {
@@ -31,8 +38,8 @@ std::size_t DataCostCache::place_of(const Key& key) {
     hash ^= hash >> 32;
   };
   mix(static_cast<std::int64_t>(key.choices));
-  mix(key.dense + key.units);
-  mix(key.expert);
+  mix(key.size.dense + key.units);
+  mix(key.size.expert);
   mix(key.gradient_bucket ^ key.parameter_bucket);
   return hash % kPlaces;
 }

@@ -27,7 +27,9 @@ class DataCostCache {
     const Layouts* layouts = nullptr;
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
-    std::int64_t dense = 0, expert = 0, borrowed = 0, partial = 0, units = 0, tied_table = 0;
+    UnitSize size;
+    LeastSize least_block;
+    std::int64_t units = 0, routed_units = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };
   struct Place {

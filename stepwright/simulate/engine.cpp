@@ -74,7 +74,7 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
   for (std::size_t s = 0; s < stages; ++s) {
     const Stage& stage = program.stages[s];
     arrivals_.emplace_back(matching_.receives[s]);
-    players_.emplace_back(Part{
+    players_.emplace_back(StageScore{
         .score = &score_,
         .tracks = std::span(score_.tracks).subspan(score_.first_track[s], stage.sequences.size()),
         .schedule = stage.schedule,

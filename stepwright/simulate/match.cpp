@@ -21,16 +21,12 @@ struct End {
 class Matcher {
  public:
   Matcher(const StepProgram& program, const Score& score) : program_(program), score_(score) {
-    std::int32_t chunks = 0;
+    chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
     for (const Stage& stage : program.stages) {
-      for (const Sequence& sequence : stage.sequences) {
-        chunks = std::max(chunks, sequence.chunk + 1);
-      }
       for (const Slot& slot : stage.schedule) {
         micro_batches_ = std::max(micro_batches_, slot.micro_batch + 1);
       }
     }
-    chunks_ = chunks * static_cast<std::int32_t>(program.stages.size());
   }
 
   Matching run() {
@@ -52,7 +48,7 @@ class Matcher {
     for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
       const Slot& slot = stage.schedule[i];
       const Track& track = score_.tracks[track_of(index, slot.sequence)];
-      const std::int32_t chunk = global_chunk(stage, slot);
+      const std::int32_t chunk = model_chunk(stage, slot);
       const auto number = static_cast<std::int32_t>(i);
       for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
         const bool backward = score_.receives[m].backward;
@@ -72,9 +68,10 @@ class Matcher {
     return static_cast<std::size_t>(score_.first_track[stage]) + static_cast<std::size_t>(sequence);
   }
 
-  [[nodiscard]] std::int32_t global_chunk(const Stage& stage, const Slot& slot) const {
+  [[nodiscard]] std::int32_t model_chunk(const Stage& stage, const Slot& slot) const {
     const Sequence& sequence = stage.sequences[slot.sequence];
-    return sequence.chunk * static_cast<std::int32_t>(program_.stages.size()) + stage.position;
+    return static_cast<std::int32_t>(
+        program_.placement.model_chunk({stage.position, sequence.chunk}));
   }
 
   /// One number for direction, receiving chunk and micro-batch.

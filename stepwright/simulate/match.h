@@ -20,9 +20,9 @@ struct Matching {
   std::vector<std::int32_t> receives;  ///< Per stage: how many its schedule expects.
 };
 
-/// Matches sends with receives: a forward send of global chunk g (chunk * stages + position) goes
-/// to chunk g + 1, a backward one to g - 1, for the same micro-batch; the k-th send of such a key
-/// feeds the k-th receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
+/// Matches sends with receives: a forward send of chunk g of the model goes to chunk g + 1, a
+/// backward one to g - 1, for the same micro-batch; the k-th send of such a key feeds the k-th
+/// receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
 /// naming stage, slot and operator.
 Matching match(const StepProgram& program, const Score& score);
 

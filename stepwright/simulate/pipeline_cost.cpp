@@ -4,19 +4,11 @@
 #include <numeric>
 
 #include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/schedule_forms.h"
 
 namespace stepwright {
 
-PipelinePricer::PipelinePricer(const Job& job) : job_(job) {
-  std::vector<LayerClass> classes;
-  for (std::int64_t i = 0; i < job.model.layers; ++i) {
-    const LayerClass which = job.model.layer_class(i);
-    auto found = std::find(classes.begin(), classes.end(), which);
-    if (found == classes.end()) found = classes.insert(classes.end(), which);
-    class_of_layer_.push_back(static_cast<std::int32_t>(found - classes.begin()));
-  }
-  classes_ = classes.size();
-}
+PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {
@@ -26,36 +18,54 @@ void PipelinePricer::count_layers(const Plan& plan) {
   for (std::size_t i = 0; i < split_.size(); ++i) {
     Content& content = contents_[i];
     content.layers = split_[i];
-    content.plain.assign(classes_, 0);
-    content.full.assign(classes_, 0);
+    content.plain.assign(layers_.classes.size(), 0);
+    content.full.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
-      const bool full = plan.recompute.kind == RecomputeKind::kEvery
-                            ? k % plan.recompute.every == 0
-                            : plan.recompute.kind == RecomputeKind::kFull;
+      const bool full = layer_recompute(plan.recompute, k) == RecomputeKind::kFull;
       auto& counts = full ? content.full : content.plain;
-      ++counts[static_cast<std::size_t>(class_of_layer_[layer])];
+      ++counts[layers_.class_of[layer]];
     }
   }
+}
+
+void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, double count,
+                                double after_bytes) {
+  forward.add(once, count);
+  backward.add(back, count);
+  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
+  forward_peak_bytes = std::max(forward_peak_bytes, before + once.peak_bytes);
+  backward_peak_bytes = std::max(backward_peak_bytes, before + back.peak_bytes);
+}
+
+void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, double after_bytes) {
+  weight.add(split.weight, count);
+  const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
+  weight_peak_bytes = std::max(weight_peak_bytes, before + split.weight.peak_bytes);
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const Plan& plan, const Content& content) const {
   const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
-  for (std::size_t i = 0; i < classes_; ++i) {
+  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
                                                           {content.full[i], 2}};
     for (const auto& [count, kind] : parts) {
       if (count == 0) continue;
       const BlockPairCost& cost = layer.costs[kind];
-      chunk.forward.add(cost.forward, static_cast<double>(count));
-      chunk.backward.add(cost.backward, static_cast<double>(count));
-      const double before = chunk.forward.retained_bytes - cost.forward.retained_bytes;
-      chunk.peak_bytes = std::max(
-          {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
+      const SplitCost& split = layer.split[kind];
+      const auto times = static_cast<double>(count);
+      // Layers that are not recomputed follow the last one that is.
+      const auto after = static_cast<double>(
+          kind == 2 && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
+      chunk.add(cost.forward, cut_ ? split.data : cost.backward, times,
+                after * layer.costs[plain].forward.retained_bytes);
+      if (cut_) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
+    if (held > 0) stage.least_block.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += held;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -64,79 +74,95 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
 
 /// Embedding and head, where the chunk has them.
 void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
-                              const Plan& plan, std::int64_t which) const {
-  const bool first = which == 0;
-  const bool last = which + 1 == static_cast<std::int64_t>(split_.size());
+                              const Plan& plan, const Place& place) const {
+  const Placement placement = placement_of(plan);
+  const bool first = placement.holds_embedding(place);
+  const bool last = placement.holds_head(place);
   const bool split_table = job_.model.tied && plan.parallel.pipeline > 1;
   const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
-    const double before = chunk.forward.retained_bytes;
-    chunk.forward.add(cost.forward, 1);
-    chunk.backward.add(cost.backward, 1);
-    chunk.peak_bytes = std::max(
-        {chunk.peak_bytes, before + cost.forward.peak_bytes, before + cost.backward.peak_bytes});
+    chunk.add(cost.forward, cost.backward, 1, 0);
     stage.size += size;
+    stage.least_block.keep(size);
     ++stage.units;
   };
-  if (first) {
-    add(blocks.embedding, blocks.embedding_size);
-  }
+  if (first) add(blocks.embedding, blocks.embedding_size);
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
-  if (split_table && (first || last)) stage.tied_table = blocks.embedding_size.dense;
-}
-
-/// Micro-batches of a chunk that wait for their backward at the fullest moment.
-double PipelinePricer::in_flight(const Plan& plan, std::int64_t position,
-                                 std::int64_t chunk) const {
-  const std::int64_t m = micro_batches(job_, plan);
-  const std::int64_t p = plan.parallel.pipeline;
-  const std::int64_t behind = p - 1 - position;
-  switch (plan.schedule.kind) {
-    case ScheduleKind::kGpipe: return static_cast<double>(m);
-    case ScheduleKind::kOneForwardOneBackward: return static_cast<double>(std::min(m, behind + 1));
-    case ScheduleKind::kInterleaved: break;
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
   }
-  const std::int64_t v = plan.schedule.chunks;
-  const std::int64_t all = std::min(m * v, 2 * behind + (v - 1) * p + 1);
-  const std::int64_t rounds = all / (p * v);
-  const std::int64_t rest = std::clamp<std::int64_t>(all % (p * v) - chunk * p, 0, p);
-  return static_cast<double>(rounds * p + rest);
+  stage.head = stage.head || last;
 }
 
-double PipelinePricer::activations(const Plan& plan, std::int64_t position) const {
-  double kept = 0;
-  double beyond = 0;
+/// What waits, and the largest moment beside it, for a schedule with closed forms.
+double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
+  const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
+  // When all have come that wait at once, the first backward is that of the last chunk.
+  const Chunk& last = chunks_.back();
+  double bytes = std::max(last.forward_peak_bytes, last.backward_peak_bytes) -
+                 last.forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const double count = in_flight(plan, position, static_cast<std::int64_t>(i));
-    kept += count * chunks_[i].forward.retained_bytes;
-    if (count > 0) {
-      beyond = std::max(beyond, chunks_[i].peak_bytes - chunks_[i].forward.retained_bytes);
-    }
+    bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
+             chunks_[i].forward.retained_bytes;
   }
-  return kept + beyond;
+  return bytes;
+}
+
+/// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
+/// waits for weight gradients is what the data gradients' part kept.
+double PipelinePricer::played_bytes(const std::vector<Moment>& fullest) const {
+  double most = 0;
+  for (const Moment& moment : fullest) {
+    double bytes = 0;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      bytes += moment.backward[i] * chunks_[i].forward.retained_bytes +
+               moment.weight[i] * chunks_[i].backward.retained_bytes;
+    }
+    const Chunk& chunk = chunks_[static_cast<std::size_t>(moment.part.chunk)];
+    switch (moment.part.direction) {
+      case Direction::kForward: bytes += chunk.forward_peak_bytes; break;
+      case Direction::kWeightGradient:
+        bytes += chunk.weight_peak_bytes - chunk.backward.retained_bytes;
+        break;
+      default: bytes += chunk.backward_peak_bytes - chunk.forward.retained_bytes;
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+double PipelinePricer::activations(const Plan& plan, std::int64_t position) {
+  if (has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
+  const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
+  return played_bytes(known.fullest[static_cast<std::size_t>(position)]);
 }
 
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
+  const Placement placement = placement_of(plan);
   StageCost stage;
   stage.position = position;
-  chunks_.assign(static_cast<std::size_t>(plan.schedule.chunks), {});
+  chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const std::int64_t which = static_cast<std::int64_t>(i) * plan.parallel.pipeline + position;
-    add_layers(chunks_[i], stage, blocks, plan, contents_[static_cast<std::size_t>(which)]);
-    add_ends(chunks_[i], stage, blocks, plan, which);
-    stage.forward.add(chunks_[i].forward, 1);
-    stage.backward.add(chunks_[i].backward, 1);
-    slowest_chunk_[i] =
-        std::max(slowest_chunk_[i], chunks_[i].forward.seconds + chunks_[i].backward.seconds);
+    const Place place{position, static_cast<std::int64_t>(i)};
+    Chunk& chunk = chunks_[i];
+    add_layers(chunk, stage, blocks, plan,
+               contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
+    add_ends(chunk, stage, blocks, plan, place);
+    stage.forward.add(chunk.forward, 1);
+    stage.backward.add(chunk.backward, 1);
+    if (cut_) stage.backward.add(chunk.weight, 1);
+    slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
   stage.activation_bytes = activations(plan, position);
-  first_forward_floor_[static_cast<std::size_t>(position)] = chunks_.front().forward.floor_s;
-  first_backward_floor_[static_cast<std::size_t>(position)] = chunks_.front().backward.floor_s;
+  const auto at = static_cast<std::size_t>(position);
+  first_forward_floor_[at] = chunks_.front().forward.floor_s;
+  first_backward_floor_[at] = chunks_.front().backward.floor_s;
   return stage;
 }
 
 bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) const {
   const std::int64_t p = plan.parallel.pipeline;
-  if (position < 2 || position + 1 == p) return false;
+  const bool alike = has_closed_form(plan.schedule.kind);  // else its positions wait unlike
+  if (!alike || position < 2 || position + 1 == p) return false;
   for (std::int64_t i = position; i < static_cast<std::int64_t>(contents_.size()); i += p) {
     if (!(contents_[static_cast<std::size_t>(i)] == contents_[static_cast<std::size_t>(i - 1)])) {
       return false;
@@ -145,67 +171,21 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
   return true;
 }
 
-/// Slowest stretch of neighbouring positions in the steady state of 1F1B: a round trip over `n` of
-/// them lets `n` micro-batches pass and pays `2 (n - 1)` hops. Looks at single positions and at
-/// stretches from either end.
-double PipelinePricer::steady(std::int64_t micro_batches, double hop) const {
-  const auto rounds = static_cast<double>(micro_batches - 1);
-  double slowest = 0;
-  const std::size_t p = forward_.size();
-  const auto consider = [&](double work, std::size_t count) {
-    const auto n = static_cast<std::int64_t>(count);
-    const std::int64_t round_trips = (micro_batches - 1 + n - 1) / n;
-    const auto trips = static_cast<double>(round_trips);
-    slowest = std::max(
-        slowest, rounds * work / static_cast<double>(n) + 2 * hop * std::max(0.0, rounds - trips));
-  };
-  double from_first = 0;
-  double from_last = 0;
-  for (std::size_t i = 0; i < p; ++i) {
-    const double here = forward_[i] + backward_[i];
-    from_first += here;
-    from_last += forward_[p - 1 - i] + backward_[p - 1 - i];
-    consider(here, 1);
-    consider(from_first, i + 1);
-    consider(from_last, i + 1);
+double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send) {
+  const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
+  if (has_closed_form(plan.schedule.kind)) {
+    return closed_pipeline_s(plan.schedule, micro_batches,
+                             {forward_, backward_, slowest_chunk_, hop_s});
   }
-  return slowest;
+  turn_seconds_.hop_s = hop_s;
+  return played_.seconds(plan, micro_batches, turn_seconds_);
 }
 
-double PipelinePricer::closed_form(const Plan& plan, std::int64_t micro_batches,
-                                   const Send& send) const {
-  const double hop = plan.overlap.pipeline ? send.seconds : 0;
-  const auto rounds = static_cast<double>(micro_batches - 1);
-  const double hops = 2 * hop * static_cast<double>(plan.parallel.pipeline - 1);
-  const double all = std::accumulate(forward_.begin(), forward_.end(), 0.0) +
-                     std::accumulate(backward_.begin(), backward_.end(), 0.0);
-  if (plan.schedule.kind == ScheduleKind::kOneForwardOneBackward) {
-    return all + hops + steady(micro_batches, hop);
-  }
-  if (plan.schedule.kind == ScheduleKind::kGpipe) {
-    return all + hops +
-           rounds * (*std::max_element(forward_.begin(), forward_.end()) +
-                     *std::max_element(backward_.begin(), backward_.end()));
-  }
-  double slowest = 0;
-  for (std::size_t i = 0; i < forward_.size(); ++i) {
-    slowest = std::max(slowest, forward_[i] + backward_[i]);
-  }
-  const auto v = static_cast<double>(plan.schedule.chunks);
-  return static_cast<double>(micro_batches) * pace(slowest) + (all - slowest) / v + hops;
-}
-
-/// Of a micro-batch through interleaved stages. In lock-step every chunk would take what the
-/// slowest stage takes for it; stages of unequal chunks make up for half of that, as simulations
-/// show.
-double PipelinePricer::pace(double slowest_stage) const {
-  const double lock_step = std::accumulate(slowest_chunk_.begin(), slowest_chunk_.end(), 0.0);
-  return std::max(slowest_stage, (slowest_stage + lock_step) / 2);
-}
-
-/// Floors: when a position can start at the earliest, and what must follow its last backward.
-void PipelinePricer::set_floors(PipelineCost& cost, const Send& send) const {
+/// Floors: when a position can start at the earliest, and what must follow its last backward, less
+/// the weight gradients that the position may leave until then.
+void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
   const auto m = static_cast<double>(cost.micro_batches);
+  const PlayedSchedule* cut = cut_ ? &played_.schedule(plan, cost.micro_batches) : nullptr;
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;
@@ -214,6 +194,10 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Send& send) const {
     for (std::int64_t i = 0; i < stage.count; ++i, ++position) {
       stage.fill_s = fill;
       stage.drain_s = drain;
+      if (cut != nullptr) {
+        const auto left = static_cast<double>(cut->weights_at_end[position]);
+        stage.drain_s = std::max(0.0, drain - left * weight_floor_[position]);
+      }
       fill += first_forward_floor_[position] + send.seconds;
       drain += first_backward_floor_[position] + send.seconds;
     }
@@ -222,15 +206,50 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Send& send) const {
   }
 }
 
+/// What a position takes for a micro-batch. A message costs it time when it blocks, and slows
+/// computation down when it does not.
+void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
+                                 const Send& send) {
+  const auto at = static_cast<std::size_t>(position);
+  const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
+  const Placement placement = placement_of(plan);
+  std::vector<PartSeconds>& parts = turn_seconds_.parts[at];
+  parts.assign(chunks_.size(), {});
+  double sends_forward = 0;
+  double sends_backward = 0;
+  weight_floor_[at] = 0;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    const Place place{position, static_cast<std::int64_t>(i)};
+    const double onward = placement.next(place) ? 1 : 0;
+    const double back = placement.previous(place) ? 1 : 0;
+    sends_forward += onward;
+    sends_backward += back;
+    const double gradients =
+        chunks_[i].backward.seconds + back * share * send.seconds + onward * send.arrival_s;
+    parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
+                           back * send.arrival_s,
+                .backward = gradients,
+                .data = gradients,
+                .weight = chunks_[i].weight.seconds};
+    weight_floor_[at] += chunks_[i].weight.floor_s;
+  }
+  forward_[at] = stage.forward.seconds + sends_forward * share * send.seconds +
+                 sends_backward * send.arrival_s;
+  backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
+                  sends_forward * send.arrival_s;
+}
+
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send) {
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
+  cut_ = splits_backward(plan.schedule);
   PipelineCost cost;
   cost.micro_batches = micro_batches(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
-  backward_ = first_forward_floor_ = first_backward_floor_ = forward_;
+  backward_ = first_forward_floor_ = first_backward_floor_ = weight_floor_ = forward_;
+  turn_seconds_.parts.resize(static_cast<std::size_t>(p));
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
   for (std::int64_t position = 0; position < p; ++position) {
     const auto at = static_cast<std::size_t>(position);
@@ -242,19 +261,10 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
       continue;
     }
     cost.stages.push_back(stage(blocks, plan, position));
-    // A message costs its position time when it blocks, and slows computation down when it does
-    // not.
-    const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
-    const auto chunks = static_cast<double>(plan.schedule.chunks);
-    const double sends_forward = position + 1 < p ? chunks : chunks - 1;
-    const double sends_backward = position > 0 ? chunks : chunks - 1;
-    forward_[at] = cost.stages.back().forward.seconds + sends_forward * share * send.seconds +
-                   sends_backward * send.arrival_s;
-    backward_[at] = cost.stages.back().backward.seconds + sends_backward * share * send.seconds +
-                    sends_forward * send.arrival_s;
+    set_seconds(plan, cost.stages.back(), position, send);
   }
-  set_floors(cost, send);
-  cost.seconds = std::max(closed_form(plan, cost.micro_batches, send), cost.floor_s);
+  set_floors(cost, plan, send);
+  cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "stepwright/model/layer_order.h"
+#include "stepwright/simulate/played_pipeline.h"
 #include "stepwright/simulate/pricer.h"
 
 namespace stepwright {
@@ -29,10 +31,18 @@ class PipelinePricer {
     std::vector<std::int64_t> full;
     bool operator==(const Content&) const = default;
   };
+  /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
   struct Chunk {
-    BlockCost forward{}, backward{};
-    double peak_bytes =
-        0;  ///< Largest moment of one micro-batch in this chunk, kept ones included.
+    BlockCost forward{};
+    BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
+    BlockCost weight{};    ///< Of a cut one the rest.
+    double forward_peak_bytes = 0;
+    double backward_peak_bytes = 0;
+    double weight_peak_bytes = 0;
+
+    /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
+    void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
+    void add_weight(const SplitCost& split, double count, double after_bytes);
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
@@ -40,18 +50,17 @@ class PipelinePricer {
   void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                   const Content& content) const;
   void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
-                std::int64_t which) const;
-  [[nodiscard]] double activations(const Plan& plan, std::int64_t position) const;
-  [[nodiscard]] double in_flight(const Plan& plan, std::int64_t position, std::int64_t chunk) const;
-  void set_floors(PipelineCost& cost, const Send& send) const;
-  [[nodiscard]] double closed_form(const Plan& plan, std::int64_t micro_batches,
-                                   const Send& send) const;
-  [[nodiscard]] double steady(std::int64_t micro_batches, double hop) const;
-  [[nodiscard]] double pace(double slowest_stage) const;
+                const Place& place) const;
+  [[nodiscard]] double activations(const Plan& plan, std::int64_t position);
+  [[nodiscard]] double waiting_bytes(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest) const;
+  void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
+                   const Send& send);
+  void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
+  [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
-  std::vector<std::int32_t> class_of_layer_;
-  std::size_t classes_ = 0;
+  LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<Content> contents_;  ///< Per chunk of the model.
   std::vector<Chunk> chunks_;      ///< Of the position at hand.
@@ -60,6 +69,10 @@ class PipelinePricer {
   std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
   std::vector<double> first_backward_floor_;
+  std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
+  bool cut_ = false;                  ///< Whether the schedule at hand cuts backwards.
+  TurnSeconds turn_seconds_;
+  PlayedPipeline played_;
 };
 
 }  // namespace stepwright

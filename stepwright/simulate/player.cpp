@@ -12,7 +12,7 @@ constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }
 
 }  // namespace
 
-Player::Player(const Part& part)
+Player::Player(const StageScore& part)
     : score_(*part.score),
       tracks_(part.tracks),
       schedule_(part.schedule),

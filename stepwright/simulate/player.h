@@ -51,7 +51,7 @@ struct Account {
 inline constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
 
 /// What a player plays. All of it must outlive the player.
-struct Part {
+struct StageScore {
   const Score* score = nullptr;
   std::span<const Track> tracks;  ///< Of the stage's sequences.
   std::span<const Slot> schedule;
@@ -65,7 +65,7 @@ struct Part {
 /// cores, so the product would count it twice). Messages are not slowed by computation.
 class Player {
  public:
-  explicit Player(const Part& part);
+  explicit Player(const StageScore& part);
 
   /// Plays all that happens at `next_s`: what is due ends, what can start starts.
   void settle(std::vector<Notice>& notices);

@@ -215,7 +215,7 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   const double all = data.last_reduce.seconds + data.reduce.seconds;
   const double slowed =
       slow_down(stage.backward, {data.last_reduce.seconds, data.last_reduce.link}, contention);
-  const double share = 1.0 / data.buckets;
+  const double share = 1.0 / data.pieces;
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
 }
 

@@ -44,6 +44,7 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
              .dtype = s.storage,
              .shape = {.rows = s.tokens * heads, .columns = s.model->head_dim},
              .name = kQkNorm.name,
+             .purpose = Purpose::kHeadNorm,
              .parameter = e.out.parameter(kQkNorm.name)},
             {qkv, e.parameters}, {normed, stats});
   e.kept.set(Keep::kQkNormed, qkv);
@@ -58,6 +59,7 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
              .dtype = s.storage,
              .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim},
              .name = kQkNorm.name,
+             .purpose = Purpose::kHeadNorm,
              .parameter = e.out.parameter(kQkNorm.name)},
             {d_qkv, e.kept.get(Keep::kQkNormed), e.kept.get(Keep::kQkStatistics), e.parameters},
             {d_qkv, e.gradients});

@@ -1,6 +1,9 @@
 #include "stepwright/step/block_list.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "stepwright/step/split_backward.h"
 
 namespace stepwright {
 namespace {
@@ -27,22 +30,28 @@ TemplateId TemplateStore::add(Template piece) {
   return static_cast<TemplateId>(templates_.size() - 1);
 }
 
-Block TemplateStore::add(BlockPair pair) {
+Block TemplateStore::add(BlockPair pair, bool split) {
   Block block;
   block.size = unit_size(pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
-  block.backward = add(std::move(pair.backward));
+  if (!split) {
+    block.backward = add(std::move(pair.backward));
+    return block;
+  }
+  SplitBackward parts = split_backward(pair.backward);
+  block.backward = add(std::move(parts.data));
+  block.weight = add(std::move(parts.weight));
   return block;
 }
 
 Block TemplateStore::embedding() {
-  Block block = add(build_embedding(s_));
+  Block block = add(build_embedding(s_), false);
   block.unit = kEmbeddingUnit;
   return block;
 }
 
 Block TemplateStore::head(bool own_table) {
-  Block block = add(build_head(s_, own_table));
+  Block block = add(build_head(s_, own_table), false);
   block.unit = kHeadUnit;
   return block;
 }
@@ -52,7 +61,7 @@ Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
   const auto key = std::make_pair(which, recompute);
   auto found = layers_.find(key);
   if (found == layers_.end()) {
-    found = layers_.emplace(key, add(build_layer(s_, which, recompute))).first;
+    found = layers_.emplace(key, add(build_layer(s_, which, recompute), split_)).first;
   }
   Block block = found->second;
   block.layer = static_cast<std::int32_t>(index);
@@ -99,7 +108,7 @@ TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
 
 std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
                                            const Progress& progress) {
-  const bool postponed = first && plan_.overlap.parameters && sharding_.gathers_after_step();
+  const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
   const TemplateId which = store_.gather(sharding_, block.size, postponed);
   if (which < 0) return -1;
@@ -150,11 +159,35 @@ Sequence SequenceWriter::forward(bool first) {
   return sequence;
 }
 
+bool SequenceWriter::splits() const {
+  return std::ranges::any_of(chunk_.blocks, [](const Block& block) { return block.weight >= 0; });
+}
+
+/// Whether the reductions that end a step stand in a sequence that is the last of its kind.
+bool SequenceWriter::ends_step(bool last) const {
+  return last && sharding_.reduces_last_backward() && reduces_in_buckets(plan_);
+}
+
+/// Adds a block whose gradients the item at `progress` has completed to the reductions.
+void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& block,
+                             const Progress& progress, bool last) {
+  const bool ends = ends_step(last);
+  if (!sharding_.reduces_each_backward() && !ends) return;
+  bucket.units.push_back(block.size);
+  bucket.ids.push_back(block.unit);
+  bucket.elements += block.size.dense + block.size.expert;
+  bucket.after = progress.source;
+  const TemplateId which = sequence.items[static_cast<std::size_t>(progress.source)].which;
+  const std::int32_t output = gradient_output(store_.templates(), which);
+  if (output >= 0) bucket.sources.push_back({progress.source, output});
+  if (fills_bucket(bucket.elements, plan_.gradient_bucket)) {
+    append_reduction(sequence, bucket, ends);
+  }
+}
+
 Sequence SequenceWriter::backward(bool last) {
-  Sequence sequence{.direction = Direction::kBackward, .chunk = chunk_.index, .items = {}};
-  const bool leaves = sharding_.reduces_each_backward();
-  const bool ends =
-      last && sharding_.reduces_last_backward() && (leaves || plan_.overlap.gradients);
+  const Direction direction = splits() ? Direction::kDataGradient : Direction::kBackward;
+  Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
   if (chunk_.sends) {
@@ -164,17 +197,23 @@ Sequence SequenceWriter::backward(bool last) {
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
     append_block(sequence, {block->backward, block->layer, {}, {}, {block->unit}}, gather,
                  progress);
-    if (!leaves && !ends) continue;
-    bucket.units.push_back(block->size);
-    bucket.ids.push_back(block->unit);
-    bucket.elements += block->size.dense + block->size.expert;
-    bucket.after = progress.source;
-    const std::int32_t output = gradient_output(store_.templates(), block->backward);
-    if (output >= 0) bucket.sources.push_back({progress.source, output});
-    if (bucket.elements >= plan_.gradient_bucket) append_reduction(sequence, bucket, ends);
+    if (block->weight < 0) collect(sequence, bucket, *block, progress, last);
   }
-  append_reduction(sequence, bucket, ends);
+  append_reduction(sequence, bucket, ends_step(last));
   if (chunk_.receives) append_send(sequence, Direction::kBackward, progress.source);
+  return sequence;
+}
+
+Sequence SequenceWriter::weight_gradients(bool last) {
+  Sequence sequence{.direction = Direction::kWeightGradient, .chunk = chunk_.index, .items = {}};
+  Progress progress;
+  Bucket bucket;
+  for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
+    if (block->weight < 0) continue;
+    append_block(sequence, {block->weight, block->layer, {}, {}, {block->unit}}, -1, progress);
+    collect(sequence, bucket, *block, progress, last);
+  }
+  append_reduction(sequence, bucket, ends_step(last));
   return sequence;
 }
 

@@ -8,10 +8,11 @@
 
 namespace stepwright {
 
-/// One block of a chunk: its two templates and its parameters.
+/// One block of a chunk: its templates and its parameters.
 struct Block {
   TemplateId forward = -1;
-  TemplateId backward = -1;
+  TemplateId backward = -1;  ///< Of a split backward the data gradients' part.
+  TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< As in `Item::units`.
   UnitSize size;
@@ -20,7 +21,9 @@ struct Block {
 /// The templates of a program, each stored once.
 class TemplateStore {
  public:
-  explicit TemplateStore(const Setting& setting) : s_(setting) {}
+  /// `split`: backwards of layers are cut in two; those of the embedding, which has no data
+  /// gradients, and of the head, whose logits are too large to wait, are not.
+  TemplateStore(const Setting& setting, bool split) : s_(setting), split_(split) {}
 
   Block embedding();
   Block head(bool own_table);
@@ -37,8 +40,9 @@ class TemplateStore {
   std::vector<Template> take() { return std::move(templates_); }
 
  private:
-  Block add(BlockPair pair);
+  Block add(BlockPair pair, bool split);
   const Setting& s_;
+  bool split_;
   std::vector<Template> templates_;
   std::map<std::pair<LayerClass, RecomputeKind>, Block> layers_;
   std::map<std::pair<bool, Direction>, TemplateId> messages_;
@@ -46,8 +50,8 @@ class TemplateStore {
   std::map<std::vector<std::int64_t>, TemplateId> reductions_;
 };
 
-/// Writes the sequences of one chunk: forward and backward, each with the data-parallel messages
-/// that run beside it.
+/// Writes the sequences of one chunk: forward, backward and, where backwards are split, weight
+/// gradients, each with the data-parallel messages that run beside it.
 class SequenceWriter {
  public:
   /// The chunk to write, and whether others come before and after it in the model.
@@ -65,6 +69,9 @@ class SequenceWriter {
   [[nodiscard]] Sequence forward(bool first);
   /// `last`: of the step, with the reductions that end it.
   [[nodiscard]] Sequence backward(bool last);
+  [[nodiscard]] Sequence weight_gradients(bool last);
+  /// Whether the chunk has weight gradients in a sequence of their own.
+  [[nodiscard]] bool splits() const;
 
  private:
   struct Bucket {
@@ -84,6 +91,9 @@ class SequenceWriter {
   void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
   void append_send(Sequence& sequence, Direction direction, std::int32_t source);
   void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
+  void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
+               bool last);
+  [[nodiscard]] bool ends_step(bool last) const;
 
   TemplateStore& store_;
   const ShardingBuilder& sharding_;

@@ -3,16 +3,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
-#include "stepwright/step/schedule.h"
+#include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
 namespace {
-
-/// Layers recomputed in full under `every: n` are the chunk's 0th, nth, 2nth.
-RecomputeKind layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
-  if (recompute.kind != RecomputeKind::kEvery) return recompute.kind;
-  return within_chunk % recompute.every == 0 ? RecomputeKind::kFull : RecomputeKind::kNone;
-}
 
 class ProgramBuilder {
  public:
@@ -22,7 +16,8 @@ class ProgramBuilder {
         grid_(plan),
         setting_(make_setting(job, plan)),
         sharding_(setting_, plan, grid_, job.optimizer),
-        store_(setting_),
+        store_(setting_, splits_backward(plan.schedule)),
+        placement_(placement_of(plan)),
         layers_(chunk_layers(job, plan)) {}
 
   StepProgram build() {
@@ -32,6 +27,7 @@ class ProgramBuilder {
           grid_.size(static_cast<GroupKind>(kind));
     }
     program.ranks = grid_.ranks();
+    program.placement = placement_;
     program.micro_batches = micro_batches(job_, plan_);
     program.imbalance = job_.model.experts ? job_.imbalance : 1.0;
     program.even_routing = job_.routing == Routing::kBalanced && routes_evenly(setting_);
@@ -43,24 +39,23 @@ class ProgramBuilder {
   }
 
  private:
-  [[nodiscard]] std::int64_t chunks() const { return plan_.schedule.chunks; }
   [[nodiscard]] std::int64_t stages() const { return plan_.parallel.pipeline; }
   /// Tied tables lie on two stages, each with its own copy.
   [[nodiscard]] bool split_table() const { return job_.model.tied && stages() > 1; }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
-    const std::int64_t which = chunk * stages() + stage.position;
-    const std::int64_t count = chunks() * stages();
+    const Place place{stage.position, chunk};
+    const std::int64_t which = placement_.model_chunk(place);
     std::int64_t layer = 0;
     for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
     std::vector<Block> blocks;
-    if (which == 0) blocks.push_back(embedding());
+    if (placement_.holds_embedding(place)) blocks.push_back(embedding());
     std::vector<std::int64_t> held;
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
       blocks.push_back(store_.layer(layer, layer_recompute(plan_.recompute, i)));
       held.push_back(layer);
     }
-    if (which == count - 1) blocks.push_back(store_.head(split_table()));
+    if (placement_.holds_head(place)) blocks.push_back(store_.head(split_table()));
     stage.chunks.push_back(std::move(held));
     return blocks;
   }
@@ -76,40 +71,41 @@ class ProgramBuilder {
     return static_cast<std::int32_t>(stage.sequences.size() - 1);
   }
 
+  /// A chunk's sequences: its parts that begin or end the step have messages of their own.
   struct ChunkSequences {
-    std::int32_t forward_first, forward, backward, backward_last;
+    std::int32_t forward_first, forward, backward, backward_last, weight, weight_last;
   };
 
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
     for (const Block& block : blocks) size += block.size;
-    const std::int64_t which = chunk * stages() + stage.position;
+    const Place place{stage.position, chunk};
     SequenceWriter writer(store_, sharding_, plan_,
                           {.blocks = blocks,
                            .index = static_cast<std::int32_t>(chunk),
-                           .receives = which > 0,
-                           .sends = which + 1 < chunks() * stages()});
-    const bool postponed = plan_.overlap.parameters && sharding_.gathers_after_step();
+                           .receives = placement_.previous(place).has_value(),
+                           .sends = placement_.next(place).has_value()});
+    const bool postponed = refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward = postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
+    const bool ends = sharding_.reduces_last_backward() && several;
     made.backward_last = append(stage, writer.backward(true));
-    made.backward = sharding_.reduces_last_backward() && several
-                        ? append(stage, writer.backward(false))
-                        : made.backward_last;
+    made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
+    if (!writer.splits()) return made;
+    made.weight_last = append(stage, writer.weight_gradients(true));
+    made.weight = ends ? append(stage, writer.weight_gradients(false)) : made.weight_last;
     return made;
   }
 
   Sequence update_sequence(const Stage& stage, const UnitSize& size) {
-    const bool first = stage.position == 0;
-    const bool last = stage.position + 1 == stages();
+    const bool first = placement_.holds_embedding(stage.position);
+    const bool last = placement_.holds_head(stage.position);
     ShardingBuilder::Update what{.stage = size};
     if (split_table() && (first || last)) {
       what.tied_table = setting_.vocabulary * job_.model.hidden;
     }
-    what.reduce_last = !sharding_.reduces_each_backward() && !plan_.overlap.gradients;
-    what.gather = !plan_.overlap.parameters;
     what.loss = last;
     what.experts = job_.model.experts.has_value();
     Sequence sequence{.direction = Direction::kUpdate, .chunk = 0, .items = {}};
@@ -122,7 +118,7 @@ class ProgramBuilder {
     stage.position = static_cast<std::int32_t>(position);
     UnitSize size;
     std::vector<ChunkSequences> made;
-    for (std::int64_t chunk = 0; chunk < chunks(); ++chunk) {
+    for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
       made.push_back(add_chunk(stage, chunk, size));
     }
     schedule(stage, made);
@@ -136,16 +132,34 @@ class ProgramBuilder {
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     const std::int64_t count = micro_batches(job_, plan_);
-    const auto turns = pipeline_schedule(plan_.schedule, stages(), stage.position, count);
-    stage.schedule.reserve(turns.size() + 1);
-    for (const Turn& turn : turns) {
-      const ChunkSequences& chunk = made[static_cast<std::size_t>(turn.chunk)];
-      const bool forward = turn.direction == Direction::kForward;
-      std::int32_t which = forward ? chunk.forward : chunk.backward;
-      if (forward && turn.micro_batch == 0) which = chunk.forward_first;
-      if (!forward && turn.micro_batch + 1 == count) which = chunk.backward_last;
-      stage.schedule.push_back({which, turn.micro_batch});
+    const std::vector<Part> parts =
+        parts_of(pipeline_schedule(plan_.schedule, stages(), stage.position, count));
+    std::vector<ChunkEnds> ends;
+    for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
+      ends.push_back(chunk_ends(parts, chunk));
     }
+    stage.schedule.reserve(parts.size() + 1);
+    for (std::int32_t i = 0; i < std::ssize(parts); ++i) {
+      const Part& part = parts[static_cast<std::size_t>(i)];
+      const auto chunk = static_cast<std::size_t>(part.chunk);
+      stage.schedule.push_back({sequence_of(made[chunk], ends[chunk], part, i), part.micro_batch});
+    }
+  }
+
+  /// The sequence that a position's i-th part runs.
+  static std::int32_t sequence_of(const ChunkSequences& chunk, const ChunkEnds& ends,
+                                  const Part& part, std::int32_t i) {
+    switch (part.direction) {
+      case Direction::kForward:
+        return i == ends.first_forward ? chunk.forward_first : chunk.forward;
+      case Direction::kBackward:
+      case Direction::kDataGradient:
+        return i == ends.last_backward ? chunk.backward_last : chunk.backward;
+      case Direction::kWeightGradient:
+        return i == ends.last_weight ? chunk.weight_last : chunk.weight;
+      case Direction::kUpdate: break;
+    }
+    return -1;
   }
 
   const Job& job_;
@@ -154,6 +168,7 @@ class ProgramBuilder {
   Setting setting_;
   ShardingBuilder sharding_;
   TemplateStore store_;
+  Placement placement_;
   std::vector<std::int64_t> layers_;
   Block embedding_;
 };

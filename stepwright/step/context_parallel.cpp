@@ -5,7 +5,7 @@ namespace stepwright {
 namespace {
 
 Operator context_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
-                         std::int64_t elements) {
+                         std::int64_t elements, Purpose purpose = Purpose::kPlain) {
   return {.kind = kind,
           .phase = phase,
           .stream = message_stream(e.s, Scheme::kContext),
@@ -13,7 +13,8 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, std::str
           .group = GroupKind::kContext,
           .dtype = e.s.storage,
           .payload_elements = elements,
-          .name = name};
+          .name = name,
+          .purpose = purpose};
 }
 
 TensorId buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
@@ -37,24 +38,31 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, std::s
   return to;
 }
 
-TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase,
-                  std::string_view name) {
-  const TensorId to = buffer(e, name, to_sheet.rows, to_sheet.columns);
-  e.out.add(
-      context_message(e, OperatorKind::kAllToAll, phase, name, to_sheet.rows * to_sheet.columns),
-      {from}, {to});
+/// The core's output, or its gradient, between heads layout and rows of tokens.
+TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase) {
+  const TensorId to = buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
+  e.out.add(context_message(e, OperatorKind::kAllToAll, phase, "context.out",
+                            to_sheet.rows * to_sheet.columns, Purpose::kAttentionOut),
+            {from}, {to});
   return to;
 }
 
 /// The three exchanges of queries, keys and values, one message each, into or out of heads layout.
 TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
   const Setting& s = e.s;
-  const std::int64_t widths[] = {s.heads() * s.model->head_dim, s.kv_heads() * s.model->head_dim,
-                                 s.kv_heads() * s.model->value_dim()};
-  const std::string_view names[] = {"context.queries", "context.keys", "context.values"};
-  for (int i = 0; i < 3; ++i) {
-    e.out.add(context_message(e, OperatorKind::kAllToAll, phase, names[i], s.tokens * widths[i]),
-              {from}, {to});
+  const struct {
+    std::string_view name;
+    Purpose purpose;
+    std::int64_t width;
+  } messages[] = {
+      {"context.queries", Purpose::kQueries, s.heads() * s.model->head_dim},
+      {"context.keys", Purpose::kKeys, s.kv_heads() * s.model->head_dim},
+      {"context.values", Purpose::kValues, s.kv_heads() * s.model->value_dim()},
+  };
+  for (const auto& m : messages) {
+    e.out.add(
+        context_message(e, OperatorKind::kAllToAll, phase, m.name, s.tokens * m.width, m.purpose),
+        {from}, {to});
   }
   return to;
 }
@@ -190,16 +198,14 @@ TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window) {
   e.kept.set(Keep::kHeadsQkv, heads_qkv);
   const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, window));
   e.kept.set(Keep::kHeadsOut, heads_out);
-  return exchange(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward,
-                  "context.out");
+  return exchange_out(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward);
 }
 
 TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();
-  const TensorId d_heads =
-      exchange(e, d_out, {s.tokens * s.context, width / s.context}, phase, "context.out");
+  const TensorId d_heads = exchange_out(e, d_out, {s.tokens * s.context, width / s.context}, phase);
   const TensorId d_heads_qkv =
       local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv), e.kept.get(Keep::kHeadsOut),
                                ulysses_shape(s, window));

@@ -47,7 +47,7 @@ struct ExpertMessage {
   std::int64_t elements = 0;
   std::string_view name;
   DType dtype = DType::kBf16;
-  bool routed = true;
+  Purpose purpose = Purpose::kPlain;  ///< Of routed rows: which way they go.
 };
 
 /// `counts`: how many rows go where; -1 where all ranks have as many.
@@ -58,9 +58,10 @@ void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
              .scheme = Scheme::kExpert,
              .group = m.group,
              .dtype = m.dtype,
-             .routed = m.routed,
+             .routed = m.purpose != Purpose::kPlain,
              .payload_elements = m.elements,
-             .name = m.name},
+             .name = m.name,
+             .purpose = m.purpose},
             from, {to});
 }
 
@@ -71,6 +72,7 @@ struct Reorder {
   Phase phase{};
   std::int64_t rows = 0;
   std::string_view name;
+  Purpose purpose{};
   TensorId where = -1;  ///< The top k of each row, or the counts.
   Carried from;
   Carried to;
@@ -82,7 +84,8 @@ Carried reorder(Emit& e, const Reorder& r) {
              .dtype = e.s.storage,
              .routed = true,
              .shape = {.rows = r.rows, .columns = e.s.model->hidden},
-             .name = r.name},
+             .name = r.name,
+             .purpose = r.purpose},
             {r.from.rows, r.where, r.from.weights}, {r.to.rows, r.to.weights});
   return r.to;
 }
@@ -104,6 +107,9 @@ std::int64_t columns_of(const Emit& e, const Journey& j) {
   return j.weights ? 1 : e.s.model->hidden;
 }
 DType type_of(const Emit& e, const Journey& j) { return j.weights ? e.s.exact : e.s.storage; }
+Purpose way_of(const Journey& j) {
+  return j.outwards ? Purpose::kToExperts : Purpose::kFromExperts;
+}
 
 TensorId travelling(Emit& e, const Journey& j, std::int64_t rows) {
   if (j.weights) return routed_weights_tensor(e, rows);
@@ -122,7 +128,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const Journey& j) {
   if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->hidden);
   send(e,
        {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.name,
-        type_of(e, j)},
+        type_of(e, j), way_of(j)},
        {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
   return there;
 }
@@ -137,7 +143,7 @@ TensorId across_tensor(Emit& e, TensorId here, const Journey& j) {
   const TensorId there = travelling(e, j, j.outwards ? all : rows);
   send(e,
        {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
-        GroupKind::kExpertTensor, all * columns_of(e, j), j.name, type_of(e, j)},
+        GroupKind::kExpertTensor, all * columns_of(e, j), j.name, type_of(e, j), way_of(j)},
        {here, token_counts(e)}, there);
   return there;
 }
@@ -162,8 +168,7 @@ struct Whole {
 };
 
 TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
-  send(e,
-       {w.kind, phase, GroupKind::kExpertModel, w.elements, w.name, e.out.at(w.from).dtype, false},
+  send(e, {w.kind, phase, GroupKind::kExpertModel, w.elements, w.name, e.out.at(w.from).dtype},
        {w.from}, w.to);
   return w.to;
 }
@@ -188,6 +193,7 @@ Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
               m.phase,
               computed,
               "experts.sort",
+              Purpose::kSortArrived,
               gathered_indices(e),
               {.rows = rows},
               {.rows = sorted}});
@@ -207,6 +213,7 @@ TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
               m.phase,
               routed_rows(s).computed,
               "experts.unsort",
+              Purpose::kUnsortArrived,
               gathered_indices(e),
               {computed, m.weigh},
               {.rows = sums}});
@@ -227,6 +234,7 @@ TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
               m.phase,
               count.computed,
               "experts.unsort",
+              Purpose::kUnsortArrived,
               token_counts(e),
               {computed, m.weigh},
               {.rows = unsorted}});
@@ -283,6 +291,7 @@ Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
                        m.phase,
                        count.copies,
                        "experts.permute",
+                       Purpose::kOwnCopies,
                        indices(e),
                        {own.rows, beside},
                        permuted});
@@ -295,6 +304,7 @@ Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
               m.phase,
               count.computed,
               "experts.sort",
+              Purpose::kSortArrived,
               token_counts(e),
               {.rows = arrived.rows},
               {.rows = sorted}});
@@ -330,7 +340,7 @@ Carried combine(Emit& e, const Carried& computed, const Movement& m) {
   Carried own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
   if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
-                     "experts.unpermute", indices(e), back, own});
+                     "experts.unpermute", Purpose::kOwnCopies, indices(e), back, own});
 }
 
 }  // namespace stepwright

@@ -69,7 +69,8 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
           .dtype = e.s.storage,
           .routed = travels(e.s),
           .shape = {.rows = rows, .columns = e.s.model->hidden},
-          .name = "experts.probabilities_gradient"};
+          .name = "experts.probabilities_gradient",
+          .purpose = Purpose::kGateGradient};
 }
 
 /// Gradient of the routed path: of its rows, and of the gate weights.
@@ -111,7 +112,8 @@ Operator gating(const Emit& e, Phase phase) {
           .phase = phase,
           .dtype = e.s.storage,
           .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-          .name = "shared.gate"};
+          .name = "shared.gate",
+          .purpose = Purpose::kSharedGate};
 }
 
 TensorId shared_experts(Emit& e, TensorId normed) {

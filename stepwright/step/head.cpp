@@ -29,12 +29,14 @@ TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t
                        .extents = {e.s.tokens, width, 1}});
 }
 
-Operator loss_pass(const Emit& e, Phase phase, std::string_view name) {
+Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
+                   Purpose purpose = Purpose::kPlain) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
           .dtype = e.s.exact,
           .shape = {.rows = e.s.tokens, .columns = loss_width(e.s)},
-          .name = name};
+          .name = name,
+          .purpose = purpose};
 }
 
 TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
@@ -62,7 +64,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = 
 void cross_entropy(Emit& e, TensorId logits) {
   const bool fused = e.s.kernels.fused_cross_entropy;
   const TensorId maximum = per_token(e, "maximum", 1);
-  e.out.add(loss_pass(e, e.forward, "loss.maximum"), {logits}, {maximum});
+  e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
   share_loss(e, maximum, "loss.maximum", true);
   const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
   const TensorId sum = fused ? target : per_token(e, "sum", 1);

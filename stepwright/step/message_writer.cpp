@@ -1,13 +1,12 @@
 #include "stepwright/step/message_writer.h"
 
-#include <algorithm>
-
 #include "stepwright/core/divide_up.h"
+#include "stepwright/step/data_messages.h"
 
 namespace stepwright {
 void MessageWriter::message(const GroupMessage& m) {
   if (m.size <= 1 || m.elements <= 0) return;
-  const std::int64_t pieces = std::max<std::int64_t>(1, m.bucket > 0 ? m.elements / m.bucket : 1);
+  const std::int64_t pieces = pieces_of(m.elements, m.bucket);
   const std::int64_t shard = divide_up(divide_up(m.elements, pieces), m.size);
   const bool sharded = m.kind != OperatorKind::kAllReduce;
   const Operator op{.kind = m.kind,
@@ -18,7 +17,8 @@ void MessageWriter::message(const GroupMessage& m) {
                     .dtype = m.dtype,
                     .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
                     .repeats = static_cast<std::int32_t>(pieces),
-                    .name = m.name};
+                    .name = m.name,
+                    .purpose = m.purpose};
   append(op);
 }
 

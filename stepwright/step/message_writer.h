@@ -19,6 +19,7 @@ struct GroupMessage {
   Stream stream = Stream::kCompute;
   std::int64_t bucket = 0;
   std::string_view name;
+  Purpose purpose{};
   Scheme scheme = Scheme::kData;
 };
 

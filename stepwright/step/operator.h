@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "stepwright/collective/wire.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 #include "stepwright/plan/grid.h"
@@ -125,6 +126,41 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kReduce, "reduce"}};
 inline constexpr int kStreams = 8;
 
+/// What an operator is for, where its kind, phase and scheme leave that open. Who runs a program
+/// reads this; names are for people.
+enum class Purpose : std::uint8_t {
+  kPlain,  ///< Kind, phase and scheme say it all.
+  // Messages about model states.
+  kGatherParameters,  ///< Parameters of a block before a use.
+  kGatherUpdated,     ///< Resident parameters after an update of finer shards.
+  kReduceGradients,   ///< Over data parallelism.
+  kReduceReplicated,  ///< Of parameters equal on all tensor ranks, each of which has a part.
+  kReduceTiedTable,   ///< Between the stages that hold a tied table.
+  kShareNorm,         ///< The sum of squares of the gradients.
+  kShareLoss,
+  // Exchanges of sequence parts against head parts (Ulysses).
+  kQueries,
+  kKeys,
+  kValues,
+  kAttentionOut,
+  // Routed rows.
+  kToExperts,      ///< A message from the ranks of tokens to those of their experts.
+  kFromExperts,    ///< The reverse.
+  kOwnCopies,      ///< Rows of this rank to their copies in the order of all experts, and back.
+  kSortArrived,    ///< Rows as they arrived to the order of this rank's experts.
+  kUnsortArrived,  ///< The reverse.
+  kGateGradient,   ///< Of gate weights, from results and their gradients.
+  // Computations.
+  kHeadNorm,      ///< kNorm: of each head of queries and keys.
+  kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
+  kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+};
+
+/// Whether a message is about parameters, gradients or what a step shares at its end.
+constexpr bool is_of_states(Purpose purpose) {
+  return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareLoss;
+}
+
 /// For which kind of parallelism an operator communicates; the traffic ledger adds up by it.
 enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
 inline constexpr Named<Scheme> kSchemeNames[] = {
@@ -191,8 +227,9 @@ struct Operator {
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
   /// all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
-  std::int32_t repeats = 1;    ///< Equal operations issued back to back as one (buckets of a size).
-  std::string_view name{};     ///< Where it stands: "attention.qkv", "mlp.fc1", ...
+  std::int32_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
+  std::string_view name{};   ///< Where it stands, for people: "attention.qkv", "mlp.fc1", ...
+  Purpose purpose = Purpose::kPlain;
   ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
   Slice reads{};               ///< Tensors, into Template::operands.
   Slice writes{};              ///< Tensors, into Template::operands.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright {
@@ -48,6 +49,8 @@ struct LocalParameter {
   bool tensor_replicated = false;  ///< Equal on all tensor ranks.
   bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
                                    ///< the rows (sequence parallelism) or of the heads.
+  bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
+                                   ///< summed over the ranks.
   bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
   std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
@@ -67,9 +70,12 @@ struct Template {
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
   std::vector<TensorId> inputs;  ///< Alive before the first operator, handed over by the neighbour.
-  std::vector<TensorId> outputs;   ///< Handed to the neighbour.
-  std::vector<TensorId> saved;     ///< Forward: kept for the backward template.
-  std::vector<TensorId> restored;  ///< Backward: the forward's `saved`, in the same order.
+  std::vector<TensorId> outputs;  ///< Handed to the neighbour.
+  /// Kept for the next template of the same block and micro-batch: by a forward for its backward,
+  /// by a data gradient for the weight gradient.
+  std::vector<TensorId> saved;
+  /// What the one before saved, in the same order; what is needed again after that is saved again.
+  std::vector<TensorId> restored;
 
   [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {
     return {operands.data() + op.reads.first, static_cast<std::size_t>(op.reads.count)};
@@ -106,10 +112,19 @@ struct Item {
   std::vector<std::int32_t> units;
 };
 
-enum class Direction : std::uint8_t { kForward, kBackward, kUpdate };
-inline constexpr Named<Direction> kDirectionNames[] = {{Direction::kForward, "forward"},
-                                                       {Direction::kBackward, "backward"},
-                                                       {Direction::kUpdate, "update"}};
+enum class Direction : std::uint8_t {
+  kForward,
+  kBackward,  ///< Both gradients.
+  kUpdate,
+  kDataGradient,    ///< The part of a backward that other chunks wait for.
+  kWeightGradient,  ///< The rest of it, at any later time.
+};
+inline constexpr Named<Direction> kDirectionNames[] = {
+    {Direction::kForward, "forward"},
+    {Direction::kBackward, "backward"},
+    {Direction::kUpdate, "update"},
+    {Direction::kDataGradient, "data_gradient"},
+    {Direction::kWeightGradient, "weight_gradient"}};
 
 /// What a stage does for one micro-batch of one chunk in one direction, or at the end of a step. An
 /// update starts when everything before it on the rank has ended, on every stream.
@@ -149,6 +164,7 @@ struct StepProgram {
   std::array<std::int64_t, kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
   std::int64_t micro_batches = 1;
+  Placement placement;     ///< Of the chunks of the model.
   double imbalance = 1.0;  ///< Of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;

@@ -1,9 +1,8 @@
 #include "stepwright/step/setting.h"
 
-#include <algorithm>
-
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/step/data_messages.h"
 
 namespace stepwright {
 namespace {
@@ -20,7 +19,8 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
                        .columns = whole.columns,
                        .copies = whole.copies,
                        .expert = whole.expert,
-                       .tensor_replicated = !whole.expert && whole.split == Split::kReplicated};
+                       .tensor_replicated = !whole.expert && whole.split == Split::kReplicated,
+                       .row_parallel = whole.split == Split::kRow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
   if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);
@@ -40,10 +40,6 @@ std::vector<LocalParameter> localize(const std::vector<Parameter>& whole, const 
   return local;
 }
 
-bool splits(Spread spread, std::int64_t inner, std::int64_t world) {
-  return (spread == Spread::kInner && inner > 1) || (spread == Spread::kGlobal && world > 1);
-}
-
 template <class Predicate>
 std::int64_t sum_where(const std::vector<LocalParameter>& parameters, Predicate holds) {
   std::int64_t sum = 0;
@@ -54,6 +50,10 @@ std::int64_t sum_where(const std::vector<LocalParameter>& parameters, Predicate 
 }
 
 }  // namespace
+
+DType exact_type(DType precision) {
+  return storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+}
 
 Setting make_setting(const Job& job, const Plan& plan) {
   Setting s;
@@ -73,25 +73,22 @@ Setting make_setting(const Job& job, const Plan& plan) {
   s.storage = storage_type(job.precision);
   s.matrix = job.precision;
   s.gradient = plan.accumulate;
-  s.exact = s.storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  s.exact = exact_type(job.precision);
   s.kernels = job.kernels;
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;
-  const Parallel& size = plan.parallel;
-  const std::int64_t world = size.data * size.context;
-  const std::int64_t expert_world = world * size.tensor / (size.expert * size.expert_tensor);
   const Sharding& sharding = plan.sharding;
+  const StateSpread dense = dense_spread(plan);
+  const StateSpread routed = routed_spread(plan);
   if (sharding.optimizer != Spread::kNone) {
-    s.dense_blocks = world;
-    s.expert_blocks = std::max<std::int64_t>(1, expert_world);
+    s.dense_blocks = dense.world;
+    s.expert_blocks = routed.world;
   }
-  s.gather_dense = splits(sharding.parameters, sharding.group, world);
-  s.gather_expert = splits(sharding.parameters, sharding.expert_group, expert_world);
-  s.reduce_dense = splits(sharding.gradients, sharding.group, world);
-  s.reduce_expert = splits(sharding.gradients, sharding.expert_group, expert_world);
-  const bool experts = job.model.experts.has_value();
-  s.gather_expert = s.gather_expert && experts;
-  s.reduce_expert = s.reduce_expert && experts;
+  s.gather_dense = dense.divisor(sharding.parameters) > 1;
+  s.reduce_dense = dense.divisor(sharding.gradients) > 1;
+  if (!job.model.experts) return s;
+  s.gather_expert = routed.divisor(sharding.parameters) > 1;
+  s.reduce_expert = routed.divisor(sharding.gradients) > 1;
   return s;
 }
 

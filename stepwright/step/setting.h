@@ -47,6 +47,8 @@ struct Setting {
 };
 
 Setting make_setting(const Job& job, const Plan& plan);
+/// `Setting::exact` of a job's precision.
+DType exact_type(DType precision);
 
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
 std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
@@ -63,6 +65,7 @@ struct UnitSize {
   std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
 
   UnitSize& operator+=(const UnitSize& other);
+  bool operator==(const UnitSize&) const = default;
 };
 UnitSize unit_size(const std::vector<LocalParameter>& parameters);
 

@@ -2,42 +2,31 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "stepwright/plan/grid.h"
+#include "stepwright/step/data_messages.h"
 #include "stepwright/step/message_writer.h"
 #include "stepwright/step/program.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
 
-/// How a plan spreads the model states of one kind of parameters: group sizes and communicators.
-/// The rules are those of PaRO (2310.06003), table "collectives of every strategy" in
-/// docs/algorithms.md.
-struct StateSpread {
-  std::int64_t inner = 1;  ///< m.
-  std::int64_t world = 1;  ///< n * m.
-  GroupKind inner_group{};
-  GroupKind outer_group{};
-  GroupKind world_group{};
-  [[nodiscard]] std::int64_t outer() const { return world / inner; }
-  /// Ranks over which a state of this spread is divided.
-  [[nodiscard]] std::int64_t divisor(Spread spread) const;
-};
-
-/// Writes the data-parallel messages of one plan as templates.
+/// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
 class ShardingBuilder {
  public:
+  /// `setting` and `plan` have to outlive it.
   ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid, Optimizer optimizer);
 
   /// Parameters are split, so every use needs a gather.
-  [[nodiscard]] bool gathers_each_use() const;
+  [[nodiscard]] bool gathers_each_use() const { return sends(DataMoment::kEachUse); }
   /// The optimizer holds finer shards than the parameters, so each step ends with a gather.
-  [[nodiscard]] bool gathers_after_step() const;
+  [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
   /// Gradients are reduced in every backward.
-  [[nodiscard]] bool reduces_each_backward() const;
+  [[nodiscard]] bool reduces_each_backward() const { return sends(DataMoment::kEachBackward); }
   /// The last backward of a step has reductions of its own.
-  [[nodiscard]] bool reduces_last_backward() const;
+  [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
 
   /// Gather before a block's use. `first_use`: includes what the last step postponed.
   [[nodiscard]] Template gather(const UnitSize& unit, bool first_use) const;
@@ -47,43 +36,31 @@ class ShardingBuilder {
   /// End of the step: what was not overlapped, tied tables, gradient norm, optimizer, gathers.
   struct Update {
     UnitSize stage;
-    std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
-    bool reduce_last = false;     ///< Reductions of the last backward still to do.
-    bool gather = false;          ///< Gathers after the step not postponed.
-    bool loss = false;            ///< The last stage shares the loss.
-    bool experts = false;         ///< The model has experts.
+    std::int64_t tied_table = 0;  ///< As in `StepEnd`, and so the next two.
+    bool loss = false;
+    bool experts = false;
   };
   [[nodiscard]] Template update(const Update& what) const;
 
   [[nodiscard]] States states(const UnitSize& stage) const;
 
  private:
-  /// Which reductions of a strategy: those of every backward, those of the last one, and where.
-  struct Reductions {
-    bool each = false;
-    bool last = false;
-    Stream stream = Stream::kCompute;
-    /// Elements of tables that other blocks hold: in what a backward hands over, and only there.
-    std::int64_t borrowed = 0;
-  };
-  void add_reduction(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
-                     const Reductions& which) const;
-  void add_after_step(MessageWriter& out, const StateSpread& spread, std::int64_t elements,
-                      Stream stream) const;
-  void add_each_use(MessageWriter& out, const StateSpread& spread, std::int64_t elements) const;
-  void add_small_reductions(MessageWriter& out, const Update& what) const;
-  void add_norm(MessageWriter& out, const Update& what) const;
-  void add_optimizer(MessageWriter& out, const Update& what) const;
-  [[nodiscard]] std::int64_t shard(Spread spread, const UnitSize& size) const;
+  using Moments = std::initializer_list<DataMoment>;
+  [[nodiscard]] bool sends(DataMoment moment) const {
+    return !data_messages(plan_.sharding, moment).empty();
+  }
+  /// The messages of `moments` in their order, for blocks of a size: of one kind of parameters.
+  void add(MessageWriter& out, const StateSpread& spread, const UnitSize& size, Moments moments,
+           Stream stream) const;
+  /// Of the dense parameters, then of the routed ones.
+  void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
+  void add_end(MessageWriter& out, const EndMessage& message) const;
 
   const Setting& s_;
-  Sharding sharding_;
-  Overlap overlap_;
-  std::int64_t gradient_bucket_;
-  std::int64_t parameter_bucket_;
+  const Plan& plan_;
   Optimizer optimizer_;
   StateSpread dense_;
-  StateSpread expert_;
+  StateSpread routed_;
   std::array<std::int64_t, kGroupKinds> group_sizes_{};
 };
 

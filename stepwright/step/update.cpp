@@ -1,82 +1,51 @@
 // The end of a step: what sharding leaves to it, the small reductions, the norm and the optimizer.
-#include "stepwright/core/divide_up.h"
+#include "stepwright/step/update.h"
+
 #include "stepwright/step/sharding.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
-/// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms
-/// of heads, tied tables.
-void ShardingBuilder::add_small_reductions(MessageWriter& out, const Update& what) const {
-  const std::int64_t divisor = dense_.divisor(sharding_.gradients);
-  out.message({.kind = OperatorKind::kAllReduce,
-               .group = GroupKind::kTensor,
-               .size = s_.tensor,
-               .elements = divide_up(what.stage.partial, divisor),
-               .dtype = s_.gradient,
-               .phase = Phase::kOptimizer,
-               .name = "gradients.replicated",
-               .scheme = Scheme::kTensor});
-  out.message({.kind = OperatorKind::kAllReduce,
-               .group = GroupKind::kEmbedding,
-               .size = what.tied_table > 0 ? 2 : 1,
-               .elements = divide_up(what.tied_table, divisor),
-               .dtype = s_.gradient,
-               .phase = Phase::kOptimizer,
-               .name = "gradients.tied_table",
-               .scheme = Scheme::kPipeline});
+
+Operator norm_operator(std::int64_t elements, DType gradient) {
+  return {.kind = OperatorKind::kNormSquare,
+          .phase = Phase::kOptimizer,
+          .dtype = gradient,
+          .shape = {.rows = elements},
+          .name = "gradient_norm"};
 }
 
-void ShardingBuilder::add_norm(MessageWriter& out, const Update& what) const {
-  out.compute({.kind = OperatorKind::kNormSquare,
-               .phase = Phase::kOptimizer,
-               .dtype = s_.gradient,
-               .shape = {.rows = shard(sharding_.optimizer, what.stage)},
-               .name = "gradient_norm"});
-  for (const GroupKind group : {GroupKind::kNorm, GroupKind::kExpertNorm}) {
-    if (group == GroupKind::kExpertNorm && !what.experts) continue;
-    out.message({.kind = OperatorKind::kAllReduce,
-                 .group = group,
-                 .size = group_sizes_[static_cast<std::size_t>(group)],
-                 .elements = 1,
-                 .dtype = s_.exact,
-                 .phase = Phase::kOptimizer,
-                 .name = "gradient_norm",
-                 .scheme = Scheme::kControl});
-  }
+Operator optimizer_operator(std::int64_t elements, Optimizer optimizer, DType storage,
+                            DType gradient) {
+  return {.kind = OperatorKind::kOptimizer,
+          .phase = Phase::kOptimizer,
+          .dtype = storage,
+          .shape = {.rows = elements, .inner = optimizer_bytes(optimizer, storage, gradient)},
+          .name = "optimizer"};
 }
 
-void ShardingBuilder::add_optimizer(MessageWriter& out, const Update& what) const {
-  out.compute({.kind = OperatorKind::kOptimizer,
+void ShardingBuilder::add_end(MessageWriter& out, const EndMessage& message) const {
+  out.message({.kind = OperatorKind::kAllReduce,
+               .group = message.group,
+               .size = group_sizes_[static_cast<std::size_t>(message.group)],
+               .elements = message.elements,
+               .dtype = message.type,
                .phase = Phase::kOptimizer,
-               .dtype = s_.storage,
-               .shape = {.rows = shard(sharding_.optimizer, what.stage),
-                         .inner = optimizer_bytes(optimizer_, s_.storage, s_.gradient)},
-               .name = "optimizer"});
+               .name = message.name,
+               .purpose = message.purpose,
+               .scheme = message.scheme});
 }
 
 Template ShardingBuilder::update(const Update& what) const {
   MessageWriter out("update");
-  if (what.reduce_last) {
-    add_reduction(out, dense_, what.stage.dense, {.last = true});
-    add_reduction(out, expert_, what.stage.expert, {.last = true});
-  }
-  add_small_reductions(out, what);
-  add_norm(out, what);
-  if (what.loss) {
-    out.message({.kind = OperatorKind::kAllReduce,
-                 .group = GroupKind::kDataContext,
-                 .size = dense_.world,
-                 .elements = 2,
-                 .dtype = s_.exact,
-                 .phase = Phase::kOptimizer,
-                 .name = "loss",
-                 .scheme = Scheme::kControl});
-  }
-  add_optimizer(out, what);
-  if (what.gather) {
-    add_after_step(out, dense_, what.stage.dense, Stream::kCompute);
-    add_after_step(out, expert_, what.stage.expert, Stream::kCompute);
-  }
+  if (!reduces_in_buckets(plan_))
+    add(out, what.stage, {DataMoment::kLastBackward}, Stream::kCompute);
+  const StepEnd end{what.stage.partial, what.tied_table, what.loss, what.experts};
+  for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
+  const std::int64_t own = shard_elements(plan_, plan_.sharding.optimizer, what.stage);
+  out.compute(norm_operator(own, s_.gradient));
+  for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
+  out.compute(optimizer_operator(own, optimizer_, s_.storage, s_.gradient));
+  if (!refreshes_in_blocks(plan_)) add(out, what.stage, {DataMoment::kAfterStep}, Stream::kCompute);
   return std::move(out.builder.piece());
 }
 

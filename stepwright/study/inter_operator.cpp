@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "stepwright/core/error.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/block_costs.h"
 #include "stepwright/simulate/pricer.h"
@@ -89,10 +90,8 @@ class InterOperatorSearch {
       return pair.forward.seconds + pair.backward.seconds;
     };
     std::vector<double> seconds;
-    for (std::int64_t i = 0; i < job_.model.layers; ++i) {
-      const LayerClass which = job_.model.layer_class(i);
-      const auto layer = std::ranges::find(blocks.layers, which, &BlockCosts::Layer::which);
-      seconds.push_back(both(layer->costs[kind]));
+    for (const std::size_t which : layer_order(job_.model).class_of) {
+      seconds.push_back(both(blocks.layers[which].costs[kind]));
     }
     plan.layers =
         cut_layers(seconds, plan.parallel.pipeline, both(blocks.embedding), both(blocks.head));

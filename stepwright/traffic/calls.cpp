@@ -1,5 +1,7 @@
 #include "stepwright/traffic/calls.h"
 
+#include <map>
+
 namespace stepwright {
 
 namespace {
@@ -28,6 +30,23 @@ std::int64_t partners(const StepProgram& program, const Stage& stage, const Oper
   return program.group_sizes[static_cast<std::size_t>(op.group)];
 }
 
+/// How often a rank of the stage sends what `op` of a template sends, by receiving position.
+std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const Stage& stage,
+                                               TemplateId which, const Operator& op) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const Slot& slot : stage.schedule) {
+    const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
+    const Place own{stage.position, sequence.chunk};
+    for (const Item& item : sequence.items) {
+      if (item.which != which) continue;
+      const auto other = op.phase == Phase::kForward ? program.placement.next(own)
+                                                     : program.placement.previous(own);
+      if (other) counts[other->position] += op.repeats;
+    }
+  }
+  return counts;
+}
+
 void set_carrier(Call& call, const Grid& grid, const Carriers& carriers) {
   const Operator& op = *call.op;
   const Algorithm named = algorithm_of(carriers.collectives, op.scheme);
@@ -49,9 +68,17 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const
       if (!is_communication(op.kind)) continue;
       const std::int64_t size = partners(program, stage, op);
       if (size <= 1) continue;
-      set_carrier(
-          calls.emplace_back(Call{.op = &op, .count = runs[i] * op.repeats, .group_size = size}),
-          grid, carriers);
+      std::map<std::int64_t, std::int64_t> counts;
+      if (op.kind == OperatorKind::kSend) {
+        counts = receivers(program, stage, static_cast<TemplateId>(i), op);
+      } else {
+        counts[-1] = runs[i] * op.repeats;
+      }
+      for (const auto& [to, count] : counts) {
+        Call& call =
+            calls.emplace_back(Call{.op = &op, .count = count, .group_size = size, .to = to});
+        set_carrier(call, grid, carriers);
+      }
     }
   }
   return calls;

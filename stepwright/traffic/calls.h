@@ -20,7 +20,8 @@ struct Carriers {
 struct Call {
   const Operator* op = nullptr;  ///< Of the program, which outlives the call.
   std::int64_t count = 0;
-  std::int64_t group_size = 1;                ///< 2 for transfers between pipeline neighbours.
+  std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
+  std::int64_t to = -1;         ///< Of a send: the pipeline position that receives it.
   Algorithm algorithm = Algorithm::kLibrary;  ///< Covers the operation and suits the group.
   GroupForm form;                             ///< Of the group; known where it is not the library.
 };

@@ -98,7 +98,7 @@ class TrafficMatrix::Collector {
     const Extents& group = grid_.shape(op.group).extents;
     switch (op.kind) {
       case OperatorKind::kReceive: return;
-      case OperatorKind::kSend: return add_transfer(op.stream, bytes);
+      case OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
       case OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
       default: break;
     }
@@ -118,21 +118,18 @@ class TrafficMatrix::Collector {
   [[nodiscard]] std::vector<Flow> flows() const {
     std::vector<Flow> result;
     for (const auto& [key, bytes] : flows_) {
-      const auto& [reach, group, algorithm, collective, tiers] = key;
-      result.push_back({reach, group, {algorithm, collective, tiers}, bytes});
+      const auto& [reach, group, to, algorithm, collective, tiers] = key;
+      result.push_back({reach, group, to, {algorithm, collective, tiers}, bytes});
     }
     return result;
   }
 
  private:
-  using Key = std::tuple<Reach, Extents, Algorithm, Collective, std::vector<std::int32_t>>;
+  using Key =
+      std::tuple<Reach, Extents, std::int64_t, Algorithm, Collective, std::vector<std::int32_t>>;
 
-  void add(Reach reach, const Extents& group, double bytes) {
-    flows_[{reach, group, Algorithm::kLibrary, Collective{}, {}}] += bytes;
-  }
-
-  void add_transfer(Stream stream, double bytes) {
-    add(stream == Stream::kPipelineBackward ? Reach::kPreviousStage : Reach::kNextStage, {}, bytes);
+  void add(Reach reach, const Extents& group, double bytes, std::int64_t to = -1) {
+    flows_[{reach, group, to, Algorithm::kLibrary, Collective{}, {}}] += bytes;
   }
 
   /// The share along the rail of what a rank sends in all: (n-1)/n of an m-th of the buffer of
@@ -160,7 +157,7 @@ class TrafficMatrix::Collector {
     const std::vector<std::int32_t> tiers = {
         static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
         static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
-    flows_[{Reach::kAsScheduled, group, call.algorithm, collective_of(call.op->kind), tiers}] +=
+    flows_[{Reach::kAsScheduled, group, -1, call.algorithm, collective_of(call.op->kind), tiers}] +=
         static_cast<double>(call.count * call.op->payload_bytes());
   }
 
@@ -196,14 +193,13 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const Coordinate
                            std::vector<Edge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
-    const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage % stages);
+    const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage);
     edges.push_back({to, flow.bytes});
   };
   switch (flow.reach) {
     case Reach::kNextInGroup: edges.push_back({next_in(flow.group, from), flow.bytes}); break;
     case Reach::kOtherEnd: send_to_stage(stages - 1 - at.pipeline); break;
-    case Reach::kNextStage: send_to_stage(at.pipeline + 1); break;
-    case Reach::kPreviousStage: send_to_stage(at.pipeline + stages - 1); break;
+    case Reach::kNeighbour: send_to_stage(flow.to); break;
     case Reach::kAsScheduled: append_scheduled(flow, from, edges); break;
     case Reach::kEachOfGroup: {
       const double part = flow.bytes / static_cast<double>(flow.group.size() - 1);

@@ -39,14 +39,14 @@ class TrafficMatrix {
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    kOtherEnd,  ///< From the first pipeline position to the last and back.
-    kNextStage,
-    kPreviousStage,
+    kOtherEnd,   ///< From the first pipeline position to the last and back.
+    kNeighbour,  ///< The rank at the same place of another pipeline position.
     kAsScheduled,
   };
   struct Flow {
     Reach reach{};
     Extents group;
+    std::int64_t to = -1;   ///< The position of a neighbour.
     ScheduleSpec schedule;  ///< Of `kAsScheduled`.
     double bytes = 0;       ///< That one rank of the stage sends; as scheduled: of all payloads.
   };

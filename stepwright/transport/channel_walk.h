@@ -32,6 +32,7 @@ struct RunContext {
 /// come before the waits of its step are over; only the sum follows them.
 class ChannelWalk {
  public:
+  /// Of a channel of the schedule; `run` and `staging` outlive this.
   ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
 
   /// Throws what the transport throws, and `Error{kRuntime}` when another channel has failed.

@@ -9,12 +9,14 @@ namespace stepwright {
 struct Bfloat16 {
   std::uint16_t bits;
 
+  /// NaN stays NaN; too large becomes infinite.
   static Bfloat16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(is_nan ? 0x7fc0U : rounded)};
   }
+  /// Exact.
   [[nodiscard]] float value() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
   }
@@ -25,6 +27,7 @@ struct Bfloat16 {
 struct Float16 {
   std::uint16_t bits;
 
+  /// NaN stays NaN; too large becomes infinite.
   static Float16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (wide >> 16U) & 0x8000U;
@@ -40,6 +43,7 @@ struct Float16 {
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(sign | (is_nan ? 0x7e00U : finite))};
   }
+  /// Exact.
   [[nodiscard]] float value() const {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13U;

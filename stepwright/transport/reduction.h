@@ -32,6 +32,7 @@ struct Reduction {
 /// Bytes of an element.
 std::int64_t element_bytes(ElementType type);
 
+/// Whether it has fractions: averages and factors need that.
 bool is_floating(ElementType type);
 
 /// `target[i]` = `incoming[i]` with `own[i]`. All of equal length, a multiple of the element;

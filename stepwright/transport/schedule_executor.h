@@ -25,6 +25,7 @@ struct ExecutionLimits {
 /// Beside the schedule's scratch it holds at most `in_flight` messages for each channel that adds.
 class ScheduleExecutor {
  public:
+  /// Starts threads with the first run that needs them.
   explicit ScheduleExecutor(ExecutionLimits limits = {});
 
   /// Returns when the rank's part is over. Throws the first failure of a channel, after all of them

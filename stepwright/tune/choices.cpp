@@ -21,7 +21,7 @@ constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
 
 void add_block_choice(BlockTable& table, const Job& job, Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
-  plan.sharding = {Spread::kNone, Spread::kNone, Spread::kGlobal, 1, 1};
+  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
   plan = canonical(plan, job);
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap,
                      plan.collectives};
@@ -240,7 +240,7 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
       for (const std::int64_t chunks : chunked ? space.chunks : one) {
         for (const auto& layers : space.layers) {
           plan.micro_batch = micro_batch;
-          plan.schedule = {kind, chunks};
+          plan.schedule = {.kind = kind, .chunks = chunks};
           plan.layers = layers;
           const auto rule = broken_rule(job, plan);
           if (rule && *rule <= kLastStageRule) {

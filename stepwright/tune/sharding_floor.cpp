@@ -16,11 +16,11 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   return static_cast<std::uint32_t>(kinds.size() - 1);
 }
 
-StageCost position_of(std::int64_t dense, std::int64_t expert, std::int64_t units) {
+/// A position of one parameter.
+StageCost of_one(UnitSize size) {
   StageCost position;
-  position.size.dense = dense;
-  position.size.expert = expert;
-  position.units = units;
+  position.size = size;
+  position.units = 1;
   return position;
 }
 
@@ -30,8 +30,8 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   const auto [entry, fresh] = tables_.try_emplace(grid.data);
   ShardingTable& table = entry->second;
   if (!fresh) return table;
-  const StageCost dense = position_of(1, 0, 1);
-  const StageCost expert = position_of(0, 1, 1);
+  const StageCost dense = of_one({.dense = 1});
+  const StageCost expert = of_one({.expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
@@ -54,12 +54,12 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
 }
 
 const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const Plan& grid,
-                                                       const StageCost& stage) {
+                                                       const StageCost& stage, bool routed) {
   const auto [entry, fresh] = times_.try_emplace(side);
   std::vector<ShardingTimes>& list = entry->second;
   if (!fresh) return list;
   list.resize(side.kinds->size());
-  if (side.elements == 0) return list;
+  if ((routed ? stage.size.expert : stage.size.dense) == 0) return list;
   std::map<std::pair<std::int64_t, std::int64_t>, Layouts> layouts;
   Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -67,7 +67,9 @@ const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const P
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = group_layouts(job_.cluster, Grid(plan));
-    const DataCost cost = message_cost(cost_, job_, plan, known->second, stage);
+    DataCost cost;
+    add_messages(cost, cost_, job_, plan, known->second, stage,
+                 routed ? routed_spread(plan) : dense_spread(plan));
     list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds, cost.reduce.floor_s};
   }
   return list;
@@ -81,18 +83,15 @@ ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const StageCos
   const ShardingTable& table = this->table(grid);
   const Plan plan = grid_plan(job_, grid.parallel, grid.order);
   const Parallel& size = grid.parallel;
-  const Side dense{grid.order,
-                   {size.tensor, size.context, size.data, size.pipeline},
-                   stage.size.dense,
-                   stage.units,
-                   table.dense};
-  const Side expert{grid.order,
+  const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, stage.units,
+                            stage.routed_units};
+  const Side dense{
+      grid.order, {size.tensor, size.context, size.data, size.pipeline}, position, table.dense};
+  const Side routed{grid.order,
                     {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
-                    stage.size.expert,
-                    stage.units,
+                    position,
                     table.expert};
-  return {&times(dense, plan, position_of(stage.size.dense, 0, stage.units)),
-          &times(expert, plan, position_of(0, stage.size.expert, stage.units))};
+  return {&times(dense, plan, stage, false), &times(routed, plan, stage, true)};
 }
 
 }  // namespace stepwright

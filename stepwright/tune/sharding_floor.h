@@ -78,18 +78,19 @@ class ShardingFloor {
   void trim();
 
  private:
-  /// One side of a grid: its axes in order, parameters and blocks of a position, kinds.
+  /// One side of a grid: its axes in order, a position, kinds. Dense and routed gradients of a
+  /// block share buckets, so that a side depends on both.
   struct Side {
     RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    std::int64_t elements;
-    std::int64_t units;
+    /// Dense, routed and borrowed elements of the position, its blocks, those with routed ones.
+    std::array<std::int64_t, 5> position;
     const ShardingKinds* kinds;
     auto operator<=>(const Side&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
   const std::vector<ShardingTimes>& times(const Side& side, const Plan& grid,
-                                          const StageCost& stage);
+                                          const StageCost& stage, bool routed);
 
   const Job& job_;
   const CostModel& cost_;

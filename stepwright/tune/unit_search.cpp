@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/simulate/block_costs.h"
 #include "stepwright/simulate/block_store.h"
+#include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
 namespace {
@@ -18,21 +19,19 @@ struct BlockWork {
   Work floors;   ///< Never above what the simulator takes.
 };
 
-Work work_of(const BlockCosts& blocks, std::size_t recompute, double BlockCost::* part) {
-  const auto both = [&](const BlockPairCost& cost) {
-    return cost.forward.*part + cost.backward.*part;
-  };
+Work work_of(const BlockCosts& blocks, std::size_t recompute, bool cut, double BlockCost::* part) {
   Work work;
   for (const BlockCosts::Layer& layer : blocks.layers) {
-    work.layer_s[recompute].push_back(both(layer.costs[recompute]));
+    work.layer_s[recompute].push_back(layer.costs[recompute].forward.*part +
+                                      layer.backward(recompute, cut).*part);
   }
-  work.head_s = both(blocks.head);
+  work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
   return work;
 }
 
-BlockWork block_work(const BlockCosts& blocks, std::size_t recompute) {
-  return {work_of(blocks, recompute, &BlockCost::seconds),
-          work_of(blocks, recompute, &BlockCost::floor_s)};
+BlockWork block_work(const BlockCosts& blocks, std::size_t recompute, bool cut) {
+  return {work_of(blocks, recompute, cut, &BlockCost::seconds),
+          work_of(blocks, recompute, cut, &BlockCost::floor_s)};
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     return stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
   };
   const BlockCosts* costs = nullptr;
-  std::array<std::optional<BlockWork>, 3> works;
+  std::array<std::array<std::optional<BlockWork>, 3>, 2> works;  // by whether backwards are cut
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
@@ -104,16 +103,18 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
       visit(stages);
       continue;
     }
-    if (choice.recompute.kind == RecomputeKind::kEvery || !works[recompute]) {
+    const bool cut = splits_backward(choice.schedule);
+    std::optional<BlockWork>& work = works[cut ? 1 : 0][recompute];
+    if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
       costs = blocks(stages, unit.micro_batch);
-      if (costs != nullptr) works[recompute] = block_work(*costs, recompute);
+      if (costs != nullptr) work = block_work(*costs, recompute, cut);
     }
     stages.costs = costs;
     if (costs == nullptr) {
       stages.unsupported = &unsupported_;
     } else {
-      stages.floor = {floor_of(works[recompute]->seconds, choice).price_s,
-                      floor_of(works[recompute]->floors, choice).simulated_s};
+      stages.floor = {floor_of(work->seconds, choice).price_s,
+                      floor_of(work->floors, choice).simulated_s};
     }
     visit(stages);
   }

@@ -16,6 +16,22 @@
 
 namespace stepwright {
 
+// The search of one part of the space. Of all plans of a unit it keeps the `keep` least by key
+//
+//     price.seconds          where price.memory_bytes <= capacity, or
+//     price.memory_bytes     when looking for the least memory,
+//
+// and drops a part of the unit as soon as a floor of that key is above the worst one kept:
+//
+//     pipeline before it is composed    stage_floor(work of its blocks)            (work_floor.h)
+//     composed, before its shardings    pipeline.seconds; memory_floor_bytes
+//     one sharding of it                pipeline.seconds + m (slowest - base), where slowest is the
+//                                       longest forward and backward of a position with the
+//                                       messages of its parameters and gradients laid beside or
+//                                       after them, base without (sharding_floor.h)
+//
+// with m micro-batches. For all that is dropped it keeps the least bound of the simulated time.
+
 /// Bounds and prices add the same terms in different orders: what floors give up for it.
 inline constexpr double kPriceRounding = 1e-9;
 

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "stepwright/model/layer_order.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/schedule_forms.h"
 
 namespace stepwright {
 namespace {
@@ -192,16 +196,11 @@ const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {
 }
 
 LayerCounts::LayerCounts(const Architecture& model) {
-  std::vector<std::size_t> class_of;
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    const LayerClass which = model.layer_class(i);
-    const auto found = std::find(classes_.begin(), classes_.end(), which);
-    class_of.push_back(static_cast<std::size_t>(found - classes_.begin()));
-    if (found == classes_.end()) classes_.push_back(which);
-  }
+  LayerOrder order = layer_order(model);
+  classes_ = std::move(order.classes);
   before_.assign(classes_.size(), {0.0});
   for (std::size_t k = 0; k < classes_.size(); ++k) {
-    for (const std::size_t which : class_of) {
+    for (const std::size_t which : order.class_of) {
       before_[k].push_back(before_[k].back() + (which == k ? 1 : 0));
     }
   }
@@ -218,50 +217,36 @@ double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
   return sum;
 }
 
-namespace {
-
-/// The even split of layers into the chunks of a pipeline (`even_share`).
-struct EvenSplit {
-  std::int64_t share = 0;
-  std::int64_t surplus = 0;
-  std::int64_t first = 0;  ///< The chunk that gets the first surplus layer.
-
-  EvenSplit(std::int64_t layers, std::int64_t chunks)
-      : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
-  /// The first layer of a chunk.
-  [[nodiscard]] std::int64_t start(std::int64_t chunk) const {
-    return chunk * share + std::clamp<std::int64_t>(chunk - first, 0, surplus);
-  }
-};
-
-}  // namespace
-
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches) {
   const std::vector<double>& each = work.layer_s[recompute_index(choice.recompute.kind)];
-  const std::int64_t chunks = choice.schedule.chunks;
   const auto m = static_cast<double>(micro_batches);
-  const auto v = static_cast<double>(chunks);
+  const auto v = static_cast<double>(choice.schedule.chunks);
   const double all = layers.sum(each, 0, layers.layers()) + work.head_s;
   double slowest = all / static_cast<double>(pipeline);
+  // A schedule that is played may fill and drain with less than whole passes.
+  const bool closed = has_closed_form(choice.schedule.kind);
   StageFloor floor{.price_s = 0, .simulated_s = m * slowest};
   if (choice.layers.empty()) {
-    const EvenSplit split(layers.layers(), pipeline * chunks);
-    const std::int64_t last = pipeline - 1;
-    const std::int64_t fullest = (split.first + split.surplus - 1) % pipeline;
-    for (const std::int64_t position : {last, split.surplus > 0 ? fullest : last}) {
-      double own = position + 1 == pipeline ? work.head_s : 0;
-      for (std::int64_t k = position; k < pipeline * chunks; k += pipeline) {
-        own += layers.sum(each, split.start(k), split.start(k + 1));
+    const Placement placement = placement_of(choice.schedule, pipeline);
+    const LayerSplit split(layers.layers(), placement.model_chunks());
+    const std::int64_t last = placement.holder(placement.model_chunks() - 1).position;
+    const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
+    const std::int64_t full = placement.holder(fullest).position;
+    for (const std::int64_t position : {last, split.surplus > 0 ? full : last}) {
+      double own = position == last ? work.head_s : 0;
+      for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+        const std::int64_t chunk = placement.model_chunk({position, i});
+        own += layers.sum(each, split.start(chunk), split.start(chunk + 1));
       }
       slowest = std::max(slowest, own);
       // It starts when a micro-batch has come through a chunk of each position before it, and its
       // last backward has as far to go.
-      floor.simulated_s =
-          std::max(floor.simulated_s, m * own + layers.sum(each, 0, split.start(position)));
+      const double ends_s = closed ? layers.sum(each, 0, split.start(position)) : 0;
+      floor.simulated_s = std::max(floor.simulated_s, m * own + ends_s);
     }
   }
-  floor.price_s = slowest * (m - 1 / v) + all / v;
+  floor.price_s = closed ? slowest * (m - 1 / v) + all / v : m * slowest;
   return floor;
 }
 

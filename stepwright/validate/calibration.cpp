@@ -12,10 +12,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/cost/device_defaults.h"
-#include "stepwright/fit/law_fit.h"
+#include "stepwright/fit/operators/law_fit.h"
 #include "stepwright/validate/robust_fit.h"
-#include "stepwright/validate/row_prediction.h"
-#include "stepwright/validate/run_row.h"
+#include "stepwright/validate/rows/row_prediction.h"
+#include "stepwright/validate/rows/run_row.h"
 #include "stepwright/validate/validation.h"
 
 namespace stepwright {
@@ -158,7 +158,8 @@ class Calibrator {
     const Device device = built_in_device(out_.device);
     const TrainingConditions& built_in = built_in_conditions();
     entries_ = {
-        .device = conditions_of(built_in, device.name, device_defaults(device).generation),
+        .device =
+            conditions_of(built_in, device.name, name_of(kGenerationNames, generation_of(device))),
         .framework = conditions_of(built_in, Framework{.name = out_.framework, .version = ""})};
     entries_.device.device = out_.device;
     entries_.framework.framework = out_.framework;

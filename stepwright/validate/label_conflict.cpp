@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <regex>
 #include <string>
+#include <string_view>
 
-#include "stepwright/validate/words.h"
+#include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {
@@ -20,10 +20,22 @@ std::optional<int> recomputed(const std::string& remark) {
   return std::nullopt;
 }
 
-/// "A100-SXM" of "A100-SXM-80GB".
-std::string without_capacity(const std::string& gpu) {
-  static const std::regex kCapacity(R"([-_ ]*\d+ ?GB?$)", std::regex::icase);
-  return std::regex_replace(gpu, kCapacity, "");
+/// "A100-SXM" of "A100-SXM-80GB" or "A100-SXM 80g"; other names as they are.
+std::string_view without_capacity(std::string_view gpu) {
+  std::string_view name = gpu;
+  const auto drop_last = [&name](std::string_view letters) {
+    const bool found = !name.empty() && letters.find(name.back()) != std::string_view::npos;
+    if (found) name.remove_suffix(1);
+    return found;
+  };
+  drop_last("bB");
+  if (!drop_last("gG")) return gpu;
+  drop_last(" ");
+  constexpr std::string_view kDigits = "0123456789";
+  if (!drop_last(kDigits)) return gpu;
+  while (drop_last(kDigits)) continue;
+  while (drop_last("-_ ")) continue;
+  return name;
 }
 
 /// Everything that two rows of one configuration have in common.
@@ -34,9 +46,13 @@ std::string configuration(const RunRow& row) {
                            row.chunks, row.context, row.expert}) {
     text += fmt::format("{} ", size.value_or(-1));
   }
-  for (const std::string& word : {without_capacity(row.gpu), row.framework, row.model, row.moe,
-                                  row.precision, row.sequence_parallel, row.sharding, row.notes}) {
-    text += word + '\n';
+  for (const std::string_view word :
+       {without_capacity(row.gpu), std::string_view(row.framework), std::string_view(row.model),
+        std::string_view(row.moe), std::string_view(row.precision),
+        std::string_view(row.sequence_parallel), std::string_view(row.sharding),
+        std::string_view(row.notes)}) {
+    text += word;
+    text += '\n';
   }
   return recomputed(row.recompute) ? text : text + row.recompute;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/validate/run_row.h"
+#include "stepwright/validate/rows/run_row.h"
 
 namespace stepwright {
 

@@ -9,10 +9,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/validate/label_conflict.h"
-#include "stepwright/validate/memory_row.h"
-#include "stepwright/validate/row_cluster.h"
-#include "stepwright/validate/row_prediction.h"
-#include "stepwright/validate/sample_rows.h"
+#include "stepwright/validate/rows/memory_row.h"
+#include "stepwright/validate/rows/row_cluster.h"
+#include "stepwright/validate/rows/row_prediction.h"
+#include "stepwright/validate/rows/sample_rows.h"
 
 namespace stepwright {
 namespace {
@@ -208,12 +208,6 @@ void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) 
 }
 
 }  // namespace
-
-std::string_view RowResult::largest_term() const {
-  const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto largest = std::ranges::max_element(terms, by_value);
-  return largest == terms.end() ? std::string_view{} : largest->first;
-}
 
 TableKind table_kind(const CsvTable& table) {
   std::string kinds;

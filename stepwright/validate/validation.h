@@ -13,7 +13,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
 #include "stepwright/validate/error_table.h"
-#include "stepwright/validate/run_row.h"
+#include "stepwright/validate/rows/row_outcome.h"
 
 namespace stepwright {
 
@@ -36,28 +36,8 @@ inline constexpr Named<TableKind> kTableKindNames[] = {
 /// each kind, when it is none.
 TableKind table_kind(const CsvTable& table);
 
-/// One row that was predicted.
-struct RowResult {
-  std::string id;
-  double predicted = 0;  ///< Seconds; bytes of memory.
-  double measured = 0;
-  double error = 0;  ///< predicted / measured - 1.
-  /// What the prediction consists of: seconds by term ("compute", "bubble", ...), bytes by kind.
-  std::vector<std::pair<std::string_view, double>> terms;
-  std::vector<std::string> notes;
-  std::vector<std::string> groups;  ///< One word for each of `error_groups`.
-  [[nodiscard]] std::string_view largest_term() const;
-};
-
 /// By what the errors of a kind of table are grouped: "source", "device", ...
 std::span<const std::string_view> error_groups(TableKind kind);
-
-/// What came of one row: results, one for each of its measurements, or why there is none.
-struct RowOutcome {
-  std::vector<RowResult> results;
-  std::optional<Skipped> skipped;
-  std::vector<Skipped> left_out;  ///< Measurements of the row that are not used.
-};
 
 /// Rows that were skipped for one reason.
 struct SkippedRows {

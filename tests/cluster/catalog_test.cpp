@@ -94,8 +94,11 @@ TEST(Catalog, DescribesADgxH100) {
   EXPECT_EQ(cluster.device.peak_flops.at(DType::kBf16), 989.4e12);
   EXPECT_EQ(cluster.nic_of_device, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   ASSERT_EQ(cluster.levels.size(), 2U);
-  EXPECT_EQ(cluster.levels[0],
-            (Level{.name = "nvlink", .size = 8, .uplink_bytes_per_s = 450e9, .latency_s = 2.5e-6}));
+  EXPECT_EQ(cluster.levels[0], (Level{.name = "nvlink",
+                                      .size = 8,
+                                      .uplink_bytes_per_s = 450e9,
+                                      .latency_s = 2.5e-6,
+                                      .links = Links::kNvlink}));
   EXPECT_EQ(cluster.levels[1], (Level{.name = "network",
                                       .size = 32,
                                       .uplink_bytes_per_s = 400e9,

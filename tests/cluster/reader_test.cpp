@@ -87,6 +87,28 @@ TEST(ReadCluster, SwapsTheDeviceOfAProfile) {
   EXPECT_EQ(cluster.device, built_in_cluster("dgx-h200", 1)->device);
 }
 
+TEST(ReadCluster, ADeviceOfOtherPeaksStatesItsGenerationAnew) {
+  const std::string profile = "profile: dgx-h100\nnodes: 1\n";
+  EXPECT_EQ(read(profile).device.generation, Generation::kH100);
+  EXPECT_EQ(read(profile + "device: {memory: 90e9}\n").device.generation, Generation::kH100);
+  EXPECT_EQ(read(profile + "device: {peak: {bf16: 312e12}}\n").device.generation, std::nullopt);
+  EXPECT_EQ(read(profile + "device: {peak: {bf16: 1e12}, generation: B200}\n").device.generation,
+            Generation::kB200);
+}
+
+TEST(ReadCluster, ALevelCalledNvlinkHasNvlinksUnlessItSaysOtherwise) {
+  const auto links = [](const std::string& level) {
+    const Cluster cluster =
+        read("profile: dgx-h100\nnodes: 1\nlevels: [{" + level + ", size: 8, bandwidth: 1e9}]\n");
+    EXPECT_EQ(read(inline_cluster(cluster).dump()), cluster);
+    return cluster.levels.front().links;
+  };
+  EXPECT_EQ(links("name: nvlink"), Links::kNvlink);
+  EXPECT_EQ(links("name: pcie"), Links::kOther);
+  EXPECT_EQ(links("name: nvlink, links: other"), Links::kOther);
+  EXPECT_EQ(links("name: scale-up, links: nvlink"), Links::kNvlink);
+}
+
 TEST(ReadCluster, CountsDevicesInsteadOfNodes) {
   EXPECT_EQ(read("profile: dgx-h100\ndevices: 32"), *built_in_cluster("dgx-h100", 4));
   EXPECT_EQ(read("profile: gb200-nvl72\ndevices: 72"), *built_in_cluster("gb200-nvl72", 1));

@@ -118,7 +118,8 @@ TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
                      .size = 4,
                      .uplink_bytes_per_s = 300e9,
                      .latency_s = 2.5e-6,
-                     .mesh = true}};
+                     .mesh = true,
+                     .links = Links::kNvlink}};
   const auto bytes_s = [&](Collective collective, std::int64_t ranks) {
     return message(collective, kGibi, {ranks, 1}, round_constants(), cluster).seconds -
            message(collective, 1e-9, {ranks, 1}, round_constants(), cluster).seconds;

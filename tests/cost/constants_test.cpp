@@ -29,18 +29,22 @@ TEST(Constants, AreAllInTheDocument) {
   }
 }
 
-TEST(Constants, DevicesBelongToTheGenerationOfTheirPeak) {
-  EXPECT_EQ(device_defaults(with_peak(125e12)).generation, "V100");
-  EXPECT_EQ(device_defaults(with_peak(312e12)).generation, "A100");
-  EXPECT_EQ(device_defaults(with_peak(756e12)).generation, "H100");
-  EXPECT_EQ(device_defaults(with_peak(989.4e12)).generation, "H100");
-  EXPECT_EQ(device_defaults(with_peak(2500e12)).generation, "B200");
+TEST(Constants, ADeviceHasThoseOfTheGenerationThatItStates) {
+  Device device = with_peak(312e12);
+  device.generation = Generation::kB200;
+  EXPECT_EQ(device_defaults(device).generation, Generation::kB200);
+  device.generation = Generation::kOther;
+  EXPECT_EQ(device_defaults(device).generation, Generation::kOther);
 }
 
-TEST(Constants, AnyOtherDeviceIsPricedByTheGenericOnes) {
-  EXPECT_EQ(device_defaults(with_peak(1307e12)).generation, "other device");
-  EXPECT_EQ(device_defaults(with_peak(149.7e12)).generation, "other device");
-  EXPECT_EQ(device_defaults(other_job().cluster.device).generation, "other device");
+TEST(Constants, ADeviceThatStatesNoGenerationHasThoseOfItsPeak) {
+  EXPECT_EQ(device_defaults(with_peak(125e12)).generation, Generation::kV100);
+  EXPECT_EQ(device_defaults(with_peak(312e12)).generation, Generation::kA100);
+  EXPECT_EQ(device_defaults(with_peak(756e12)).generation, Generation::kH100);
+  EXPECT_EQ(device_defaults(with_peak(989.4e12)).generation, Generation::kH100);
+  EXPECT_EQ(device_defaults(with_peak(2500e12)).generation, Generation::kB200);
+  EXPECT_EQ(device_defaults(with_peak(1307e12)).generation, Generation::kOther);
+  EXPECT_EQ(device_defaults(other_job().cluster.device).generation, Generation::kOther);
   EXPECT_EQ(sixteen_bit_flops(other_job().cluster.device), 10e12);
 }
 

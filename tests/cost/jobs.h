@@ -12,13 +12,16 @@ inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
   cluster.devices_per_node = 8;
   cluster.nics_per_node = 8;
   cluster.nic_bytes_per_s = nic;
-  cluster.levels = {
-      {.name = "nvlink", .size = 8, .uplink_bytes_per_s = nvlink, .latency_s = 2.5e-6},
-      {.name = "network",
-       .size = 8 * nodes,
-       .uplink_bytes_per_s = 8 * nic,
-       .latency_s = 5e-6,
-       .network = true}};
+  cluster.levels = {{.name = "nvlink",
+                     .size = 8,
+                     .uplink_bytes_per_s = nvlink,
+                     .latency_s = 2.5e-6,
+                     .links = Links::kNvlink},
+                    {.name = "network",
+                     .size = 8 * nodes,
+                     .uplink_bytes_per_s = 8 * nic,
+                     .latency_s = 5e-6,
+                     .network = true}};
   return job;
 }
 

@@ -1,5 +1,7 @@
 """tools/check_includes.py accepts what points down and refuses what does not."""
 
+import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -8,6 +10,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/check_includes.py"
+
+
+def arrows() -> dict[str, str]:
+    """Room -> rooms below it, as the script has them."""
+    spec = importlib.util.spec_from_file_location("check_includes", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.BELOW
+
+
+def design() -> dict[str, str]:
+    """Room -> rooms that it may use, as docs/design.md has them."""
+    text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| `(\w+)/` \|.*\| ([^|]*) \|$", text, re.MULTILINE))
 
 
 def check(files: dict[str, str]) -> tuple[int, str]:
@@ -37,6 +53,17 @@ class Includes(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_rooms_are_the_folders(self):
+        folders = {path.parent.name for path in (ROOT / "stepwright").glob("*/CMakeLists.txt")}
+        self.assertEqual(set(arrows()), folders)
+
+    def test_the_design_names_the_same_rooms_and_arrows(self):
+        said = design() | {"cli": arrows()["cli"]}  # "all"
+        self.assertEqual(
+            {room: set(re.findall(r"\w+", uses)) for room, uses in said.items()},
+            {room: set(below.split()) for room, below in arrows().items()},
+        )
+
     def test_refuses_an_upward_include(self):
         text = '#include "stepwright/core/error.h"\n#include "stepwright/plan/plan.h"\n'
         self.refuses("model/model.h", text, ":2: model/ may not use plan/")
@@ -50,7 +77,7 @@ class Includes(unittest.TestCase):
         self.accepts("simulate/a.cpp", '#include "stepwright/core/error.h"\n')
 
     def test_accepts_every_room_in_the_cli(self):
-        rooms = ("core", "tune", "lab", "sample", "report", "interleave", "memory", "logs")
+        rooms = ("core", "tune", "lab", "sample", "export", "memory", "logs")
         self.accepts("cli/a.cpp", "".join(f'#include "stepwright/{room}/a.h"\n' for room in rooms))
 
     def test_refuses_an_include_relative_to_the_file(self):

@@ -59,17 +59,17 @@ Plan any_plan(const Job& job, std::mt19937& random) {
                    .expert = job.model.experts ? one_of(random, degrees) : 1,
                    .data = one_of(random, degrees)};
   plan.micro_batch = one_of<std::int64_t>(random, {1, 2});
-  plan.schedule.kind = one_of<ScheduleKind>(
-      random,
-      {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
+  plan.schedule.kind =
+      one_of<ScheduleKind>(random, {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
+                                    ScheduleKind::kInterleaved, ScheduleKind::kZeroBubbleH1});
   if (plan.schedule.kind == ScheduleKind::kInterleaved) plan.schedule.chunks = 2;
   plan.sharding = one_of(random, paro_strategies());
   plan.sharding.group = one_of(random, degrees);
   plan.sharding.expert_group = one_of(random, degrees);
-  plan.recompute = one_of<Recompute>(random, {{RecomputeKind::kNone, 1},
-                                              {RecomputeKind::kSelective, 1},
-                                              {RecomputeKind::kFull, 1},
-                                              {RecomputeKind::kEvery, 2}});
+  plan.recompute = one_of<Recompute>(random, {{.kind = RecomputeKind::kNone},
+                                              {.kind = RecomputeKind::kSelective},
+                                              {.kind = RecomputeKind::kFull},
+                                              {.kind = RecomputeKind::kEvery, .every = 2}});
   plan.sequence_parallel = flip(random);
   plan.tensor_input = flip(random) ? TensorInput::kKeep : TensorInput::kRegather;
   plan.context_kind = one_of<ContextKind>(

@@ -1,6 +1,7 @@
 #include "tests/memory/unrolled.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -40,12 +41,13 @@ class Heap {
   double peak_ = 0;
 };
 
+constexpr std::int32_t kAnyUnit = -9;
+
 class Unroller {
  public:
   explicit Unroller(const StepProgram& program) : program_(program) {}
 
   void run(const Sequence& sequence, std::int32_t micro_batch) {
-    auto& kept = kept_[{sequence.chunk, micro_batch}];
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
@@ -53,7 +55,9 @@ class Unroller {
       for (std::size_t later = at; later < count; ++later) {
         if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
       }
-      run_item(sequence, at, kept);
+      const std::vector<std::int32_t>& units = sequence.items[at].units;
+      const std::int32_t unit = units.empty() ? kAnyUnit : units.front();
+      run_item(sequence, at, kept_[{sequence.chunk, micro_batch, unit}]);
     }
     while (!held_.empty()) release_held(held_.begin()->first);
     for (const auto& outputs : made_) {
@@ -215,7 +219,8 @@ class Unroller {
   Heap heap_;
   std::vector<Buffers> made_;                ///< Per item: outputs that nobody took yet.
   std::map<Stream, std::vector<int>> held_;  ///< Inputs of the last item of an overlapping stream.
-  std::map<std::pair<std::int32_t, std::int32_t>, Kept> kept_;
+  /// By chunk, micro-batch and block.
+  std::map<std::array<std::int32_t, 3>, Kept> kept_;
   Unrolled found_;
 };
 

@@ -6,7 +6,7 @@ namespace stepwright {
 namespace {
 
 void interleave(Plan& plan, std::int64_t chunks) {
-  plan.schedule = {ScheduleKind::kInterleaved, chunks};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
 }
 
 std::vector<Break> grid_breaks() {
@@ -129,7 +129,13 @@ std::vector<Break> layer_breaks() {
          interleave(plan, 2);
        },
        "an interleaved schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
-       "with chunks 1"}};
+       "with chunks 1"},
+      {Rule::kZeroBubbleNeedsPipeline, false,
+       [](Job&, Plan& plan) {
+         plan.parallel = {.data = 16};
+         plan.schedule = {ScheduleKind::kZeroBubbleH1, 1};
+       },
+       "a zero-bubble schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
 }
 
 std::vector<Break> batch_breaks() {
@@ -225,7 +231,7 @@ std::vector<Break> state_breaks() {
        },
        "expert_group 2, and small has no experts; nearest legal: expert group 1"},
       {Rule::kRecomputeEvery, false,
-       [](Job&, Plan& plan) { plan.recompute = {RecomputeKind::kEvery, 0}; },
+       [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
       {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
        "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},

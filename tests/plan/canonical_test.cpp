@@ -75,10 +75,12 @@ TEST(Canonical, AnExplicitEvenSplitIsEven) {
 
 TEST(Canonical, RecomputingEveryLayerIsFull) {
   Plan plan = data_plan();
-  plan.recompute = {RecomputeKind::kEvery, 1};
-  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{RecomputeKind::kFull, 1}));
-  plan.recompute = {RecomputeKind::kEvery, 100};
-  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{RecomputeKind::kEvery, 8}));
+  plan.recompute = {.kind = RecomputeKind::kEvery, .every = 1};
+  EXPECT_EQ(canonical(plan, small_job()).recompute,
+            (Recompute{.kind = RecomputeKind::kFull, .every = 1}));
+  plan.recompute = {.kind = RecomputeKind::kEvery, .every = 100};
+  EXPECT_EQ(canonical(plan, small_job()).recompute,
+            (Recompute{.kind = RecomputeKind::kEvery, .every = 8}));
 }
 
 TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {

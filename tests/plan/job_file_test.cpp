@@ -109,7 +109,8 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
   EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeGroup));
   EXPECT_THAT(space.expert_group, ElementsAre(kNodeGroup));
-  EXPECT_THAT(space.recompute, ElementsAre(Recompute{}, Recompute{RecomputeKind::kEvery, 2}));
+  EXPECT_THAT(space.recompute,
+              ElementsAre(Recompute{}, Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_THAT(space.sequence_parallel, ElementsAre(true, false));
   EXPECT_THAT(space.accumulate, ElementsAre(DType::kFp32, DType::kBf16));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(10'000'000));
@@ -175,7 +176,7 @@ layers: [10, 22]
   EXPECT_THAT(space.sharding_group, ElementsAre(kNodeGroup));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(1'000'000));
   EXPECT_THAT(space.micro_batch, ElementsAre(2));
-  EXPECT_THAT(space.recompute, ElementsAre(Recompute{RecomputeKind::kEvery, 4}));
+  EXPECT_THAT(space.recompute, ElementsAre(Recompute{.kind = RecomputeKind::kEvery, .every = 4}));
   EXPECT_THAT(space.layers, ElementsAre(ElementsAre(10, 22)));
   EXPECT_THAT(read_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
 }
@@ -256,7 +257,7 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zero-bubble]}",
+       {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zb-v]}",
         "search: {schedule: paired}", "schedule: {kind: 1f1b, strands: 2}",
         "offload: {optimizer: cpu}", "offload: true"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;

@@ -91,7 +91,7 @@ TEST(Legality, RefusesNothingThatIsOnlyUnwise) {
   plan.parallel = {.tensor = 2, .pipeline = 8};
   plan.sharding = *sharding_of("GGG");
   EXPECT_FALSE(illegal(job, plan)) << "sharded parameters of one rank under a pipeline";
-  plan.recompute = {RecomputeKind::kEvery, 1000};
+  plan.recompute = {.kind = RecomputeKind::kEvery, .every = 1000};
   EXPECT_FALSE(illegal(job, plan)) << "n beyond the layers";
 }
 

@@ -106,8 +106,9 @@ TEST(PlanFile, ReadsShortForms) {
   const Plan plan = read_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
   EXPECT_EQ(plan.schedule.kind, ScheduleKind::kGpipe);
   EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
-  EXPECT_EQ(plan.overlap, (Overlap{false, false, false, false, false, false, false}));
-  EXPECT_EQ(read_with("recompute: {every: 3}\n").recompute, (Recompute{RecomputeKind::kEvery, 3}));
+  EXPECT_EQ(plan.overlap, overlap_all(false));
+  EXPECT_EQ(read_with("recompute: {every: 3}\n").recompute,
+            (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
 TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
@@ -157,7 +158,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 }
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
-  for (const std::string line : {"schedule: zero-bubble", "schedule: {kind: folded}",
+  for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
                                  "schedule: {strands: 2}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
@@ -167,7 +168,7 @@ TEST(PlanFile, WritesTheCompactForm) {
   PlannedJob planned = read(std::string(kJob));
   planned.plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
   planned.plan.layers = {40, 40};
-  planned.plan.recompute = {RecomputeKind::kEvery, 2};
+  planned.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   planned.job.framework = {"megatron-core", "0.12"};
   planned.job.space.tensor = {1, 2, 4};
   planned.job.space.schedule = {ScheduleKind::kOneForwardOneBackward};

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/layer_split.h"
 
 namespace stepwright {
 namespace {
@@ -143,7 +144,7 @@ TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
   plan.micro_batch = 2;
-  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
   EXPECT_EQ(micro_batches(job, plan), 32);
   EXPECT_THAT(chunk_layers(job, plan), ElementsAre(2, 3, 3, 2));
   plan.layers = {1, 2, 3, 4};

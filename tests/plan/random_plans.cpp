@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
 
 namespace stepwright {
@@ -44,10 +45,11 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
-    plan.schedule = {ScheduleKind::kInterleaved, dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
+    plan.schedule = {.kind = ScheduleKind::kInterleaved,
+                     .chunks = dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
   } else {
-    plan.schedule.kind =
-        dice.pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward});
+    plan.schedule.kind = dice.pick<ScheduleKind>(
+        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1});
     plan.schedule.chunks = dice.chance(20) ? 2 : 1;
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
@@ -58,8 +60,9 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
   const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                               RecomputeKind::kFull, RecomputeKind::kEvery});
-  plan.recompute = {kind,
-                    kind == RecomputeKind::kEvery ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+  plan.recompute = {
+      .kind = kind,
+      .every = kind == RecomputeKind::kEvery ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
 }
 
 void pick_sharding(Dice& dice, const Job& job, Plan& plan) {

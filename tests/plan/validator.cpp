@@ -114,6 +114,7 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     const bool fits = std::ssize(plan.layers) == chunks && sum == job.model.layers;
     if (!fits || std::ranges::min(plan.layers) < 1) return false;
   }
+  if (plan.schedule.kind == ScheduleKind::kZeroBubbleH1 && pipeline == 1) return false;
   if (plan.schedule.kind != ScheduleKind::kInterleaved) return plan.schedule.chunks == 1;
   return plan.schedule.chunks > 1 && pipeline > 1;
 }

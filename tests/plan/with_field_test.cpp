@@ -42,7 +42,8 @@ TEST(WithField, ReplacesListsAndMappings) {
   EXPECT_THAT(with("layers=[30, 50]").plan.layers, ElementsAre(30, 50));
   EXPECT_TRUE(with("layers=even").plan.layers.empty());
   EXPECT_EQ(with("sharding=zero3").plan.sharding, *sharding_of("GGG"));
-  EXPECT_EQ(with("recompute={every: 2}").plan.recompute, (Recompute{RecomputeKind::kEvery, 2}));
+  EXPECT_EQ(with("recompute={every: 2}").plan.recompute,
+            (Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_EQ(with("overlap=true").plan.overlap.tensor, true);
   EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind, ScheduleKind::kGpipe);
   EXPECT_THAT(with("search={tensor: [2, 4]}").job.space.tensor, ElementsAre(2, 4));

@@ -50,6 +50,13 @@ const RankCase kPipeline[] = {
     {"Gpipe", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 2\nschedule: gpipe\n"},
     {"Interleaved", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},
+    {"ZeroBubble", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
+    {"ZeroBubbleRegathers", 8, kTied,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: zb-h1\nsharding: GGG\n"},
+    {"ZeroBubbleRecomputes", 4, kTied,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: full\n"},
     {"TiedWithTensor", 4, kTied,
      "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"},
     {"NotOverlapped", 4, kLlama,

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/runtime/executable.h"
+#include "stepwright/runtime/launch/executable.h"
 #include "tests/plan/random_plans.h"
 #include "tests/runtime/training.h"
 

@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "stepwright/model/parameters.h"
-#include "stepwright/runtime/tokens.h"
+#include "stepwright/runtime/data/tokens.h"
 
 namespace stepwright::testing {
 namespace {

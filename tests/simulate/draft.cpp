@@ -37,7 +37,8 @@ Line send(double seconds, bool backward, std::vector<std::int32_t> after) {
           .scheme = Scheme::kPipeline,
           .group = GroupKind::kPipeline,
           .after = std::move(after),
-          .name = "send"};
+          .name = "send",
+          .phase = backward ? Phase::kDataGradient : Phase::kForward};
 }
 
 Line receive(bool backward) {
@@ -60,6 +61,7 @@ TemplateId Draft::add(const std::vector<Line>& lines) {
     op.scheme = line.scheme;
     op.group = line.group;
     op.name = line.name;
+    op.phase = line.phase;
     op.after = {static_cast<std::int32_t>(piece.edges.size()),
                 static_cast<std::int32_t>(line.after.size())};
     piece.edges.insert(piece.edges.end(), line.after.begin(), line.after.end());
@@ -74,6 +76,7 @@ TemplateId Draft::add(const std::vector<Line>& lines) {
 Stage& Draft::stage() {
   Stage stage;
   stage.position = static_cast<std::int32_t>(program.stages.size());
+  program.placement = {PlacementKind::kCyclic, stage.position + 1, 1};
   return program.stages.emplace_back(std::move(stage));
 }
 

@@ -18,6 +18,7 @@ struct Line {
   GroupKind group = GroupKind::kNone;
   std::vector<std::int32_t> after{};
   std::string_view name{};
+  Phase phase = Phase::kForward;
 };
 
 Line computation(double seconds, std::vector<std::int32_t> after = {});

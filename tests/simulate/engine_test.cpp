@@ -185,6 +185,7 @@ TEST(Engine, SendsToTheNextChunkRoundThePipeline) {
     const std::int32_t late = chain(stage, Direction::kForward, {s == 0 ? middle : tail}, 1);
     stage.schedule = {{early, 0}, {late, 0}};
   }
+  draft.program.placement = {PlacementKind::kCyclic, 2, 2};
   EXPECT_DOUBLE_EQ(play(draft).step_time_s, 4 + 3 * 0.5);
 }
 

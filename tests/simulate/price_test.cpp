@@ -60,7 +60,13 @@ class Dice {
     p.tensor_input = pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
     p.context_kind =
         pick<ContextKind>({ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
-    p.overlap = {flag(4), flag(4), !flag(4), flag(4), !flag(4), flag(4)};
+    p.overlap = {.gradients = flag(4),
+                 .parameters = flag(4),
+                 .tensor = !flag(4),
+                 .tensor_gradients = flag(4),
+                 .context = flag(4),
+                 .expert = !flag(4),
+                 .pipeline = flag(4)};
     shard(job, p);
     return p;
   }
@@ -86,31 +92,50 @@ double median(std::vector<double> values) {
 
 TEST(Price, EnclosesAndApproachesTheSimulation) {
   Dice dice(20240);
-  std::vector<double> time_gaps;
-  std::vector<double> memory_gaps;
-  while (time_gaps.size() < 400) {
+  std::vector<double> gaps;
+  while (gaps.size() < 400) {
     const Job job = dice.job();
     const Plan plan = dice.plan(job);
     if (broken_rule(job, plan)) continue;
     const CostModel cost(job);
-    const StepProgram program = build_program(job, plan);
     const Simulation simulation =
-        simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan);
+        simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
     Pricer pricer(job, cost);
     const Price price = pricer.price(plan);
     const double time = simulation.step_time_s;
     EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
     EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-    EXPECT_LE(pipeline.floor_s, price.seconds * (1 + 1e-12)) << plan_text(plan);
-    EXPECT_LE(pricer.rough_floor_s(plan), price.seconds * (1 + 1e-12)) << plan_text(plan);
-    const double memory = memory_report(job, program).peak_bytes;
-    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes * (1 + 1e-12)) << plan_text(plan);
-    time_gaps.push_back(std::abs(price.seconds / time - 1));
-    memory_gaps.push_back(std::abs(price.memory_bytes / memory - 1));
+    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_LE(pricer.rough_floor_s(plan), time * (1 + 1e-9)) << plan_text(plan);
+    gaps.push_back(std::abs(price.seconds / time - 1));
   }
-  EXPECT_LE(median(time_gaps), 0.02);
-  EXPECT_LE(median(memory_gaps), 0.02);
+  EXPECT_LE(median(gaps), 0.02);
+}
+
+/// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
+/// is shown.
+TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
+  Dice dice(642);
+  std::vector<double> shares;
+  while (shares.size() < 2000) {
+    const Job job = dice.job();
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    const CostModel cost(job);
+    Pricer pricer(job, cost);
+    const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+    const Price price = pricer.finish(pipeline, plan);
+    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
+    EXPECT_LE(price.memory_bytes, memory + 1) << plan_text(plan);
+    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan_text(plan);
+    shares.push_back(price.memory_bytes / memory);
+  }
+  std::ranges::sort(shares);
+  RecordProperty("least", std::to_string(shares.front()));
+  EXPECT_GE(shares.front(), 0.45);             // at worst
+  EXPECT_GE(shares[shares.size() / 20], 0.85);  // of nineteen in twenty
+  EXPECT_GE(median(shares), 0.98);
 }
 
 TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
@@ -129,8 +154,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       Plan plan;
       plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 8 / pipeline};
       plan.sequence_parallel = true;
-      plan.schedule = {kind, kind == ScheduleKind::kInterleaved ? 2 : 1};
-      plan.overlap = {false, false, false, false, false, false};
+      plan.schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? 2 : 1};
+      plan.overlap = overlap_all(false);
       ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
       const CostModel cost(job);
       const Simulation simulation =

@@ -334,10 +334,67 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
   }
 }
 
+/// Who runs a program finds a message's meaning by its purpose alone.
+void expect_purposes(const StepProgram& program) {
+  for (const Stage& stage : program.stages) {
+    for_each_operator(program, stage, [&](const Operator& op) {
+      const bool at_the_end = is_communication(op.kind) && op.phase == Phase::kOptimizer;
+      const bool of_states =
+          op.scheme == Scheme::kData || op.scheme == Scheme::kControl || at_the_end;
+      EXPECT_EQ(is_of_states(op.purpose), of_states) << op.name;
+      const bool travels = op.scheme == Scheme::kExpert && op.routed;
+      EXPECT_EQ(op.purpose == Purpose::kToExperts || op.purpose == Purpose::kFromExperts, travels)
+          << op.name;
+    });
+  }
+}
+
+TEST(StepProgram, MessagesOfEveryStrategySayWhatTheyAreFor) {
+  Job job = job_of("mixtral-8x7b", 2, 64, 4096);
+  for (const Sharding& sharding : paro_strategies()) {
+    for (const bool overlapped : {false, true}) {
+      Plan plan = plan_of(job, 2, 2);
+      plan.parallel.expert = 2;
+      plan.sharding = sharding;
+      plan.overlap.gradients = overlapped;
+      plan.overlap.parameters = overlapped;
+      expect_purposes(build_program(job, plan));
+    }
+  }
+}
+
+TEST(StepProgram, MessagesAboutATiedTableSayWhatTheyAreFor) {
+  const Job job = job_of("gpt2", 1, 64, 1024);
+  const StepProgram program = build_program(job, plan_of(job, 2, 2));
+  expect_purposes(program);
+  int tables = 0;
+  for_each_operator(program, program.stages[0], [&](const Operator& op) {
+    if (op.purpose == Purpose::kReduceTiedTable) ++tables;
+  });
+  EXPECT_EQ(tables, 1);
+}
+
+TEST(StepProgram, ExchangesOfHeadsSayWhatTheyMove) {
+  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 1, 1, 4);
+  plan.context_kind = ContextKind::kUlysses;
+  const StepProgram program = build_program(job, plan);
+  std::map<Purpose, std::int64_t> moved;
+  for_each_operator(program, program.stages[0], [&](const Operator& op) {
+    if (op.scheme == Scheme::kContext) moved[op.purpose] += op.repeats;
+  });
+  const std::int64_t each = micro_batches(job, plan) * 32 * 2;
+  const std::map<Purpose, std::int64_t> expected{{Purpose::kQueries, each},
+                                                 {Purpose::kKeys, each},
+                                                 {Purpose::kValues, each},
+                                                 {Purpose::kAttentionOut, each}};
+  EXPECT_EQ(moved, expected);
+}
+
 TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
   const Job job = job_of("llama-3-70b", 8, 128, 4096);
   Plan plan = plan_of(job, 2, 4);
-  plan.schedule = {ScheduleKind::kInterleaved, 5};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 5};
   ASSERT_FALSE(illegal(job, plan));
   const StepProgram program = build_program(job, plan);
   for (const Stage& stage : program.stages) {

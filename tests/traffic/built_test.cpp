@@ -132,7 +132,7 @@ TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {
 
 TEST(BuiltProgram, ReceivesWhatItSends) {
   Plan plan = small_plan();
-  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
   const StepProgram program = build_program(small_job(), plan);
   std::map<OperatorKind, std::int64_t> calls;
   for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
@@ -145,7 +145,7 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
 
 TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
   Plan plan = small_plan();
-  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
   const Grid grid(plan);
   const TrafficMatrix matrix(build_program(small_job(), plan), grid, testing::cluster_of(8, 8),
                              plan.collectives);
@@ -165,7 +165,10 @@ TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
 
 TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
   Plan plan = small_plan();
-  plan.sharding = {Spread::kInner, Spread::kInner, Spread::kGlobal, 2, 1};
+  plan.sharding = {.parameters = Spread::kInner,
+                   .gradients = Spread::kInner,
+                   .optimizer = Spread::kGlobal,
+                   .group = 2};
   plan.collectives.data = Algorithm::kTwoLevel;
   const StepProgram program = build_program(small_job(), plan);
   const Grid grid(plan);

@@ -32,6 +32,7 @@ TrafficMatrix matrix_of(const Plan& plan, const std::vector<Operator>& operators
 Operator send(Stream stream, std::int64_t bytes) {
   Operator op = message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, bytes);
   op.stream = stream;
+  op.phase = stream == Stream::kPipelineForward ? Phase::kForward : Phase::kDataGradient;
   return op;
 }
 
@@ -66,8 +67,23 @@ TEST(TrafficMatrix, OfAPipelineSendsToTheSamePlaceOfTheNeighbour) {
       matrix_of(plan_of({.tensor = 2, .pipeline = 3}),
                 {send(Stream::kPipelineForward, 8), send(Stream::kPipelineBackward, 5)});
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{1, 5}, Edge{5, 8}));
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 8}, Edge{3, 5}));  // an interleaved one goes round
-  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 8}, Edge{4, 5}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 5}));  // the last forward is not sent on
+  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 8}));
+}
+
+TEST(TrafficMatrix, OfAnInterleavedPipelineGoesRound) {
+  Plan plan = plan_of({.tensor = 2, .pipeline = 3});
+  plan.schedule = {ScheduleKind::kInterleaved, 2};
+  const TrafficMatrix matrix =
+      matrix_of(plan, {send(Stream::kPipelineForward, 8), send(Stream::kPipelineBackward, 5)});
+  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 8}, Edge{3, 10}));
+  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 16}, Edge{4, 5}));
+}
+
+TEST(TrafficMatrix, OfBlockingBackwardMessagesGoesBack) {
+  Operator blocking = send(Stream::kPipelineBackward, 5);
+  blocking.stream = Stream::kCompute;
+  EXPECT_THAT(matrix_of(plan_of({.pipeline = 3}), {blocking}).row(2), ElementsAre(Edge{1, 5}));
 }
 
 TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
@@ -175,9 +191,8 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
     for (const Call& call : calls_of(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
       if (call.op->kind == OperatorKind::kSend) {
-        const std::int64_t step =
-            call.op->stream == Stream::kPipelineForward ? 1 : plan.parallel.pipeline - 1;
-        const std::int64_t stage = (at.pipeline + step) % plan.parallel.pipeline;
+        const std::int64_t stage =
+            at.pipeline + (call.op->stream == Stream::kPipelineForward ? 1 : -1);
         result[{rank, grid.rank_at(at.tensor, at.context, at.data, stage)}] += bytes;
         continue;
       }
@@ -256,7 +271,8 @@ TEST(WriteMatrix, WritesAMillionRanks) {
   std::ostringstream out;
   write_matrix(out, matrix, std::nullopt);
   const std::string text = out.str();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 3 * (1 << 20));
+  // Every rank sends round two rings, and all but the last position on to the next.
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * (1 << 20) + 15 * (1 << 16));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ StepProgram program_of(const Plan& plan, std::vector<Operator> operators,
   StepProgram program;
   program.ranks = grid.ranks();
   program.micro_batches = micro_batches;
+  program.placement = placement_of(plan);
   for (int kind = 0; kind < kGroupKinds; ++kind) {
     program.group_sizes[static_cast<std::size_t>(kind)] = grid.size(static_cast<GroupKind>(kind));
   }
@@ -35,10 +36,12 @@ StepProgram program_of(const Plan& plan, std::vector<Operator> operators,
   for (std::int32_t position = 0; position < plan.parallel.pipeline; ++position) {
     Stage stage;
     stage.position = position;
-    Sequence sequence;
-    sequence.items.emplace_back();
-    stage.sequences = {sequence};
-    for (std::int32_t i = 0; i < micro_batches; ++i) stage.schedule.push_back({0, i});
+    for (std::int32_t chunk = 0; chunk < plan.schedule.chunks; ++chunk) {
+      Sequence sequence{.direction = Direction::kForward, .chunk = chunk, .items = {}};
+      sequence.items.emplace_back();
+      stage.sequences.push_back(std::move(sequence));
+      for (std::int32_t i = 0; i < micro_batches; ++i) stage.schedule.push_back({chunk, i});
+    }
     program.stages.push_back(stage);
   }
   return program;

@@ -77,7 +77,7 @@ void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& vis
         for (const auto& layers : space.layers) {
           for (const Recompute& recompute : space.recompute) {
             plan.micro_batch = micro_batch;
-            plan.schedule = {kind, chunks};
+            plan.schedule = {.kind = kind, .chunks = chunks};
             plan.layers = layers;
             plan.recompute = recompute;
             visit_states(job, space, plan, visit);

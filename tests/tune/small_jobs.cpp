@@ -57,7 +57,10 @@ void list_dimensions(Dice& dice, Space& space) {
   using Size = std::int64_t;
   if (dice.chance(4)) space.schedule = {ScheduleKind::kGpipe, ScheduleKind::kInterleaved};
   if (dice.chance(4)) {
-    space.recompute = {{RecomputeKind::kNone, 1}, {RecomputeKind::kEvery, 2}};
+    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+  }
+  if (dice.chance(4)) {
+    space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
   }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
   if (dice.chance(4)) {
@@ -70,10 +73,9 @@ void list_dimensions(Dice& dice, Space& space) {
   }
   if (dice.chance(4)) space.parameter_bucket = {Size{1'000'000}, Size{40'000'000}};
   if (dice.chance(4)) {
-    Overlap none{false, false, false, false, false, false};
     Overlap blocking;
     blocking.parameters = false;
-    space.overlap = {Overlap{}, none, blocking};
+    space.overlap = {Overlap{}, overlap_all(false), blocking};
   }
   if (dice.chance(4)) space.sharding_group = {kNodeGroup, 2};
   if (dice.chance(4)) space.layers = {{}, {1, 3}, {2, 2}};

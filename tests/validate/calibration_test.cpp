@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "stepwright/core/error.h"
-#include "stepwright/validate/row_prediction.h"
+#include "stepwright/validate/rows/row_prediction.h"
 
 namespace stepwright {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/validate/rows.h"
+#include "tests/validate/rows/table_rows.h"
 
 namespace stepwright {
 namespace {
@@ -29,6 +29,21 @@ TEST(LabelConflict, TheOneThatFitsNeedsMore) {
   EXPECT_EQ(conflicts([](RunRow& row) { row.micro_batch = 4; }), kOne);
   EXPECT_EQ(conflicts([](RunRow& row) { row.recompute = "none"; }), kOne);
   EXPECT_EQ(conflicts([](RunRow& row) { row.gpu = "A100-SXM-40GB"; }, 40e9), kOne);
+}
+
+TEST(LabelConflict, TheCapacityInTheNameOfADeviceTellsNoConfigurations) {
+  const auto named = [](const char* oom, const char* fits) {
+    RunRow one = small_row(), other = small_row();
+    one.gpu = oom;
+    other.gpu = fits;
+    const std::vector<Label> labels = {{&one, false, 80e9}, {&other, true, 80e9}};
+    return label_conflicts(labels);
+  };
+  EXPECT_EQ(named("A100-SXM-80GB", "A100-SXM"), kOne);
+  EXPECT_EQ(named("A100-SXM 80g", "A100-SXM_40 gB"), kOne);
+  EXPECT_EQ(named("H100-80GB", "A100-80GB"), Pairs{});
+  EXPECT_EQ(named("A100-80", "A100"), Pairs{});
+  EXPECT_EQ(named("GB", "B"), Pairs{});
 }
 
 TEST(LabelConflict, TheOneThatFitsMayNeedLess) {

@@ -20,7 +20,7 @@ void accumulate_forward(Call& call) {
 }
 
 void accumulate_weight_gradient(Call& call) {
-  at::Tensor gradient = call.gradient("embedding.position");
+  at::Tensor gradient = call.gradient();
   const at::Tensor& dx = call.read(0);
   gradient.index_add_(0, call.positions(dx.size(0)), dx.to(gradient.scalar_type()));
 }

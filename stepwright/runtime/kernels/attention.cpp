@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stepwright/runtime/batches.h"
+#include "stepwright/runtime/data/batches.h"
 #include "stepwright/runtime/kernels/attention_math.h"
 #include "stepwright/runtime/kernels/kernels.h"
 

@@ -22,11 +22,13 @@ struct AttentionInputs {
   AttentionMask mask;
 };
 
+/// What an attention over some keys came to; two such merge into that over the keys of both.
 struct AttentionResult {
   at::Tensor out;          ///< [batch, heads, queries, value dim].
   at::Tensor log_sum_exp;  ///< [batch, heads, queries].
 };
 
+/// Of the inputs, in their shapes.
 struct AttentionGradients {
   at::Tensor queries;
   at::Tensor keys;

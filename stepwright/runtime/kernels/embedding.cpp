@@ -30,7 +30,7 @@ void embedding_forward(Call& call) {
 }
 
 void embedding_weight_gradient(Call& call) {
-  at::Tensor gradient = call.gradient("embedding.word");
+  at::Tensor gradient = call.gradient();
   at::Tensor rows = call.read(0).to(gradient.scalar_type());
   at::Tensor local = local_tokens(call);
   if (call.rank.setting.tensor_parallel()) {

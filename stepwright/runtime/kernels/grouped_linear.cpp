@@ -1,6 +1,6 @@
 // Products of runs of rows with the weights of the experts, stored [experts, columns, inner].
-#include "stepwright/runtime/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright {
 namespace {
@@ -49,7 +49,7 @@ void grouped_linear_data_gradient(Call& call) {
 void grouped_linear_weight_gradient(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);
-  const at::Tensor gradient = call.gradient(call.piece.parameters.at(call.op.parameter).name);
+  const at::Tensor gradient = call.gradient();
   const double part = share(call.rank.setting);
   each_expert(call, call.read(2), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = gradient[expert];

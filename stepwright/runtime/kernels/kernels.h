@@ -1,10 +1,12 @@
 #pragma once
 
-#include "stepwright/runtime/call.h"
+#include "stepwright/runtime/execute/call.h"
 
 namespace stepwright {
 
-// One file each. Forward parts also run in recomputation.
+/// What operators do, a file for each kind (`find_kernel` has the table): the operands and results
+/// of `call` are those that the builders in `step/` gave the operator, in their order. Forward
+/// parts also run in recomputation.
 void embedding_forward(Call& call);
 void embedding_weight_gradient(Call& call);
 void norm_forward(Call& call);

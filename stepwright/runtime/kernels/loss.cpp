@@ -62,7 +62,9 @@ void sums(Call& call) {
 
 }  // namespace
 
-void loss_forward(Call& call) { call.op.name == "loss.maximum" ? maximum(call) : sums(call); }
+void loss_forward(Call& call) {
+  call.op.purpose == Purpose::kLargestLogit ? maximum(call) : sums(call);
+}
 
 void loss_backward(Call& call) {
   const bool fused = !call.has(2);

@@ -1,6 +1,4 @@
 // RMSNorm and LayerNorm over rows, and RMSNorm over the heads of queries and keys.
-#include <fmt/format.h>
-
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
@@ -99,7 +97,7 @@ void heads_backward(Call& call) {
   call.write(0, dy);
 }
 
-bool of_heads(const Call& call) { return call.op.name == "attention.q_norm"; }
+bool of_heads(const Call& call) { return call.op.purpose == Purpose::kHeadNorm; }
 
 }  // namespace
 
@@ -127,9 +125,8 @@ void norm_backward_kernel(Call& call) {
                               : rms_backward(dy.to(type), x, call.read(2), call.weight().to(type));
   const at::Tensor dx = g.input.to(dy.scalar_type());
   call.write(0, call.has(3) ? dx + call.read(3) : dx);
-  const std::string_view name = call.piece.parameters.at(call.op.parameter).name;
-  accumulate(call.gradient(name), g.weight);
-  const at::Tensor bias = call.gradient(fmt::format("{}_bias", name));
+  accumulate(call.gradient(), g.weight);
+  const at::Tensor bias = call.bias_gradient();
   if (bias.defined()) accumulate(bias, g.bias);
 }
 

@@ -7,16 +7,6 @@
 namespace stepwright {
 namespace {
 
-/// Calls `act` with each parameter whose states are here.
-template <class Act>
-void each_parameter(RankState& rank, Act act) {
-  for (const std::int32_t id : rank.store.order()) {
-    for (StoredParameter& parameter : rank.store.unit(id).parameters) {
-      if (parameter.owner == nullptr) act(parameter);
-    }
-  }
-}
-
 struct Rates {
   double learning;
   double norm;   ///< Of the gradients, over all ranks.
@@ -64,18 +54,18 @@ void update(StoredParameter& parameter, const RankState& rank, const Rates& r) {
 
 void norm_square(Call& call) {
   StepSums& sums = call.rank.sums;
-  each_parameter(call.rank, [&](const StoredParameter& parameter) {
-    if (parameter.slice.duplicate) return;
-    at::Tensor& sum = parameter.slice.expert ? sums.expert_square : sums.dense_square;
-    const at::Tensor gradient = parameter.optimizer_gradient().to(sum.scalar_type());
+  for (const StoredParameter* parameter : call.rank.store.own()) {
+    if (parameter->slice.duplicate) continue;
+    at::Tensor& sum = parameter->slice.expert ? sums.expert_square : sums.dense_square;
+    const at::Tensor gradient = parameter->optimizer_gradient().to(sum.scalar_type());
     sum.add_(at::dot(gradient, gradient));
-  });
+  }
 }
 
 void optimizer_update(Call& call) {
   const Rates r = rates(call.rank);
   if (!std::isfinite(r.norm)) return;  // every rank knows the norm, so none updates
-  each_parameter(call.rank, [&](StoredParameter& p) { update(p, call.rank, r); });
+  for (StoredParameter* parameter : call.rank.store.own()) update(*parameter, call.rank, r);
 }
 
 }  // namespace stepwright

@@ -1,8 +1,8 @@
 // Rows copied into another order: of this rank's tokens by expert, of arrived rows by expert of
 // this rank, and those back as they arrived. A third operand is multiplied with the copies, or,
 // where there is a second result, put into their order.
-#include "stepwright/runtime/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright {
 namespace {
@@ -15,13 +15,13 @@ struct Order {
 
 Order order_of(const Call& call) {
   const at::Tensor& where = call.read(1);
-  const bool own = call.op.name == "experts.permute";
+  const bool own = call.op.purpose == Purpose::kOwnCopies;
   if (own || gathers_rows(call.rank.setting)) {
     const at::Tensor copies = own ? copies_by_expert(where) : copies_for(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
   const at::Tensor sorted = ExpertRows(call.rank, where).order().to(where.device());
-  if (call.op.name == "experts.sort") return {sorted, {}};
+  if (call.op.purpose == Purpose::kSortArrived) return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
   back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));
   return {back, {}};

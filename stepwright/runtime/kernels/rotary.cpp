@@ -1,7 +1,7 @@
 // Rotary positions: the first dimensions of each query and key head, halves turned against each
 // other (as Llama and GPT-NeoX in transformers).
 #include "stepwright/runtime/kernels/kernels.h"
-#include "stepwright/runtime/rotary_frequencies.h"
+#include "stepwright/runtime/kernels/rotary_frequencies.h"
 
 namespace stepwright {
 namespace {

@@ -1,7 +1,7 @@
 // The copies of each row added up, as they are or weighted; numbers that stand beside copies go
 // back to the top k of each row, where there is a second result. And the gradients of gate weights.
-#include "stepwright/runtime/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright {
 namespace {
@@ -38,11 +38,11 @@ void gradient_there(Call& call) {
 }  // namespace
 
 void unpermute_rows(Call& call) {
-  if (call.op.name == "experts.probabilities_gradient") {
+  if (call.op.purpose == Purpose::kGateGradient) {
     return call.writes.size() == 1 ? gradient_here(call) : gradient_there(call);
   }
   const at::Tensor& indices = call.read(1);
-  const bool gathered = call.op.name == "experts.unsort";
+  const bool gathered = call.op.purpose == Purpose::kUnsortArrived;
   const at::Tensor copies = gathered ? copies_for(call.rank, indices) : copies_by_expert(indices);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor rows = call.read(0).to(exact);

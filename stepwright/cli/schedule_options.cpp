@@ -1,0 +1,51 @@
+#include "stepwright/cli/schedule_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr const char* kGroup = "Of schedules, in seconds of a whole stage and one micro-batch";
+constexpr const char* kPaired = "--paired";
+constexpr const char* kNeeded[] = {"--stages", "--micro-batches", "--forward", "--backward",
+                                   "--weight"};
+
+}  // namespace
+
+void ScheduleOptions::add_to(CLI::App& app) {
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+    app.add_option(name, value, help)->type_name(type)->group(kGroup);
+  };
+  add("--stages", pipeline_.stages, "Pipeline stages", "N");
+  add("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", "N");
+  add("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", "N");
+  add("--forward", pipeline_.forward_s, "Forward", "SECONDS");
+  add("--backward", pipeline_.backward_s, "Backward, both gradients", "SECONDS");
+  add("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", "SECONDS");
+  add(kPaired, paired_s_, "A forward and a backward that run together; else their sum", "SECONDS");
+}
+
+void ScheduleOptions::check_absent(const CLI::App& app, const std::string& what) const {
+  const auto refuse = [&](const char* name) {
+    if (app.count(name) == 0) return;
+    fail_input(fmt::format("{} goes with `study schedules`, not with `study {}`", name, what));
+  };
+  for (const char* name : kNeeded) refuse(name);
+  refuse("--chunks");
+  refuse(kPaired);
+}
+
+UniformPipeline ScheduleOptions::pipeline(const CLI::App& app) const {
+  for (const char* name : kNeeded) {
+    if (app.count(name) == 0) fail_input(fmt::format("study schedules needs {}", name));
+  }
+  UniformPipeline pipeline = pipeline_;
+  if (app.count(kPaired) > 0) pipeline.paired_s = paired_s_;
+  return pipeline;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,112 @@
+#include "stepwright/cli/schedule_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+/// Characters of a drawn line, at most.
+constexpr std::size_t kWidth = 96;
+constexpr char kIdle = '.';
+
+char letter(const Turn& turn) {
+  if (turn.beside) return 'P';
+  switch (turn.part.direction) {
+    case Direction::kForward: return 'F';
+    case Direction::kBackward: return 'B';
+    case Direction::kDataGradient: return 'D';
+    case Direction::kWeightGradient: return 'W';
+    case Direction::kUpdate: break;
+  }
+  return '?';
+}
+
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+std::string name_text(const SchedulePlay& play) {
+  const std::string name(name_of(kScheduleNames, play.schedule.kind));
+  return play.schedule.chunks == 1 ? name
+                                   : fmt::format("{}, {} chunks", name, play.schedule.chunks);
+}
+
+std::string table_text(const std::vector<SchedulePlay>& plays) {
+  Table table{.columns = {{"schedule"},
+                          {"step", Align::kRight},
+                          {"most idle", Align::kRight},
+                          {"of the step", Align::kRight},
+                          {"most activations", Align::kRight}},
+              .rows = {}};
+  for (const SchedulePlay& play : plays) {
+    if (!play.refused.empty()) continue;
+    const double idle_s = largest(play.idle_s);
+    const double share = play.makespan_s > 0 ? idle_s / play.makespan_s : 0;
+    table.rows.push_back({name_text(play), format_time(play.makespan_s), format_time(idle_s),
+                          format_percent(share),
+                          fmt::format("{:g}", largest(play.peak_activations))});
+  }
+  return to_text(table);
+}
+
+/// What a stage does, one character for each `step_s`: what it does in the middle of it.
+std::string line(const SchedulePlay& play, std::size_t position, double step_s) {
+  const auto width = static_cast<std::size_t>(std::llround(play.makespan_s / step_s));
+  std::string text(std::min(width, kWidth), kIdle);
+  const std::vector<double>& ends = play.ends_s[position];
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const double now = (static_cast<double>(i) + 0.5) * step_s;
+    const auto turn = static_cast<std::size_t>(std::ranges::upper_bound(ends, now) - ends.begin());
+    if (turn == ends.size() || play.starts_s[position][turn] > now) continue;
+    text[i] = letter(play.turns[position][turn]);
+  }
+  return text;
+}
+
+/// The shortest turn, unless the whole would then be too wide.
+double step_of(const SchedulePlay& play) {
+  double shortest = play.makespan_s;
+  for (std::size_t p = 0; p < play.turns.size(); ++p) {
+    for (std::size_t i = 0; i < play.turns[p].size(); ++i) {
+      const double turn_s = play.ends_s[p][i] - play.starts_s[p][i];
+      if (turn_s > 0) shortest = std::min(shortest, turn_s);
+    }
+  }
+  return std::max(shortest, play.makespan_s / static_cast<double>(kWidth));
+}
+
+std::string drawing(const SchedulePlay& play) {
+  std::string text = fmt::format("\n{}\n", name_text(play));
+  if (play.makespan_s <= 0) return text;
+  const double step_s = step_of(play);
+  for (std::size_t p = 0; p < play.turns.size(); ++p) {
+    text += fmt::format("  stage {:>3}  {}\n", p, line(play, p, step_s));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string schedules_text(const std::vector<SchedulePlay>& plays) {
+  std::string text = table_text(plays);
+  for (const SchedulePlay& play : plays) {
+    if (play.refused.empty()) continue;
+    text += fmt::format("\n{} cannot run: {}\n", name_text(play), play.refused);
+  }
+  text +=
+      "\nActivations: of one micro-batch through a whole stage.\n"
+      "Drawn: F forward, B backward, D data gradients, W weight gradients, P a forward beside a\n"
+      "backward, . idle; one character is the shortest turn or a 96th of the step.\n";
+  for (const SchedulePlay& play : plays) {
+    if (play.refused.empty()) text += drawing(play);
+  }
+  return text;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/study/schedules.h"
+
+namespace stepwright {
+
+/// A table of all schedules, then each one drawn: a line for each stage, time from left to right.
+std::string schedules_text(const std::vector<SchedulePlay>& plays);
+
+}  // namespace stepwright

@@ -1,0 +1,98 @@
+#include "stepwright/fit/collectives/left_out.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+
+namespace stepwright {
+namespace {
+
+constexpr double kSmall = 1048576;
+
+/// FNV-1a, the same on every machine.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  return hash ^ (hash >> 29);
+}
+
+/// Signed errors, collected.
+struct Errors {
+  std::vector<double> all, small, unfitted;
+
+  [[nodiscard]] LeftOutErrors summarised() const {
+    return {summary(all), summary(small), summary(unfitted)};
+  }
+};
+
+/// Whether no sample of the same operation and reach (inside a node, across nodes) was kept.
+bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
+  return std::ranges::none_of(kept.samples, [&](const CollectiveSample* other) {
+    return other->operation == sample.operation && (other->nodes > 1) == (sample.nodes > 1);
+  });
+}
+
+using Test = std::function<bool(const CollectiveSample&)>;
+
+/// Fits what `test` does not name and adds the errors on what it does.
+void leave_out(const MachineSamples& machine, const CollectiveConstants* inside, const Test& test,
+               Errors& errors) {
+  MachineSamples kept{.machine = machine.machine, .library = machine.library, .samples = {}};
+  std::vector<const CollectiveSample*> left;
+  for (const CollectiveSample* sample : machine.samples) {
+    (test(*sample) ? left : kept.samples).push_back(sample);
+  }
+  if (kept.samples.empty()) return;
+  std::erase_if(left, [&](const CollectiveSample* sample) { return alone(*sample, kept); });
+  const CollectiveConstants fitted = fit_machine(kept, inside).constants;
+  SampledClusters clusters;
+  for (const CollectiveSample* sample : left) {
+    const auto error = [&](const CollectiveConstants& constants) {
+      return seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1;
+    };
+    errors.all.push_back(error(fitted));
+    if (sample->payload_bytes < kSmall) errors.small.push_back(error(fitted));
+    errors.unfitted.push_back(error(unfitted_collectives(clusters.of(*sample))));
+  }
+}
+
+}  // namespace
+
+int fifth_of(const CollectiveSample& sample) { return static_cast<int>(hash_of(sample.id) % 5); }
+
+LeftOutErrors study_rows(const MachineSamples& machine, const CollectiveConstants* inside) {
+  Errors errors;
+  for (int fifth = 0; fifth < 5; ++fifth) {
+    const Test test = [&](const CollectiveSample& sample) { return fifth_of(sample) == fifth; };
+    leave_out(machine, inside, test, errors);
+  }
+  return errors.summarised();
+}
+
+MachineStudy study_machine(const MachineSamples& machine, const CollectiveConstants* inside) {
+  MachineStudy study{.machine = machine.machine,
+                     .library = machine.library,
+                     .rows = machine.samples.size(),
+                     .rows_left_out = study_rows(machine, inside)};
+  std::set<std::string> layouts;
+  for (const CollectiveSample* sample : machine.samples) layouts.insert(sample->layout());
+  if (layouts.size() < 3) return study;
+  Errors together;
+  for (const std::string& layout : layouts) {
+    const Test test = [&](const CollectiveSample& sample) { return sample.layout() == layout; };
+    Errors errors;
+    leave_out(machine, inside, test, errors);
+    study.layouts.push_back({layout, errors.summarised()});
+    together.all.insert(together.all.end(), errors.all.begin(), errors.all.end());
+    together.small.insert(together.small.end(), errors.small.begin(), errors.small.end());
+    together.unfitted.insert(together.unfitted.end(), errors.unfitted.begin(),
+                             errors.unfitted.end());
+  }
+  study.layouts_left_out = together.summarised();
+  return study;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,208 @@
+#include "stepwright/fit/collectives/machine_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "stepwright/fit/collectives/constants_fit.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Rows of one operation and layout that a fit reads; more of them add nothing.
+constexpr std::size_t kEnough = 400;
+
+double quantile(std::vector<double> values, double share) {
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
+  return values[at];
+}
+
+double default_ratio(const CollectiveSample& sample, const OperationConstants& constants) {
+  return sample.seconds / seconds(sample.routes, constants);
+}
+
+/// Whether the quartiles of one layout's rows, measured over default, differ by more than any
+/// transfer that has one speed.
+bool contradictory(const std::vector<const CollectiveSample*>& rows) {
+  if (rows.size() < 20) return false;
+  const OperationConstants& constants = default_collectives().of(rows.front()->operation);
+  std::vector<double> ratios;
+  for (const CollectiveSample* row : rows) {
+    if (row->payload_bytes >= 64e6) ratios.push_back(default_ratio(*row, constants));
+  }
+  return ratios.size() >= 20 && quantile(ratios, 0.75) > 1.8 * quantile(ratios, 0.25);
+}
+
+using LayoutKey = std::tuple<Collective, std::string>;
+
+std::map<LayoutKey, std::vector<const CollectiveSample*>> by_layout(
+    const std::vector<const CollectiveSample*>& samples) {
+  std::map<LayoutKey, std::vector<const CollectiveSample*>> layouts;
+  for (const CollectiveSample* sample : samples) {
+    layouts[{sample->operation, sample->layout()}].push_back(sample);
+  }
+  return layouts;
+}
+
+void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropped) {
+  for (const auto& [key, rows] : by_layout(machine.samples)) {
+    if (!contradictory(rows)) continue;
+    for (const CollectiveSample* row : rows) {
+      dropped.push_back({row->line, fmt::format("{} on {} of {}: its rows contradict each other",
+                                                name_of(kCollectiveNames, row->operation),
+                                                row->layout(), machine.machine->name)});
+    }
+    std::erase_if(machine.samples, [&key = key](const CollectiveSample* sample) {
+      return sample->operation == std::get<0>(key) && sample->layout() == std::get<1>(key);
+    });
+  }
+}
+
+/// What the fit of one operation reads.
+std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
+                                 Collective operation) {
+  std::vector<TimedRoutes> result;
+  for (auto& [key, found] : by_layout(samples)) {
+    if (std::get<0>(key) != operation) continue;
+    std::vector<const CollectiveSample*> rows = found;
+    std::ranges::stable_sort(rows, {}, &CollectiveSample::payload_bytes);
+    const std::size_t every = (rows.size() + kEnough - 1) / kEnough;
+    for (std::size_t i = 0; i < rows.size(); i += every) {
+      result.push_back({rows[i]->routes, rows[i]->seconds});
+    }
+  }
+  return result;
+}
+
+/// Kernels that read the buffers of all peers at once: their hops are side by side, and small
+/// messages wait for no handshake.
+void start_from_kernels(CollectiveConstants& constants) {
+  static constexpr std::array<ProtocolConstants, kProtocols> kKernels = {
+      {{.start_us = 3, .hop = 0.04, .rate = 0.2},
+       {.start_us = 1.5, .hop = 0.4, .rate = 0.95},
+       {.start_us = 16, .hop = 0.9, .rate = 1}}};
+  for (OperationConstants& operation : constants.operations) {
+    for (int i = 0; i < kProtocols; ++i) {
+      operation.protocols[i].start_us = kKernels[i].start_us;
+      operation.protocols[i].hop = kKernels[i].hop;
+      operation.protocols[i].rate = kKernels[i].rate;
+    }
+  }
+}
+
+/// The network as all-reduces found it, hops in proportion to the documented ones.
+void inherit_network(CollectiveConstants& constants, std::size_t index) {
+  const CollectiveConstants& unfitted = default_collectives();
+  OperationConstants& operation = constants.operations[index];
+  const OperationConstants& reduce = constants.operations[0];
+  operation.network_share = reduce.network_share;
+  for (int i = 0; i < kProtocols; ++i) {
+    operation.protocols[i].network_hop = reduce.protocols[i].network_hop *
+                                         unfitted.operations[index].protocols[i].network_hop /
+                                         unfitted.operations[0].protocols[i].network_hop;
+  }
+}
+
+}  // namespace
+
+ErrorSummary summary(std::vector<double> errors) {
+  ErrorSummary result{.rows = errors.size()};
+  if (errors.empty()) return result;
+  result.signed_median = quantile(errors, 0.5);
+  for (double& error : errors) {
+    error = std::fabs(error);
+    result.mean += error / static_cast<double>(errors.size());
+  }
+  result.median = quantile(errors, 0.5);
+  return result;
+}
+
+std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples,
+                                       std::vector<DroppedRow>& dropped) {
+  std::map<std::pair<const SampledMachine*, std::string>, MachineSamples> machines;
+  for (const CollectiveSample& sample : samples) {
+    MachineSamples& machine = machines[{sample.machine, sample.library}];
+    machine.machine = sample.machine;
+    machine.library = sample.library;
+    machine.samples.push_back(&sample);
+  }
+  std::vector<MachineSamples> result;
+  for (auto& [key, machine] : machines) {
+    drop_contradictions(machine, dropped);
+    if (!machine.samples.empty()) result.push_back(std::move(machine));
+  }
+  return result;
+}
+
+MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants* inside) {
+  MachineFit fit{.machine = machine.machine, .library = machine.library};
+  SampledClusters clusters;
+  fit.constants = unfitted_collectives(clusters.of(*machine.samples.front()));
+  if (machine.library == kKernelLibrary) start_from_kernels(fit.constants);
+  for (int i = 0; inside != nullptr && i < kCollectives; ++i) {
+    const OperationConstants unfitted = fit.constants.operations[i];
+    fit.constants.operations[i] = inside->operations[i];
+    fit.constants.operations[i].network_share = unfitted.network_share;
+    fit.constants.operations[i].tree_share = unfitted.tree_share;
+  }
+  for (const auto& [operation, name] : kCollectiveNames) {
+    const auto index = static_cast<std::size_t>(operation);
+    const std::vector<TimedRoutes> rows = thinned(machine.samples, operation);
+    FittedParts& parts = fit.parts[index];
+    for (const CollectiveSample* sample : machine.samples) {
+      if (sample->operation != operation) continue;
+      ++fit.rows[index];
+      widen(fit.constants.ranges[index], sample->quantities());
+      parts.network = parts.network || sample->routes.ring.network_s > 0;
+      parts.tree = parts.tree || sample->routes.has_tree;
+    }
+    OperationConstants& constants = fit.constants.operations[index];
+    const bool reduced_across = fit.parts[0].network && !parts.network;
+    if (reduced_across) {
+      inherit_network(fit.constants, index);
+      parts.network = true;
+    }
+    constants = fit_constants(rows, constants, {.inside = inside != nullptr ? 0.3 : 1.0});
+  }
+  fit.constants.fit = fit.machine->name;
+  return fit;
+}
+
+ErrorSummary error_of(const CollectiveConstants& constants,
+                      std::span<const CollectiveSample* const> samples) {
+  std::vector<double> errors;
+  for (const CollectiveSample* sample : samples) {
+    errors.push_back(seconds(sample->routes, constants.of(sample->operation)) / sample->seconds -
+                     1);
+  }
+  return summary(std::move(errors));
+}
+
+Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
+  Json operations = Json::object();
+  Json rows = Json::object();
+  Json range = Json::object();
+  for (const auto& [operation, name] : kCollectiveNames) {
+    const auto index = static_cast<std::size_t>(operation);
+    if (fit.rows[index] == 0 && !fit.parts[index].network) continue;
+    if (fit.rows[index] > 0) rows[std::string(name)] = fit.rows[index];
+    for (const FittedRange& each : fit.constants.ranges[index]) {
+      range[std::string(name)][each.name] = {each.low, each.high};
+    }
+    operations[std::string(name)] =
+        operation_json(fit.constants.operations[index], fit.parts[index]);
+  }
+  return {{"library", fit.library},
+          {"rows", std::move(rows)},
+          {"range", std::move(range)},
+          {"held_out_error", std::round(1e4 * held_out.median) / 1e4},
+          {"operations", std::move(operations)}};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,99 @@
+#include "stepwright/fit/collectives/machine_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+FittedLibrary fitted(const MachineSamples& samples, const CollectiveConstants* inside) {
+  FittedLibrary library{
+      .fit = fit_machine(samples, inside), .study = study_machine(samples, inside), .refused = {}};
+  const LeftOutErrors& errors = library.study.rows_left_out;
+  if (errors.all.rows > 0 && errors.all.mean > errors.unfitted.mean) {
+    library.refused = fmt::format("{:.1f} % off on rows left out, {:.1f} % with the defaults",
+                                  100 * errors.all.mean, 100 * errors.unfitted.mean);
+  }
+  return library;
+}
+
+/// What a built-in profile says of the same devices inside a node.
+CollectiveConstants built_in_start(const MachineSamples& samples) {
+  SampledClusters clusters;
+  return collectives_of_profile(clusters.of(*samples.samples.front()), samples.machine->inside,
+                                kDefaultLibrary);
+}
+
+/// Numbers of short lists on one line.
+std::string compact(const Json& json, int depth) {
+  const std::string indent(static_cast<std::size_t>(2 * depth + 2), ' ');
+  const bool flat = std::ranges::none_of(json, [](const Json& v) { return v.is_structured(); });
+  if (!json.is_structured() || (json.is_array() && flat)) return json.dump();
+  std::string text = json.is_array() ? "[" : "{";
+  bool first = true;
+  for (const auto& [key, value] : json.items()) {
+    text += fmt::format("{}\n{}", first ? "" : ",", indent);
+    if (json.is_object()) text += fmt::format("\"{}\": ", key);
+    text += compact(value, depth + 1);
+    first = false;
+  }
+  return text + fmt::format("\n{}{}", indent.substr(2), json.is_array() ? "]" : "}");
+}
+
+}  // namespace
+
+bool FittedMachine::useful() const {
+  return std::ranges::any_of(libraries, [](const FittedLibrary& l) { return l.refused.empty(); });
+}
+
+FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) {
+  FittedCollectives result;
+  std::vector<CollectiveSample> all;
+  for (const CollectiveSamples& table : tables) {
+    std::vector<DroppedRow> dropped = table.dropped;
+    static_cast<void>(by_machine(table.samples, dropped));
+    std::ranges::stable_sort(dropped, {}, &DroppedRow::line);
+    result.dropped.emplace_back(table.file, std::move(dropped));
+    all.insert(all.end(), table.samples.begin(), table.samples.end());
+  }
+  std::vector<DroppedRow> ignored;
+  std::map<std::string_view, CollectiveConstants> inside;
+  for (const MachineSamples& samples : by_machine(all, ignored)) {
+    const CollectiveConstants* start = nullptr;
+    if (samples.library == kDefaultLibrary && !samples.machine->inside.empty()) {
+      start = &inside.try_emplace(samples.machine->inside, built_in_start(samples)).first->second;
+    }
+    FittedLibrary library = fitted(samples, start);
+    if (samples.library == kDefaultLibrary) {
+      inside.insert_or_assign(samples.machine->name, library.fit.constants);
+    }
+    if (result.machines.empty() || result.machines.back().machine != samples.machine) {
+      result.machines.push_back({samples.machine, {}});
+    }
+    result.machines.back().libraries.push_back(std::move(library));
+  }
+  return result;
+}
+
+Json machine_profile(const FittedMachine& machine, const std::vector<std::string>& sources) {
+  const Cluster cluster = built_in_cluster(machine.machine->cluster, 1).value();
+  Json list = Json::array();
+  for (const FittedLibrary& library : machine.libraries) {
+    if (!library.refused.empty()) continue;
+    list.push_back(collectives_json(library.fit, library.study.rows_left_out.all));
+  }
+  return {{"stepwright", "profile/1"},      {"name", machine.machine->name},
+          {"cluster", cluster.name},        {"device", cluster.device.name},
+          {"collectives", std::move(list)}, {"sources", sources}};
+}
+
+std::string machine_profile_text(const Json& profile) { return compact(profile, 0) + "\n"; }
+
+}  // namespace stepwright

@@ -1,0 +1,264 @@
+#include "stepwright/fit/operators/device_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "stepwright/cost/device_defaults.h"
+#include "stepwright/fit/operators/hold_out.h"
+
+namespace stepwright {
+namespace {
+
+/// A row is an outlier when it is off what all other sizes say by this factor and by this many
+/// median deviations.
+constexpr double kOutlierFactor = 1.8;
+constexpr double kOutlierDeviations = 8;
+/// The simpler of two candidates is taken when it is worse by this factor and this error at most.
+constexpr double kNearlyAsGood = 1.05;
+constexpr double kNegligible = 0.002;
+
+bool is_worse(double error, double other) { return error > kNearlyAsGood * other + kNegligible; }
+
+Job job_of(const FitTarget& target) {
+  Job job;
+  job.cluster.device = target.device;
+  job.kernels.attention = target.attention;
+  return job;
+}
+
+/// Fits one class and pass.
+class ClassFit {
+ public:
+  ClassFit(OperatorClass what, Pass pass, const FitTarget& target)
+      : what_(what), pass_(pass), target_(target), cost_(job_of(target), {}, Load::kIsolated) {
+    setting_ = {
+        what, pass, {sixteen_bit_flops(target.device), target.device.memory_bandwidth_bytes_per_s}};
+  }
+
+  void add(const std::string& file, const OperatorSample& sample);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  FittedOperator fit();
+  [[nodiscard]] const std::vector<BadRow>& dropped() const { return dropped_; }
+
+ private:
+  void drop(FitRow& row, const std::string& reason, const std::string& detail);
+  void drop_impossible();
+  void drop_other_units();
+  bool drop_outliers(const HeldOut& held_out);
+  void sweep();
+  void choose(const HeldOut& held_out);
+
+  OperatorClass what_;
+  Pass pass_;
+  const FitTarget& target_;
+  ComputeCost cost_;
+  FitSetting setting_;
+  std::vector<FitRow> rows_;
+  std::vector<BadRow> dropped_;
+  FittedOperator out_;
+};
+
+void ClassFit::add(const std::string& file, const OperatorSample& sample) {
+  const std::optional<double>& measured =
+      pass_ == Pass::kForward ? sample.forward_s : sample.backward_s;
+  if (sample.what != what_ || !measured) return;
+  FitRow row{.file = &file, .sample = &sample, .seconds = *measured};
+  row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
+  row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
+  row.work = pass_work(what_, pass_, sample.op, target_.multiprocessors);
+  row.inputs = features(what_, pass_, sample.op, target_.multiprocessors);
+  rows_.push_back(row);
+}
+
+void ClassFit::drop(FitRow& row, const std::string& reason, const std::string& detail) {
+  row.kept = false;
+  ++out_.dropped[reason];
+  dropped_.push_back(
+      {*row.file, row.sample->line, reason,
+       fmt::format("{} {}: {}", row.sample->name, name_of(kPassNames, pass_), detail)});
+}
+
+void ClassFit::sweep() {
+  std::erase_if(rows_, [](const FitRow& row) { return !row.kept; });
+}
+
+void ClassFit::drop_impossible() {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> series;  // impossible, all
+  for (const FitRow& row : rows_) {
+    auto& [impossible, all] = series[row.sample->name];
+    ++all;
+    if (row.seconds < kBelowFloor * row.floor_s) ++impossible;
+  }
+  for (FitRow& row : rows_) {
+    const auto [impossible, all] = series[row.sample->name];
+    if (row.seconds < kBelowFloor * row.floor_s) {
+      drop(row, "above peak",
+           fmt::format("{:.6g} us where the peaks allow {:.6g}", 1e6 * row.seconds,
+                       1e6 * row.floor_s));
+    } else if (2 * impossible > all) {
+      drop(row, "series above peak",
+           fmt::format("{} of {} rows of the series are impossible", impossible, all));
+    }
+  }
+  sweep();
+}
+
+void ClassFit::drop_other_units() {
+  const LawConstants law = fit_law(what_, law_rows(rows_), setting_.peaks);
+  for (FitRow& row : rows_) {
+    const double factor = row.seconds / law_prediction(law, row, setting_);
+    if (factor < kOtherUnits && factor > 1 / kOtherUnits) continue;
+    drop(row, "other units", fmt::format("{:.3g} times what other rows say", factor));
+  }
+  sweep();
+}
+
+bool ClassFit::drop_outliers(const HeldOut& held_out) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    logs.push_back(std::abs(std::log(rows_[i].seconds / held_out.law_times_trees[i])));
+  }
+  std::vector<double> sorted = logs;
+  std::ranges::nth_element(sorted, sorted.begin() + std::ssize(sorted) / 2);
+  const double limit =
+      std::max(std::log(kOutlierFactor), kOutlierDeviations * sorted[sorted.size() / 2]);
+  bool any = false;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (logs[i] <= limit) continue;
+    any = true;
+    drop(rows_[i], "outlier",
+         fmt::format("{:.3g} times what other sizes say",
+                     rows_[i].seconds / held_out.law_times_trees[i]));
+  }
+  sweep();
+  return any;
+}
+
+void ClassFit::choose(const HeldOut& held_out) {
+  out_.errors = {.law = error_of(rows_, held_out.law),
+                 .trees = error_of(rows_, held_out.trees),
+                 .law_times_trees = error_of(rows_, held_out.law_times_trees),
+                 .unfitted = unfitted_error(rows_)};
+  const Candidates& errors = out_.errors;
+  const std::vector<double>* chosen = &held_out.law;
+  double best = errors.law.mean;
+  out_.entry.kind = FitKind::kLaw;
+  if (is_worse(best, errors.law_times_trees.mean)) {
+    best = errors.law_times_trees.mean;
+    chosen = &held_out.law_times_trees;
+    out_.entry.kind = FitKind::kLawTimesTrees;
+  }
+  if (is_worse(best, errors.trees.mean)) {
+    best = errors.trees.mean;
+    chosen = &held_out.trees;
+    out_.entry.kind = FitKind::kTrees;
+  }
+  out_.by_series = errors_by_series(rows_, *chosen);
+  if (best > errors.unfitted.mean) {
+    out_.refused = fmt::format("held-out error {:.1f} % is worse than the default's {:.1f} %",
+                               100 * best, 100 * errors.unfitted.mean);
+  }
+}
+
+FittedOperator ClassFit::fit() {
+  out_.entry.what = what_;
+  out_.entry.pass = pass_;
+  drop_impossible();
+  if (rows_.size() >= kFewestFitRows) drop_other_units();
+  if (rows_.size() < kFewestFitRows) {
+    out_.refused =
+        fmt::format("{} usable rows; a fit needs at least {}", rows_.size(), kFewestFitRows);
+    return std::move(out_);
+  }
+  HeldOut held_out = hold_out(rows_, setting_);
+  if (drop_outliers(held_out)) held_out = hold_out(rows_, setting_);
+  choose(held_out);
+  out_.rows = rows_.size();
+  for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
+  OperatorEntry& entry = out_.entry;
+  entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
+  if (entry.kind != FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
+  entry.range = range_of(rows_, what_);
+  entry.kernel = rows_.front().sample->kernel;
+  return std::move(out_);
+}
+
+/// The backward of an attention whose rows cannot be used: the forward law at the default's ratio.
+FittedOperator derived_backward(const FittedOperator& forward, const FittedOperator* measured) {
+  FittedOperator out;
+  if (measured != nullptr) out.dropped = measured->dropped;
+  out.entry = forward.entry;
+  out.entry.pass = Pass::kBackward;
+  out.entry.kind = FitKind::kLaw;
+  out.entry.trees = {};
+  double& share = out.entry.law.arithmetic_share;
+  share = kept_digits(share * constants::kAttentionBackward.value);
+  out.derived =
+      fmt::format("no usable rows: the forward law at {} of its rate, 2.5 times the FLOPs",
+                  constants::kAttentionBackward.value);
+  return out;
+}
+
+void derive_attention_backward(std::vector<FittedOperator>& operators) {
+  FittedOperator *forward = nullptr, *backward = nullptr;
+  for (FittedOperator& fitted : operators) {
+    if (fitted.entry.what != OperatorClass::kAttention) continue;
+    (fitted.entry.pass == Pass::kForward ? forward : backward) = &fitted;
+  }
+  if (forward == nullptr || !forward->refused.empty()) return;
+  if (backward == nullptr) {
+    operators.push_back(derived_backward(*forward, nullptr));
+  } else if (!backward->refused.empty()) {
+    *backward = derived_backward(*forward, backward);
+  }
+}
+
+bool is_of(const OperatorSample& sample, const FitTarget& target) {
+  return sample.device.empty() || sample.device == target.device.name;
+}
+
+/// The device and the attention kernel that was sampled on it.
+FitTarget with_kernel(std::span<const OperatorTable> tables, FitTarget target) {
+  for (const OperatorTable& table : tables) {
+    for (const OperatorSample& sample : table.samples) {
+      if (is_of(sample, target)) target.attention = sample.kernel;
+    }
+  }
+  return target;
+}
+
+void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, ClassFit fit,
+               DeviceFit& out) {
+  for (const OperatorTable& table : tables) {
+    for (const OperatorSample& sample : table.samples) {
+      if (is_of(sample, target)) fit.add(table.file, sample);
+    }
+  }
+  if (fit.empty()) return;
+  out.operators.push_back(fit.fit());
+  out.dropped.insert(out.dropped.end(), fit.dropped().begin(), fit.dropped().end());
+}
+
+}  // namespace
+
+DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device) {
+  const FitTarget target = with_kernel(tables, device);
+  DeviceFit out;
+  for (const OperatorTable& table : tables) {
+    out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
+  }
+  for (const Named<OperatorClass>& what : kOperatorClassNames) {
+    for (const Named<Pass>& pass : kPassNames) {
+      fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
+    }
+  }
+  derive_attention_backward(out.operators);
+  std::ranges::stable_sort(out.dropped, {},
+                           [](const BadRow& row) { return std::pair(row.file, row.line); });
+  return out;
+}
+
+}  // namespace stepwright

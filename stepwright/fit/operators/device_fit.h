@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/cost/operator_profile.h"
+#include "stepwright/fit/samples/operator_sample.h"
+
+namespace stepwright {
+
+/// Relative errors of predicted over measured time.
+struct FitError {
+  double mean = 0;    ///< Of |predicted / measured - 1| over rows.
+  double median = 0;  ///< As above.
+  double p90 = 0;     ///< As above.
+  double bias = 0;    ///< Median of predicted / measured - 1.
+  std::size_t rows = 0;
+};
+
+/// What was tried for a class and pass, each judged on whole hidden sizes left out.
+struct Candidates {
+  FitError law, trees, law_times_trees;
+  FitError unfitted;  ///< The documented defaults, which saw no row.
+};
+
+/// One class and pass: the fit and its record.
+struct FittedOperator {
+  OperatorEntry entry;
+  std::vector<std::string> series;  ///< Names of the operators in the tables.
+  Candidates errors;
+  /// Of the chosen candidate by series.
+  std::map<std::string, FitError> by_series;
+  std::map<std::string, std::size_t> dropped;  ///< Rows by reason.
+  std::size_t rows = 0;
+  std::string refused;  ///< Why it is not to be used; empty when it is.
+  std::string derived;  ///< From what it follows where nothing was measured; empty when measured.
+};
+
+/// What a fit is made for.
+struct FitTarget {
+  Device device;
+  int multiprocessors = 1;
+  AttentionKernel attention = AttentionKernel::kFlash2;  ///< Whose default a fit must beat.
+};
+
+struct DeviceFit {
+  std::vector<FittedOperator> operators;
+  std::vector<BadRow> dropped;  ///< In order of file and line.
+};
+
+/// Fits every class and pass that the samples have. Rows above a peak, in wrong units, or far off
+/// all other rows are dropped and listed; a series most of whose rows are impossible goes whole. A
+/// candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is worse
+/// than the default there is refused.
+DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
+
+}  // namespace stepwright

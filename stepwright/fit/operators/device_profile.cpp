@@ -1,0 +1,81 @@
+#include "stepwright/fit/operators/device_profile.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/device_defaults.h"
+#include "stepwright/fit/operators/law_fit.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json error_json(const FitError& error) {
+  return {{"mean", kept_digits(error.mean)},
+          {"median", kept_digits(error.median)},
+          {"p90", kept_digits(error.p90)},
+          {"bias", kept_digits(error.bias)},
+          {"rows", error.rows}};
+}
+
+Json entry_json(const FittedOperator& fitted) {
+  const OperatorEntry& entry = fitted.entry;
+  Json law = Json::object();
+  for (const LawConstant& constant : kLawConstants) {
+    if (uses(entry.what, constant)) law[std::string(constant.name)] = entry.law.*constant.value;
+  }
+  Json range = Json::object();
+  for (const FittedRange& each : entry.range) range[each.name] = {each.low, each.high};
+  Json json = {{"class", name_of(kOperatorClassNames, entry.what)},
+               {"pass", name_of(kPassNames, entry.pass)},
+               {"chosen", name_of(kFitKindNames, entry.kind)},
+               {"law", std::move(law)},
+               {"range", std::move(range)}};
+  if (entry.what == OperatorClass::kAttention) {
+    json["kernel"] = name_of(kAttentionKernelNames, entry.kernel);
+  }
+  json["rows"] = fitted.rows;
+  json["dropped"] = fitted.dropped;
+  if (fitted.derived.empty()) {
+    json["held_out"] = {{"law", error_json(fitted.errors.law)},
+                        {"trees", error_json(fitted.errors.trees)},
+                        {"law_times_trees", error_json(fitted.errors.law_times_trees)},
+                        {"unfitted", error_json(fitted.errors.unfitted)}};
+    json["series"] = Json::object();
+    for (const auto& [name, error] : fitted.by_series) json["series"][name] = error_json(error);
+  } else {
+    json["derived"] = fitted.derived;
+  }
+  if (!entry.trees.empty()) {
+    json["trees"] = {{"range", {entry.lowest_log, entry.highest_log}},
+                     {"base", entry.trees.base()},
+                     {"trees", entry.trees.texts()}};
+  }
+  return json;
+}
+
+}  // namespace
+
+Json profile_json(const ProfileHead& head, const DeviceFit& fit) {
+  const Device& device = head.target.device;
+  Json json = {{"stepwright", "profile/1"},
+               {"name", head.name},
+               {"device",
+                {{"name", device.name},
+                 {"peak_flops", sixteen_bit_flops(device)},
+                 {"memory_bandwidth_bytes_per_s", device.memory_bandwidth_bytes_per_s},
+                 {"multiprocessors", head.target.multiprocessors}}},
+               {"operators", Json::array()}};
+  for (const FittedOperator& fitted : fit.operators) {
+    if (fitted.refused.empty()) json["operators"].push_back(entry_json(fitted));
+  }
+  json["sources"] = head.sources;
+  return json;
+}
+
+std::string profile_text(const Json& profile) { return profile.dump(1) + "\n"; }
+
+}  // namespace stepwright

@@ -1,0 +1,153 @@
+#include "stepwright/fit/operators/hold_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kFolds = 6;
+
+std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
+  std::vector<std::int64_t> sizes;
+  for (const FitRow& row : rows) sizes.push_back(row.sample->hold_out);
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::vector<std::size_t> folds;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto place = std::ranges::lower_bound(sizes, rows[i].sample->hold_out) - sizes.begin();
+    folds.push_back((sizes.size() > 1 ? static_cast<std::size_t>(place) : i) % kFolds);
+  }
+  return folds;
+}
+
+double capped(double seconds, const FitRow& row) { return std::max(seconds, row.floor_s); }
+
+double clamped(const OperatorEntry& entry, const FitRow& row) {
+  return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
+}
+
+/// Predictions for one fold by fits on the others.
+void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>& folds,
+                   std::size_t fold, const FitSetting& setting, HeldOut& out) {
+  std::vector<FitRow> seen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (folds[i] != fold) seen.push_back(rows[i]);
+  }
+  if (seen.size() == rows.size()) return;
+  OperatorEntry law{.what = setting.what, .pass = setting.pass, .kind = FitKind::kLawTimesTrees};
+  law.law = fit_law(setting.what, law_rows(seen), setting.peaks);
+  fit_entry_trees(law, seen, setting);
+  OperatorEntry trees{.what = setting.what, .pass = setting.pass, .kind = FitKind::kTrees};
+  fit_entry_trees(trees, seen, setting);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (folds[i] != fold) continue;
+    const FitRow& row = rows[i];
+    const double law_s = law_prediction(law.law, row, setting);
+    out.law[i] = capped(law_s, row);
+    out.law_times_trees[i] = capped(law_s * std::exp(clamped(law, row)), row);
+    out.trees[i] = capped(std::exp(clamped(trees, row)), row);
+  }
+}
+
+FitError fit_error(std::vector<double> ratios) {
+  FitError error{.rows = ratios.size()};
+  if (ratios.empty()) return error;
+  const auto middle = [](std::vector<double>& values, double share) {
+    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::ranges::nth_element(values, values.begin() + place);
+    return values[static_cast<std::size_t>(place)];
+  };
+  error.bias = middle(ratios, 0.5);
+  for (double& ratio : ratios) {
+    ratio = std::abs(ratio);
+    error.mean += ratio / static_cast<double>(ratios.size());
+  }
+  error.median = middle(ratios, 0.5);
+  error.p90 = middle(ratios, 0.9);
+  return error;
+}
+
+}  // namespace
+
+HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting) {
+  HeldOut out;
+  for (std::vector<double>* predicted : {&out.law, &out.trees, &out.law_times_trees}) {
+    predicted->resize(rows.size());
+  }
+  const std::vector<std::size_t> folds = folds_of(rows);
+  for (std::size_t fold = 0; fold < kFolds; ++fold) hold_out_fold(rows, folds, fold, setting, out);
+  return out;
+}
+
+std::vector<LawRow> law_rows(std::span<const FitRow> rows) {
+  std::vector<LawRow> out;
+  for (const FitRow& row : rows) out.push_back({row.work, row.seconds});
+  return out;
+}
+
+std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry& entry,
+                               const FitSetting& setting) {
+  std::vector<TreeRow> out;
+  for (const FitRow& row : rows) {
+    double target = row.seconds;
+    if (entry.kind == FitKind::kLawTimesTrees) target /= law_prediction(entry.law, row, setting);
+    // In steps that are coarser than what mathematical libraries differ by: the same trees
+    // anywhere.
+    constexpr double kGrain = 8192;
+    const double log = std::round(kGrain * std::log(target)) / kGrain;
+    out.push_back({row.inputs, static_cast<float>(log)});
+  }
+  return out;
+}
+
+void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows,
+                     const FitSetting& setting) {
+  entry.trees = fit_trees(tree_rows(rows, entry, setting));
+  entry.lowest_log = std::numeric_limits<double>::infinity();
+  entry.highest_log = -entry.lowest_log;
+  for (const FitRow& row : rows) {
+    const double log = entry.trees.evaluate(row.inputs.all());
+    entry.lowest_log = std::min(entry.lowest_log, log);
+    entry.highest_log = std::max(entry.highest_log, log);
+  }
+}
+
+double law_prediction(const LawConstants& law, const FitRow& row, const FitSetting& setting) {
+  const std::array<double, 2> seconds = law_seconds(law, row.work, setting.peaks);
+  return seconds[0] + seconds[1];
+}
+
+FitError error_of(std::span<const FitRow> rows, std::span<const double> predicted_s) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ratios.push_back(predicted_s[i] / rows[i].seconds - 1);
+  }
+  return fit_error(std::move(ratios));
+}
+
+FitError unfitted_error(std::span<const FitRow> rows) {
+  std::vector<double> ratios;
+  for (const FitRow& row : rows) ratios.push_back(row.unfitted_s / row.seconds - 1);
+  return fit_error(std::move(ratios));
+}
+
+std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
+                                                 std::span<const double> predicted_s) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ratios[rows[i].sample->name].push_back(predicted_s[i] / rows[i].seconds - 1);
+  }
+  std::map<std::string, FitError> out;
+  for (auto& [name, values] : ratios) out[name] = fit_error(std::move(values));
+  return out;
+}
+
+std::vector<FittedRange> range_of(std::span<const FitRow> rows, OperatorClass what) {
+  std::vector<FittedRange> range;
+  for (const FitRow& row : rows) widen(range, quantities(what, row.sample->op).all());
+  return range;
+}
+
+}  // namespace stepwright

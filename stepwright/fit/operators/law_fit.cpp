@@ -1,0 +1,144 @@
+#include "stepwright/fit/operators/law_fit.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kFewestRows = 8;
+constexpr std::size_t kMostRows = 2500;  ///< More rows than that are thinned evenly.
+constexpr double kRobust = 0.05;         ///< Residuals above this count linearly.
+constexpr double kPull = 0.03;           ///< Of a prior, for each logarithm, at 300 rows.
+constexpr int kMostSteps = 60;
+constexpr double kStep = 1e-5;  ///< Of a logarithm, for the derivative.
+
+/// The fit of one law, over the logarithms of its constants.
+class LawProblem {
+ public:
+  LawProblem(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks)
+      : rows_(thinned(rows)), peaks_(peaks), bounded_(has_arithmetic(what)) {
+    for (const LawConstant& constant : kLawConstants) {
+      if (uses(what, constant)) constants_.push_back(&constant);
+    }
+    pull_ = kPull * std::sqrt(static_cast<double>(rows_.size()) / 300);
+  }
+
+  [[nodiscard]] Eigen::VectorXd priors() const {
+    Eigen::VectorXd logs(size());
+    for (Eigen::Index i = 0; i < size(); ++i) logs[i] = std::log(constant(i).prior);
+    return logs;
+  }
+
+  [[nodiscard]] LawConstants law(const Eigen::VectorXd& logs) const {
+    LawConstants law;
+    for (Eigen::Index i = 0; i < size(); ++i) {
+      const double value = std::exp(logs[i]);
+      law.*constant(i).value = is_share(constant(i)) ? std::min(value, 1.0) : value;
+    }
+    return law;
+  }
+
+  /// Logarithms of predicted over measured, then the pulls to the priors.
+  [[nodiscard]] Eigen::VectorXd residuals(const Eigen::VectorXd& logs) const {
+    const LawConstants constants = law(logs);
+    Eigen::VectorXd out(std::ssize(rows_) + size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::array<double, 2> seconds = law_seconds(constants, rows_[i]->work, peaks_);
+      out[static_cast<Eigen::Index>(i)] = std::log((seconds[0] + seconds[1]) / rows_[i]->seconds);
+    }
+    out.tail(size()) = pull_ * (logs - priors());
+    return out;
+  }
+
+  [[nodiscard]] Eigen::MatrixXd derivative(const Eigen::VectorXd& logs,
+                                           const Eigen::VectorXd& at) const {
+    Eigen::MatrixXd out(at.size(), size());
+    for (Eigen::Index i = 0; i < size(); ++i) {
+      Eigen::VectorXd moved = logs;
+      moved[i] += kStep;
+      out.col(i) = (residuals(moved) - at) / kStep;
+    }
+    return out;
+  }
+
+ private:
+  static std::vector<const LawRow*> thinned(std::span<const LawRow> rows) {
+    std::vector<const LawRow*> kept;
+    const std::size_t count = std::min(rows.size(), kMostRows);
+    for (std::size_t i = 0; i < count; ++i) kept.push_back(&rows[i * rows.size() / count]);
+    return kept;
+  }
+  /// A share of a peak that cannot be exceeded: products and attention move what is counted, while
+  /// what vector kernels move is a convention.
+  [[nodiscard]] bool is_share(const LawConstant& constant) const {
+    return bounded_ && constant.name.ends_with("_share");
+  }
+  [[nodiscard]] Eigen::Index size() const { return std::ssize(constants_); }
+  [[nodiscard]] const LawConstant& constant(Eigen::Index i) const {
+    return *constants_[static_cast<std::size_t>(i)];
+  }
+
+  std::vector<const LawRow*> rows_;
+  DevicePeaks peaks_;
+  bool bounded_ = false;
+  std::vector<const LawConstant*> constants_;
+  double pull_ = 0;
+};
+
+/// Soft L1: quadratic for small residuals, linear for large ones.
+double loss(const Eigen::VectorXd& residuals) {
+  return ((residuals.array() / kRobust).square() + 1).sqrt().sum() - residuals.size();
+}
+
+Eigen::VectorXd weights(const Eigen::VectorXd& residuals) {
+  return ((residuals.array() / kRobust).square() + 1).sqrt().inverse();
+}
+
+}  // namespace
+
+LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks) {
+  if (rows.size() < kFewestRows) {
+    fail_input(fmt::format("{}: {} rows; a law needs at least {}",
+                           name_of(kOperatorClassNames, what), rows.size(), kFewestRows));
+  }
+  const LawProblem problem(what, rows, peaks);
+  Eigen::VectorXd logs = problem.priors();
+  Eigen::VectorXd at = problem.residuals(logs);
+  double damping = 1e-2;
+  for (int step = 0; step < kMostSteps && damping < 1e8; ++step) {
+    const Eigen::MatrixXd slope = problem.derivative(logs, at);
+    const Eigen::MatrixXd weighted = weights(at).asDiagonal() * slope;
+    Eigen::MatrixXd normal = slope.transpose() * weighted;
+    normal.diagonal() *= 1 + damping;
+    normal.diagonal().array() += 1e-12;
+    const Eigen::VectorXd move =
+        normal.ldlt().solve(weighted.transpose() * at).cwiseMax(-1).cwiseMin(1);
+    const Eigen::VectorXd moved = logs - move;
+    const Eigen::VectorXd there = problem.residuals(moved);
+    const double gain = loss(at) - loss(there);
+    if (!(gain > 0)) {
+      damping *= 4;
+      continue;
+    }
+    logs = moved;
+    at = there;
+    damping = std::max(damping / 4, 1e-9);
+    if (gain < 1e-7 * loss(at)) break;
+  }
+  LawConstants law = problem.law(logs);
+  for (const LawConstant& constant : kLawConstants) {
+    law.*constant.value = kept_digits(law.*constant.value);
+  }
+  return law;
+}
+
+double kept_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
+
+}  // namespace stepwright

@@ -1,0 +1,114 @@
+#include "stepwright/fit/own_cluster/cluster_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "stepwright/core/error.h"
+#include "stepwright/fit/own_cluster/computation_law_fit.h"
+#include "stepwright/fit/own_cluster/message_law_fit.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kFifths = 5;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// `fit` of all samples, and how well that of four fifths says the others.
+template <class Fit, class Sample>
+auto judged(Fit fit, const std::vector<Sample>& samples) {
+  FittedLaw<decltype(fit(samples))> result{.law = fit(samples), .rows = samples.size()};
+  std::vector<double> errors;
+  for (std::size_t fold = 0; fold < kFifths; ++fold) {
+    std::vector<Sample> seen;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (i % kFifths != fold) seen.push_back(samples[i]);
+    }
+    if (seen.empty()) continue;
+    const auto law = fit(seen);
+    for (std::size_t i = fold; i < samples.size(); i += kFifths) {
+      errors.push_back(std::fabs(predicted_s(law, samples[i]) / samples[i].seconds - 1));
+    }
+  }
+  result.held_out_error = median(errors);
+  return result;
+}
+
+/// The median of how much slower computation was; 0 without samples.
+double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) {
+  std::vector<double> factors;
+  for (const OverlapSample& sample : samples) {
+    if (sample.link == link) factors.push_back(sample.beside_s / sample.alone_s);
+  }
+  return factors.empty() ? 0 : std::max(1.0, median(factors));
+}
+
+}  // namespace
+
+ClusterFit fit_cluster(const OwnSamples& samples) {
+  ClusterFit fit;
+  std::map<std::pair<std::optional<Algorithm>, Collective>, std::vector<MessageSample>> messages;
+  for (const MessageSample& sample : samples.messages) {
+    auto& rows = messages[{sample.method, sample.operation}];
+    if (!rows.empty() && rows.front().chunk_bytes != sample.chunk_bytes) {
+      fail_input(
+          fmt::format("chunk_bytes: {} and {} of one method and operation; they must be alike",
+                      rows.front().chunk_bytes, sample.chunk_bytes));
+    }
+    rows.push_back(sample);
+  }
+  for (const auto& [key, rows] : messages) {
+    const auto& [method, operation] = key;
+    if (method) {
+      fit.schedules[{*method, operation}] = judged(fit_schedule, rows);
+    } else {
+      fit.messages[operation] = judged(fit_gloo, rows);
+    }
+  }
+  std::map<std::tuple<OperatorKind, Phase, DType>, std::vector<ComputationSample>> computations;
+  for (const ComputationSample& sample : samples.computations) {
+    computations[{sample.kind, sample.phase, sample.dtype}].push_back(sample);
+  }
+  for (const auto& [key, rows] : computations) {
+    fit.computations.push_back(judged(fit_computation_law, rows));
+  }
+  fit.overlap = {.beside_inside = slower_beside(samples.overlaps, LinkClass::kInside),
+                 .beside_network = slower_beside(samples.overlaps, LinkClass::kNetwork)};
+  return fit;
+}
+
+Json measured_json(const ClusterFit& fit, const std::string& name,
+                   const std::vector<std::string>& sources) {
+  Json file = {{"stepwright", "measured/1"}, {"name", name}};
+  const auto add = [&file](const char* list, Json entry, const auto& law) {
+    entry["rows"] = law.rows;
+    entry["held_out_error"] = std::round(1e4 * law.held_out_error) / 1e4;
+    file[list].push_back(std::move(entry));
+  };
+  for (const auto& [operation, law] : fit.messages) {
+    add("messages", message_law_json(operation, law.law), law);
+  }
+  for (const auto& [key, law] : fit.schedules) {
+    add("messages", message_law_json(key.first, key.second, law.law), law);
+  }
+  for (const auto& law : fit.computations) add("computations", computation_law_json(law.law), law);
+  const auto& [inside, network] = fit.overlap;
+  if (inside > 0) file["overlap"]["beside_inside"] = std::round(1e4 * inside) / 1e4;
+  if (network > 0) file["overlap"]["beside_network"] = std::round(1e4 * network) / 1e4;
+  file["sources"] = sources;
+  return file;
+}
+
+}  // namespace stepwright

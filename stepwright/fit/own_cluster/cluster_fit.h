@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stepwright/fit/samples/own_sample.h"
+
+namespace stepwright {
+
+/// A law and how well it does on rows that it has not seen (each fifth row left out in turn).
+template <class Law>
+struct FittedLaw {
+  Law law;
+  std::size_t rows = 0;
+  double held_out_error = 0;  ///< Median of |predicted / measured - 1|.
+};
+
+/// Fitted laws of a cluster's own messages and computations.
+struct ClusterFit {
+  std::map<Collective, FittedLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
+  std::map<std::pair<Algorithm, Collective>, FittedLaw<SampledLaw<ScheduleLaw>>> schedules;
+  std::vector<FittedLaw<ComputationLaw>> computations;
+  MeasuredOverlap overlap;
+};
+
+/// Fits every operation, and every kind, phase and type of computation, that has samples.
+ClusterFit fit_cluster(const OwnSamples& samples);
+
+/// The file `measured/1` of a fit.
+nlohmann::ordered_json measured_json(const ClusterFit& fit, const std::string& name,
+                                     const std::vector<std::string>& sources);
+
+}  // namespace stepwright

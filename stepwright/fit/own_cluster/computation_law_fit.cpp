@@ -1,0 +1,62 @@
+#include "stepwright/fit/own_cluster/computation_law_fit.h"
+
+#include <Eigen/Core>
+#include <cmath>
+
+#include "stepwright/fit/least_squares.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kFarOff = 0.05;
+constexpr Eigen::Index kUnknowns = 3;
+
+/// What start, FLOPs and bytes have to do with each sample, over its seconds: weighed by the law's
+/// constants, the parts of a row are to sum to 1.
+Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
+  Eigen::MatrixXd parts(std::ssize(samples), kUnknowns);
+  for (Eigen::Index i = 0; i < parts.rows(); ++i) {
+    const ComputationSample& sample = samples[static_cast<std::size_t>(i)];
+    parts.row(i) << 1, sample.flops, sample.bytes;
+    parts.row(i) /= sample.seconds;
+  }
+  return parts;
+}
+
+}  // namespace
+
+ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples) {
+  Eigen::MatrixXd parts = parts_of(samples);
+  // Unknowns of very different sizes: columns of one size each.
+  Eigen::RowVectorXd scale = parts.colwise().maxCoeff();
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(kUnknowns);
+  for (Eigen::Index i = 0; i < kUnknowns; ++i) {
+    if (scale[i] == 0) {
+      scale[i] = 1;
+      continue;
+    }
+    parts.col(i) /= scale[i];
+    start[i] = 1.0 / kUnknowns;
+  }
+  const LeastSquares squares{
+      .residuals = [&parts](const Eigen::VectorXd& unknowns) -> Eigen::VectorXd {
+        return ((parts * unknowns).array() - 1).unaryExpr([](double r) {
+          return huber(r / kFarOff);
+        });
+      },
+      .least = Eigen::VectorXd::Zero(kUnknowns),
+      .most = Eigen::VectorXd::Constant(kUnknowns, INFINITY)};
+  const Eigen::VectorXd found = minimise(squares, start).cwiseQuotient(scale.transpose());
+  return {.kind = samples.front().kind,
+          .phase = samples.front().phase,
+          .dtype = samples.front().dtype,
+          .start_s = found[0],
+          .s_per_flop = found[1],
+          .s_per_byte = found[2]};
+}
+
+double predicted_s(const ComputationLaw& law, const ComputationSample& sample) {
+  return law.seconds(sample.flops, sample.bytes);
+}
+
+}  // namespace stepwright

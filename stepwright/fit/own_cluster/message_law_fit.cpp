@@ -1,0 +1,203 @@
+#include "stepwright/fit/own_cluster/message_law_fit.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "stepwright/fit/least_squares.h"
+
+namespace stepwright {
+namespace {
+
+/// Errors beyond this, as logarithms, count by their size instead of its square.
+constexpr double kNear = 0.02;
+/// How far the logarithm of a constant may move from the fastest that samples allow.
+constexpr double kFarthest = 12;
+/// How much longer than its start the shortest message may take.
+constexpr double kFewOfIt = 10;
+/// Errors beyond this count as if they were this large.
+constexpr double kWrong = 0.5;
+/// What is farther from the law than this, either way, is taken for a disturbance.
+constexpr double kMostMissed = 1.5;
+
+double time_s(const SocketLaw& law, const MessageSample& sample) {
+  return law.time(socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
+}
+
+double time_s(const ScheduleLaw& law, const MessageSample& sample) {
+  return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
+}
+
+void lower(double& least, double seconds, double amount) {
+  if (amount > 0) least = std::min(least, seconds / amount);
+}
+
+template <class Law, std::size_t kCount>
+void drop_endless(Law& law, double Law::* const (&constants)[kCount]) {
+  for (const auto constant : constants) {
+    if (!std::isfinite(law.*constant)) law.*constant = 0;
+  }
+}
+
+constexpr double SocketLaw::* kSocketConstants[] = {
+    &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
+    &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
+
+constexpr double ScheduleLaw::* kScheduleConstants[] = {
+    &ScheduleLaw::start_s, &ScheduleLaw::message_s, &ScheduleLaw::network_hop_s,
+    &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
+
+/// What no message of the samples beats; as a start, a part of the shortest one.
+SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
+  SocketLaw law{.own_nics = own_nics};
+  for (const auto constant : kSocketConstants) law.*constant = INFINITY;
+  for (const MessageSample& sample : samples) {
+    const SocketLoads loads = socket_loads(sample.operation, sample.payload_bytes, sample.group);
+    lower(law.start_s, sample.seconds, kFewOfIt);
+    lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
+    lower(law.inside_s_per_byte, sample.seconds, loads.inside_bytes());
+    lower(law.network_s_per_byte, sample.seconds,
+          loads.network_bytes() / (own_nics ? loads.network_senders : 1));
+  }
+  drop_endless(law, kSocketConstants);
+  return law;
+}
+
+/// The same of schedules: a message for each rank inside and each node outside, at least.
+ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
+  ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
+  for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
+  for (const MessageSample& sample : samples) {
+    const auto nodes = static_cast<double>(sample.group.nodes);
+    const auto members = static_cast<double>(sample.group.members);
+    const double passes = sample.operation == Collective::kAllReduce ? 2 : 1;
+    const double sent = passes * sample.payload_bytes * static_cast<double>(sample.group.groups);
+    lower(law.start_s, sample.seconds, kFewOfIt);
+    lower(law.message_s, sample.seconds, passes * nodes * members);
+    lower(law.network_hop_s, sample.seconds, passes * nodes);
+    lower(law.inside_s_per_byte, sample.seconds, sent * (members - 1));
+    lower(law.network_s_per_byte, sample.seconds,
+          sent * (1 - 1 / nodes) / (own_nics ? members : 1));
+  }
+  drop_endless(law, kScheduleConstants);
+  return law;
+}
+
+/// Of each sample up to `most`.
+template <class Law>
+double error_of(const Law& law, const std::vector<MessageSample>& samples, double most) {
+  double sum = 0;
+  for (const MessageSample& sample : samples) {
+    sum += std::min(most, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
+  }
+  return sum;
+}
+
+/// Moves the constants of a law that are not 0 to where its errors are least: those beyond kNear
+/// count by their size, up to `most`.
+template <class Law, std::size_t kCount>
+void improve(Law& law, double Law::* const (&constants)[kCount],
+             const std::vector<MessageSample>& samples, double most) {
+  std::vector<double Law::*> shown;
+  std::ranges::copy_if(constants, std::back_inserter(shown),
+                       [&law](const auto constant) { return law.*constant > 0; });
+  const auto with = [&law, &shown](const Eigen::VectorXd& logs) {
+    Law moved = law;
+    for (Eigen::Index i = 0; i < logs.size(); ++i) {
+      moved.*shown[static_cast<std::size_t>(i)] *= std::exp(logs[i]);
+    }
+    return moved;
+  };
+  const auto count = std::ssize(shown);
+  const LeastSquares squares{
+      .residuals =
+          [&](const Eigen::VectorXd& logs) {
+            const Law moved = with(logs);
+            Eigen::VectorXd errors(std::ssize(samples));
+            for (Eigen::Index i = 0; i < errors.size(); ++i) {
+              const MessageSample& sample = samples[static_cast<std::size_t>(i)];
+              const double error = std::log(time_s(moved, sample) / sample.seconds);
+              errors[i] = soft_l1(std::clamp(error, -most, most) / kNear);
+            }
+            return errors;
+          },
+      .least = Eigen::VectorXd::Constant(count, -kFarthest),
+      .most = Eigen::VectorXd::Constant(count, kFarthest)};
+  law = with(minimise(squares, Eigen::VectorXd::Zero(count)));
+}
+
+/// First all errors count in full, or a start that is far off would not be left.
+template <class Law, std::size_t kCount>
+void improve(Law& law, double Law::* const (&constants)[kCount],
+             const std::vector<MessageSample>& samples) {
+  improve(law, constants, samples, INFINITY);
+  improve(law, constants, samples, kWrong);
+}
+
+/// What a law misses, shape by shape in the order of the samples.
+template <class Law>
+std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
+  std::vector<ShapeCurve> curves;
+  for (const MessageSample& sample : samples) {
+    auto curve = std::ranges::find(curves, sample.group, &ShapeCurve::group);
+    if (curve == curves.end()) curve = curves.insert(curve, {.group = sample.group, .factors = {}});
+    const double factor = sample.seconds / time_s(law, sample);
+    curve->factors.emplace_back(sample.payload_bytes,
+                                std::clamp(factor, 1 / kMostMissed, kMostMissed));
+  }
+  for (ShapeCurve& curve : curves) {
+    std::ranges::sort(curve.factors);
+    const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    curve.factors.erase(std::unique(curve.factors.begin(), curve.factors.end(), same),
+                        curve.factors.end());
+  }
+  return curves;
+}
+
+template <class Law>
+double sampled_s(const SampledLaw<Law>& law, const MessageSample& sample) {
+  return time_s(law.law, sample) * factor_of(law.curves, sample.group, sample.payload_bytes);
+}
+
+/// With NICs of nodes or of ranks, whichever the samples say.
+template <class Fit>
+auto better(Fit fit, const std::vector<MessageSample>& samples) {
+  const auto shared = fit(false);
+  const auto own = fit(true);
+  return error_of(own, samples, kWrong) < error_of(shared, samples, kWrong) ? own : shared;
+}
+
+}  // namespace
+
+SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
+  const SocketLaw law = better(
+      [&](bool own_nics) {
+        SocketLaw made = fastest_gloo(samples, own_nics);
+        improve(made, kSocketConstants, samples);
+        return made;
+      },
+      samples);
+  return {law, missed(law, samples)};
+}
+
+SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
+  const ScheduleLaw law = better(
+      [&](bool own_nics) {
+        ScheduleLaw made = fastest_schedule(samples, own_nics);
+        improve(made, kScheduleConstants, samples);
+        return made;
+      },
+      samples);
+  return {law, missed(law, samples)};
+}
+
+double predicted_s(const SampledLaw<SocketLaw>& law, const MessageSample& sample) {
+  return sampled_s(law, sample);
+}
+
+double predicted_s(const SampledLaw<ScheduleLaw>& law, const MessageSample& sample) {
+  return sampled_s(law, sample);
+}
+
+}  // namespace stepwright

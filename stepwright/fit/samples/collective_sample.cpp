@@ -1,0 +1,336 @@
+#include "stepwright/fit/samples/collective_sample.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/divide_up.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/cost/collective_profiles.h"
+
+namespace stepwright {
+namespace {
+
+/// Words of tables for the operations.
+constexpr Named<Collective> kTableWords[] = {
+    {Collective::kAllReduce, "all_reduce"},
+    {Collective::kAllGather, "all_gather"},
+    {Collective::kReduceScatter, "reduce_scatter"},
+    {Collective::kAllToAll, "all_to_all"},
+    {Collective::kAllToAll, "alltoall"},
+    {Collective::kPointToPoint, "send_recv"},
+    {Collective::kPointToPoint, "sendrecv"},
+};
+
+/// Cells of one row by column title; absent columns read as empty.
+class Cells {
+ public:
+  Cells(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
+
+  [[nodiscard]] std::string_view text(std::string_view title) const {
+    const auto column = table_.column(title);
+    return column ? std::string_view(row_.cells[*column]) : std::string_view();
+  }
+  [[nodiscard]] double number(std::string_view title) const {
+    return read_double(text(title)).value_or(0);
+  }
+  [[nodiscard]] std::int64_t count(std::string_view title) const {
+    const IntegerReading read = read_integer(text(title));
+    const bool good = read.status == IntegerReading::Status::kGood;
+    return good && read.value >= 1 && read.value <= kMaxDevices ? read.value : 0;
+  }
+
+ private:
+  const CsvTable& table_;
+  const CsvRow& row_;
+};
+
+/// Whose collectives a row of a table of clusters timed.
+std::string library_of(const Cells& cells) {
+  if (cells.text("library").starts_with("TRT-LLM")) return std::string(kKernelLibrary);
+  if (cells.text("tool").starts_with("Aceso")) return std::string(kListLibrary);
+  return std::string(kDefaultLibrary);
+}
+
+/// A reading that failed says why.
+struct Reading {
+  CollectiveSample sample;
+  std::string refusal;
+};
+
+bool read_operation(std::string_view word, Reading& out) {
+  const auto found = std::ranges::find(kTableWords, word, &Named<Collective>::name);
+  if (found == std::end(kTableWords)) {
+    out.refusal = fmt::format("'{}' is no operation of the model", word);
+    return false;
+  }
+  out.sample.operation = found->value;
+  return true;
+}
+
+/// `op, nodes, gpus_per_node, elements_fp16, time_us`: elements of two bytes, of one rank's input.
+Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
+  Reading out;
+  CollectiveSample& sample = out.sample;
+  if (!read_operation(cells.text("op"), out)) return out;
+  sample.machine = &machine;
+  sample.library = kDefaultLibrary;
+  sample.nodes = cells.count("nodes");
+  sample.ranks_per_node = cells.count("gpus_per_node");
+  sample.payload_bytes = 2 * cells.number("elements_fp16");
+  if (sample.operation == Collective::kAllGather) {
+    sample.payload_bytes *= static_cast<double>(sample.ranks());
+  }
+  sample.seconds = 1e-6 * cells.number("time_us");
+  return out;
+}
+
+/// A table of many clusters: sizes as nccl-tests counts them, but the buffer of one rank where the
+/// lists of torch.distributed were timed; seconds from the bandwidth where no time stands.
+Reading read_clusters(const Cells& cells, const SampledMachine* named) {
+  Reading out;
+  CollectiveSample& sample = out.sample;
+  if (!read_operation(cells.text("collective"), out)) return out;
+  sample.nodes = cells.count("nodes");
+  const std::int64_t ranks = cells.count("gpus");
+  sample.ranks_per_node = sample.nodes > 0 ? ranks / sample.nodes : 0;
+  sample.machine = named != nullptr
+                       ? named
+                       : machine_of(cells.text("gpu"), cells.text("inter_node"), sample.nodes > 1);
+  if (sample.machine == nullptr) {
+    out.refusal = fmt::format("no machine is known for the GPU '{}'", cells.text("gpu"));
+    return out;
+  }
+  sample.library = library_of(cells);
+  sample.payload_bytes = cells.number("size_bytes");
+  if (sample.library == kListLibrary && sample.operation == Collective::kAllGather) {
+    sample.payload_bytes *= static_cast<double>(ranks);
+  }
+  sample.switch_adds = cells.text("datatype") != "int8";
+  sample.seconds = 1e-6 * cells.number("time_us");
+  if (cells.text("time_us").empty() && cells.number("busbw_gbps_bytes") > 0) {
+    sample.seconds = sent_bytes(sample.operation, sample.payload_bytes, ranks) /
+                     (1e9 * cells.number("busbw_gbps_bytes"));
+  }
+  return out;
+}
+
+/// Fills in the routes and says what is wrong with the numbers of a row; empty when nothing is.
+std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
+  if (!(sample.seconds > 0)) return "the time is missing or not a positive number";
+  if (!(sample.payload_bytes > 0)) return "the size is missing or not a positive number";
+  if (sample.nodes < 1 || sample.ranks_per_node < 1 || sample.ranks() < 2) {
+    return "the layout is no group of two or more";
+  }
+  const Cluster& cluster = clusters.of(sample);
+  if (!sample.machine->trays && sample.ranks_per_node > cluster.devices_per_node) {
+    return fmt::format("{} ranks a node, {} has {}", sample.ranks_per_node, cluster.name,
+                       cluster.devices_per_node);
+  }
+  sample.routes = LineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                             sample_layout(sample, cluster), Algorithm::kLibrary});
+  sample.routes.has_switch = sample.routes.has_switch && sample.switch_adds;
+  const Routes& routes = sample.routes;
+  const double least = 1.0 / 1.02 *
+                       std::min(std::max(routes.ring.inside_s, routes.ring.network_s),
+                                routes.has_tree || routes.has_switch
+                                    ? std::max(routes.switch_s, routes.tree.network_s)
+                                    : INFINITY);
+  if (sample.seconds < least) {
+    return fmt::format("faster than the line rate by {:.2f}", least / sample.seconds);
+  }
+  const CollectiveConstants constants = unfitted_collectives(cluster);
+  const double ratio = sample.seconds / seconds(routes, constants.of(sample.operation));
+  if (ratio > 300) return fmt::format("{:.0f} times the default model: another unit?", ratio);
+  return {};
+}
+
+/// A row may be that much slower than one of the same run with more bytes.
+constexpr double kSlower = 2.5;
+
+/// Drops rows that are far slower than larger ones of the same run: first calls, interruptions.
+void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& runs) {
+  std::map<std::string, std::vector<std::size_t>> by_run;
+  for (std::size_t i = 0; i < all.samples.size(); ++i) by_run[runs[i]].push_back(i);
+  std::set<std::size_t> slow;
+  for (auto& [run, rows] : by_run) {
+    std::ranges::sort(rows, [&](std::size_t a, std::size_t b) {
+      return all.samples[a].payload_bytes > all.samples[b].payload_bytes;
+    });
+    std::vector<std::size_t> found;
+    double least = INFINITY;
+    for (const std::size_t i : rows) {
+      if (all.samples[i].seconds > kSlower * least) found.push_back(i);
+      least = std::min(least, all.samples[i].seconds);
+    }
+    // More of them are no interruptions but contradict each other, which the fit looks for.
+    if (10 * found.size() <= rows.size()) slow.insert(found.begin(), found.end());
+  }
+  std::vector<CollectiveSample> kept;
+  for (std::size_t i = 0; i < all.samples.size(); ++i) {
+    if (!slow.contains(i)) {
+      kept.push_back(std::move(all.samples[i]));
+    } else {
+      all.dropped.push_back(
+          {all.samples[i].line, fmt::format("more than {} times as slow as a larger message of the "
+                                            "same run",
+                                            kSlower)});
+    }
+  }
+  all.samples = std::move(kept);
+}
+
+/// Rows of one run share source, operation, layout and type.
+std::string run_of(const CollectiveSample& sample, const Cells& cells) {
+  return fmt::format("{} {} {} {} {} {}", sample.machine->name, sample.library,
+                     static_cast<int>(sample.operation), sample.layout(), cells.text("source_url"),
+                     cells.text("datatype"));
+}
+
+std::string key_of(const CollectiveSample& sample, const Cells& cells) {
+  return fmt::format("{} {} {}", run_of(sample, cells), sample.payload_bytes, sample.seconds);
+}
+
+}  // namespace
+
+std::string CollectiveSample::layout() const { return fmt::format("{}x{}", nodes, ranks_per_node); }
+
+std::string DroppedRow::kind() const {
+  std::string result, word;
+  for (const char c : reason + ' ') {
+    if (c != ' ') {
+      word += c;
+      continue;
+    }
+    if (!result.empty()) result += ' ';
+    result += is_number(word) ? "#" : word;
+    word.clear();
+  }
+  return result;
+}
+
+bool holds_collectives(const CsvTable& table) {
+  return (table.column("op") && table.column("elements_fp16")) ||
+         (table.column("collective") && table.column("size_bytes"));
+}
+
+CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine) {
+  const SampledMachine* named = find_machine(machine);
+  if (!machine.empty() && named == nullptr) {
+    std::vector<std::string_view> names;
+    for (const SampledMachine& known : sampled_machines()) names.push_back(known.name);
+    fail_input(fmt::format("{}: no sampled machine '{}'; there are {}", table.name, machine,
+                           list_of(names)));
+  }
+  return read_collective_samples(table, named);
+}
+
+CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
+  if (!holds_collectives(table)) {
+    fail_input(
+        fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
+                    "gpus_per_node, elements_fp16, time_us nor gpu, nodes, gpus, "
+                    "collective, size_bytes, time_us",
+                    table.name));
+  }
+  const bool many = table.column("collective").has_value();
+  if (named == nullptr && !(many && table.column("gpu"))) {
+    fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
+  }
+  CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
+  SampledClusters clusters;
+  std::set<std::string> seen;
+  std::vector<std::string> runs;
+  for (const CsvRow& row : table.rows) {
+    const Cells cells(table, row);
+    Reading reading = many ? read_clusters(cells, named) : read_one_machine(cells, *named);
+    if (reading.refusal.empty()) reading.refusal = fault(reading.sample, clusters);
+    if (reading.refusal.empty() && !seen.insert(key_of(reading.sample, cells)).second) {
+      reading.refusal = "the same row stands there before";
+    }
+    if (!reading.refusal.empty()) {
+      result.dropped.push_back({row.line, std::move(reading.refusal)});
+      continue;
+    }
+    reading.sample.line = row.line;
+    reading.sample.id = cells.text("id");
+    if (reading.sample.id.empty()) {
+      reading.sample.id = fmt::format("{}:{}", reading.sample.machine->name, row.line);
+    }
+    runs.push_back(run_of(reading.sample, cells));
+    result.samples.push_back(std::move(reading.sample));
+  }
+  drop_interrupted(result, runs);
+  return result;
+}
+
+const Cluster& SampledClusters::of(const CollectiveSample& sample) {
+  std::int64_t nodes = std::max<std::int64_t>(1, sample.nodes);
+  if (sample.machine->trays) {
+    const Cluster one = load_cluster(sample.machine->cluster, 1);
+    nodes = std::max<std::int64_t>(1, divide_up(sample.ranks(), one.devices_per_node));
+  }
+  const auto key = std::pair(sample.machine, nodes);
+  auto found = clusters_.find(key);
+  if (found == clusters_.end()) {
+    found = clusters_.emplace(key, load_cluster(sample.machine->cluster, nodes)).first;
+  }
+  return found->second;
+}
+
+GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster) {
+  const std::int64_t in_node =
+      sample.machine->trays ? divide_up(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
+  GroupLayout layout{.size = sample.ranks(), .levels = static_cast<int>(cluster.levels.size())};
+  std::int64_t lower = 1;
+  for (int i = 0; i < layout.levels; ++i) {
+    const std::int64_t unit = cluster.levels[i].size;
+    layout.members[i] = unit <= cluster.devices_per_node ? std::min(in_node, unit) : layout.size;
+    if (lower < layout.size) {
+      layout.sharers[i] = 1;
+      layout.span = i;
+    }
+    lower = layout.members[i];
+  }
+  return layout;
+}
+
+void SamplePredictor::use(const SampledMachine& machine, const Document& profile) {
+  profiles_[&machine] = &profile;
+}
+
+const CollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
+  const auto key = std::pair(sample.machine, sample.library);
+  const auto found = constants_.find(key);
+  if (found != constants_.end()) return found->second;
+  const Cluster& cluster = clusters_.of(sample);
+  CollectiveConstants constants =
+      collectives_of_profile(cluster, sample.machine->name, sample.library);
+  const CollectiveConstants ordinary = collectives_of(cluster, sample.library);
+  // A machine that nobody sampled is priced as a job on its cluster would be.
+  if (constants.fit == "unfitted") constants = ordinary;
+  if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
+    constants = unfitted_collectives(cluster);
+    const Node list = profile->second->root().get("collectives");
+    if (read_collectives(list, sample.library, constants)) constants.fit = sample.machine->name;
+  }
+  return constants_.emplace(key, std::move(constants)).first->second;
+}
+
+double SamplePredictor::seconds(const CollectiveSample& sample) {
+  return stepwright::seconds(sample.routes, constants(sample).of(sample.operation));
+}
+
+std::string SamplePredictor::outside_range(const CollectiveSample& sample) {
+  const auto& ranges = constants(sample).ranges[static_cast<std::size_t>(sample.operation)];
+  if (!ranges.empty()) return stepwright::outside_range(ranges, sample.quantities());
+  return fmt::format("no {} was fitted", name_of(kCollectiveNames, sample.operation));
+}
+
+std::string SamplePredictor::fit(const CollectiveSample& sample) { return constants(sample).fit; }
+
+}  // namespace stepwright

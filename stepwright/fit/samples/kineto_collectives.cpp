@@ -1,0 +1,157 @@
+#include "stepwright/fit/samples/kineto_collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+enum class Buffer : std::uint8_t { kInput, kOutput };
+
+/// What torch.distributed calls a collective, and which of its buffers is the whole.
+struct CollectiveCall {
+  std::string_view name;
+  std::string_view operation;
+  Buffer whole;
+};
+constexpr CollectiveCall kCollectiveCalls[] = {
+    {"allreduce", "all_reduce", Buffer::kInput},
+    {"allgather", "all_gather", Buffer::kOutput},
+    {"_allgather_base", "all_gather", Buffer::kOutput},
+    {"reduce_scatter", "reduce_scatter", Buffer::kInput},
+    {"_reduce_scatter_base", "reduce_scatter", Buffer::kInput},
+    {"all_to_all", "alltoall", Buffer::kInput},
+    {"all_to_allv", "alltoall", Buffer::kInput}};
+
+struct TypeWidth {
+  std::string_view name;
+  std::int64_t bytes;
+};
+constexpr TypeWidth kTypeWidths[] = {
+    {"Byte", 1},        {"Char", 1},  {"Float8_e4m3fn", 1}, {"Half", 2},   {"BFloat16", 2},
+    {"Float8_e5m2", 1}, {"Float", 4}, {"Int", 4},           {"Double", 8}, {"Long", 8}};
+
+/// The ranks of "[0, 8, 16]". Of a list that is cut ("[0, 8, ...]") the rest follows when all that
+/// stand there are equally far apart; otherwise, or when the count is another, nothing.
+std::vector<std::int64_t> ranks_of(const KinetoMessage& message) {
+  std::vector<std::int64_t> ranks;
+  const std::string& text = message.ranks;
+  for (std::size_t at = text.find_first_of("0123456789"); at < text.size();
+       at = text.find_first_of("0123456789", at)) {
+    std::int64_t rank = 0;
+    const auto result = std::from_chars(text.data() + at, text.data() + text.size(), rank);
+    if (result.ec != std::errc()) return {};
+    ranks.push_back(rank);
+    at = static_cast<std::size_t>(result.ptr - text.data());
+  }
+  if (text.find("...") != std::string::npos && ranks.size() > 2) {
+    const std::int64_t step = ranks[1] - ranks[0];
+    for (std::size_t i = 2; i < ranks.size(); ++i) {
+      if (ranks[i] - ranks[i - 1] != step) return {};
+    }
+    while (std::ssize(ranks) < message.group_size) ranks.push_back(ranks.back() + step);
+  }
+  if (std::ssize(ranks) != message.group_size) ranks.clear();
+  return ranks;
+}
+
+/// Nodes of a group, when it has equally many ranks on each; 0 otherwise.
+std::int64_t nodes_of(const std::vector<std::int64_t>& ranks, std::int64_t devices_per_node) {
+  std::map<std::int64_t, std::int64_t> on_node;
+  for (const std::int64_t rank : ranks) ++on_node[rank / devices_per_node];
+  std::set<std::int64_t> counts;
+  for (const auto& [node, count] : on_node) counts.insert(count);
+  return counts.size() == 1 ? std::ssize(on_node) : 0;
+}
+
+/// What equal messages share: operation, nodes, ranks, type, bytes.
+using MessageKey =
+    std::tuple<std::string_view, std::int64_t, std::int64_t, std::string, std::int64_t>;
+
+constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostMessageElements = std::int64_t{1} << 40;
+
+class MessageReader {
+ public:
+  explicit MessageReader(std::int64_t devices_per_node) : devices_per_node_(devices_per_node) {}
+
+  /// The key of a message, or else `refusal` says why there is none.
+  std::optional<MessageKey> read(const KinetoKernel& kernel) {
+    const KinetoMessage& message = *kernel.message;
+    const auto* call =
+        std::ranges::find(kCollectiveCalls, message.collective, &CollectiveCall::name);
+    if (message.collective.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
+    if (call == std::end(kCollectiveCalls)) return refuse("no operation of the model");
+    const auto* type = std::ranges::find(kTypeWidths, message.dtype, &TypeWidth::name);
+    if (type == std::end(kTypeWidths)) return refuse("unknown type " + message.dtype);
+    if (!message.even) return refuse("split unevenly");
+    if (message.group_size < 2) return refuse("of one rank");
+    if (message.group_size > kMostRanks) return refuse("of more than a million ranks");
+    const std::vector<std::int64_t> ranks = ranks_of(message);
+    const std::int64_t nodes = nodes_of(ranks, devices_per_node_);
+    if (nodes == 0) return refuse("the ranks of its group are not known, or uneven over nodes");
+    const std::int64_t elements =
+        call->whole == Buffer::kInput ? message.in_elements : message.out_elements;
+    if (elements < 1 || elements > kMostMessageElements) return refuse("of no size");
+    if (!kernel.alone) return refuse("beside another kernel");
+    return MessageKey{call->operation, nodes, message.group_size, message.dtype,
+                      elements * type->bytes};
+  }
+
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+ private:
+  std::nullopt_t refuse(std::string reason) {
+    refusal_ = std::move(reason);
+    return std::nullopt;
+  }
+
+  std::int64_t devices_per_node_;
+  std::string refusal_;
+};
+
+}  // namespace
+
+TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t devices_per_node) {
+  std::map<MessageKey, const KinetoKernel*> fastest;
+  TraceCollectives out;
+  MessageReader reader(devices_per_node);
+  bool any = false;
+  for (const KinetoKernel& kernel : trace.kernels) {
+    if (!kernel.message) continue;
+    any = true;
+    const std::optional<MessageKey> key = reader.read(kernel);
+    if (!key) {
+      const std::string& call = kernel.message->collective;
+      UnusedKernels& unused = out.unused[{call.empty() ? kernel.name : call, reader.refusal()}];
+      ++unused.kernels;
+      unused.seconds += 1e-6 * kernel.duration_us;
+      continue;
+    }
+    const KinetoKernel*& best = fastest[*key];
+    if (best == nullptr || kernel.duration_us < best->duration_us) best = &kernel;
+  }
+  if (!any) fail_input(fmt::format("{}: has no kernels of NCCL", trace.file));
+  out.table = {.name = trace.file,
+               .header = {"collective", "nodes", "gpus", "datatype", "size_bytes", "time_us"},
+               .rows = {}};
+  for (const auto& [key, kernel] : fastest) {
+    const auto& [operation, nodes, ranks, type, bytes] = key;
+    out.table.rows.push_back(
+        {kernel->event,
+         {std::string(operation), std::to_string(nodes), std::to_string(ranks), type,
+          std::to_string(bytes), fmt::format("{}", kernel->duration_us)}});
+  }
+  return out;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,284 @@
+#include "stepwright/fit/samples/kineto_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/fit/samples/kineto_operator.h"
+
+namespace stepwright {
+namespace {
+
+struct DriverName {
+  std::string_view begins;
+  std::string_view device;
+};
+/// What the driver calls devices, the more special names first.
+constexpr DriverName kDriverNames[] = {{"NVIDIA A100-SXM4-80GB", "a100-sxm-80g"},
+                                       {"NVIDIA A100-SXM4-40GB", "a100-sxm-40g"},
+                                       {"NVIDIA A100-SXM-80GB", "a100-sxm-80g"},
+                                       {"NVIDIA A100 80GB PCIe", "a100-pcie-80g"},
+                                       {"NVIDIA A800-SXM4-80GB", "a800-sxm-80g"},
+                                       {"NVIDIA A40", "a40"},
+                                       {"NVIDIA H100 80GB HBM3", "h100-sxm-80g"},
+                                       {"NVIDIA H100 PCIe", "h100-pcie-80g"},
+                                       {"NVIDIA H200", "h200-sxm"},
+                                       {"NVIDIA H800", "h800-sxm-80g"},
+                                       {"NVIDIA GH200 120GB", "gh200-96g"},
+                                       {"NVIDIA B200", "b200-sxm"},
+                                       {"NVIDIA B300", "b300-sxm"},
+                                       {"NVIDIA GB200", "gb200"},
+                                       {"NVIDIA GB300", "gb300"},
+                                       {"Tesla V100-SXM2-16GB", "v100-sxm-16g"},
+                                       {"Tesla V100-SXM2-32GB", "v100-sxm-32g"},
+                                       {"Tesla V100-SXM3-32GB", "v100-sxm-32g"}};
+
+constexpr std::string_view kNodeScope = "autograd::engine::evaluate_function";
+
+bool is_product(const MappedOperator& mapped) {
+  return mapped.what == OperatorClass::kProduct || mapped.what == OperatorClass::kScores ||
+         mapped.what == OperatorClass::kAttendValues;
+}
+
+/// Kernels of one operator, added up.
+struct Timed {
+  double seconds = 0;
+  std::size_t kernels = 0;
+  std::size_t event = 0;  ///< Of the first kernel.
+  bool alone = true;
+
+  void add(const Timed& other) {
+    event = kernels == 0 ? other.event : std::min(event, other.event);
+    seconds += other.seconds;
+    kernels += other.kernels;
+    alone = alone && other.alone;
+  }
+};
+
+/// What makes two operators the same sample.
+using SampleKey = std::tuple<std::string, OperatorClass, Pass, Shape, DType, AttentionKernel>;
+
+class TraceReader {
+ public:
+  explicit TraceReader(const KinetoTrace& trace)
+      : trace_(trace),
+        softmaxes_(softmax_sizes(trace)),
+        device_(device_of_driver_name(trace.device)) {}
+
+  TraceOperators read() {
+    for (const KinetoKernel& kernel : trace_.kernels) place(kernel);
+    for (const auto& [op, timed] : operators_) take(op, timed);
+    for (const auto& [node, products] : nodes_) take_backward(node, products);
+    keep_one_attention();
+    out_.table.file = trace_.file;
+    for (const auto& [key, times] : times_) add_sample(key, times);
+    std::ranges::stable_sort(out_.table.samples, {}, &OperatorSample::line);
+    return std::move(out_);
+  }
+
+ private:
+  /// The times of one sample, and what it is.
+  struct Times {
+    MappedOperator mapped;
+    std::vector<Timed> all;
+  };
+
+  void skip(const std::string& name, const std::string& reason, const Timed& timed) {
+    UnusedKernels& unused = out_.unused[{name, reason}];
+    unused.kernels += timed.kernels;
+    unused.seconds += timed.seconds;
+  }
+
+  /// The mapped operator that a kernel is of: the innermost, elementwise ones giving way.
+  [[nodiscard]] int operator_of(const KinetoKernel& kernel) const {
+    int elementwise = -1;
+    for (int at = kernel.op; at >= 0; at = trace_.operators[at].parent) {
+      const KinetoRole role = role_of(trace_.operators[at].name);
+      if (role == KinetoRole::kMapped) return at;
+      if (role == KinetoRole::kElementwise && elementwise < 0) elementwise = at;
+    }
+    return elementwise;
+  }
+
+  void place(const KinetoKernel& kernel) {
+    if (kernel.message) return;
+    const Timed timed{1e-6 * kernel.duration_us, 1, kernel.event, kernel.alone};
+    const int op = operator_of(kernel);
+    if (op >= 0) return operators_[op].add(timed);
+    skip(kernel.op < 0 ? kernel.name : trace_.operators[kernel.op].name,
+         kernel.op < 0 ? "launched by no operator" : "no operator of ours", timed);
+  }
+
+  /// The node of the backward that an operator runs in: the nearest "...Backward"; -1 in a forward.
+  /// A checkpoint's node runs the forward again.
+  [[nodiscard]] int node_of(int op) const {
+    for (int at = trace_.operators[op].parent; at >= 0; at = trace_.operators[at].parent) {
+      const KinetoOperator& outer = trace_.operators[at];
+      if (outer.name.starts_with(kNodeScope)) continue;
+      if (outer.name.find("Checkpoint") != std::string::npos) return -1;
+      if (outer.name.find("Backward") != std::string::npos && outer.sequence >= 0) return at;
+    }
+    return -1;
+  }
+
+  void take(int op, const Timed& timed) {
+    const KinetoOperator& given = trace_.operators[op];
+    const auto result = map_operator(given, softmaxes_);
+    if (const auto* unmapped = std::get_if<Unmapped>(&result)) {
+      return skip(given.name, unmapped->reason, timed);
+    }
+    const auto& mapped = std::get<MappedOperator>(result);
+    const int node = node_of(op);
+    if (is_product(mapped)) {
+      if (node >= 0) {
+        nodes_[node].push_back({mapped, timed, given.name});
+        return;
+      }
+      remember(op, mapped);
+    } else if (node >= 0 && mapped.pass == Pass::kForward) {
+      return skip(given.name, "in the backward", timed);
+    }
+    measure(given.name, mapped, timed);
+  }
+
+  void measure(const std::string& name, const MappedOperator& mapped, const Timed& timed) {
+    if (!timed.alone) return skip(name, "beside another kernel", timed);
+    if (!(timed.seconds > 0)) return skip(name, "no duration", timed);
+    Times& times =
+        times_[{name, mapped.what, mapped.pass, mapped.op.shape, mapped.op.dtype, mapped.kernel}];
+    times.mapped = mapped;
+    times.all.push_back(timed);
+  }
+
+  /// Keeps a product of a forward under the sequence numbers of all that encloses it.
+  void remember(int op, const MappedOperator& mapped) {
+    for (int at = op; at >= 0; at = trace_.operators[at].parent) {
+      const std::int64_t sequence = trace_.operators[at].sequence;
+      if (sequence >= 0) forwards_[sequence].push_back({mapped, {}, trace_.operators[op].name});
+    }
+  }
+
+  struct Product {
+    MappedOperator mapped;
+    Timed timed;
+    std::string name;
+  };
+
+  /// The sizes of a product without their order, which its two gradients share.
+  static std::array<std::int64_t, 4> sorted_sizes(const MappedOperator& mapped) {
+    const Shape& s = mapped.op.shape;
+    std::array<std::int64_t, 4> sizes = {s.batch * s.heads, s.rows, s.columns, s.inner};
+    if (mapped.what == OperatorClass::kScores || mapped.what == OperatorClass::kAttendValues) {
+      sizes = {s.batch * s.heads, s.queries, s.keys, s.head_dim};
+    }
+    std::ranges::sort(sizes);
+    return sizes;
+  }
+
+  /// The forward of a node, when there is one kind alone that its products can be gradients of.
+  [[nodiscard]] const Product* forward_of(int node, const std::vector<Product>& products) const {
+    const auto found = forwards_.find(trace_.operators[node].sequence);
+    if (found == forwards_.end()) return nullptr;
+    const std::vector<Product>& forwards = found->second;
+    const MappedOperator& first = forwards.front().mapped;
+    const auto same = [&](const Product& other) {
+      return other.mapped.what == first.what && other.mapped.op.shape == first.op.shape;
+    };
+    const auto fits = [&](const Product& gradient) {
+      return sorted_sizes(gradient.mapped) == sorted_sizes(first);
+    };
+    const bool plain = std::ranges::all_of(forwards, same) && std::ranges::all_of(products, fits);
+    return plain ? &forwards.front() : nullptr;
+  }
+
+  void take_backward(int node, const std::vector<Product>& products) {
+    Timed sum;
+    for (const Product& product : products) sum.add(product.timed);
+    const std::string& name = trace_.operators[node].name;
+    if (products.size() != 2) return skip(name, "not the two gradients of a product", sum);
+    const Product* forward = forward_of(node, products);
+    if (forward == nullptr) return skip(name, "no product of the forward fits", sum);
+    MappedOperator mapped = forward->mapped;
+    mapped.pass = Pass::kBackward;
+    measure(forward->name, mapped, sum);
+  }
+
+  /// A profile is of one kernel of attention: the one with most samples.
+  void keep_one_attention() {
+    std::map<AttentionKernel, std::size_t> counts;
+    for (const auto& [key, times] : times_) {
+      if (times.mapped.what == OperatorClass::kAttention) ++counts[times.mapped.kernel];
+    }
+    if (counts.size() < 2) return;
+    const AttentionKernel most =
+        std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })->first;
+    std::erase_if(times_, [&](const auto& entry) {
+      const auto& [key, times] = entry;
+      if (times.mapped.what != OperatorClass::kAttention || times.mapped.kernel == most)
+        return false;
+      for (const Timed& timed : times.all) {
+        skip(std::get<std::string>(key), "a second kernel of attention", timed);
+      }
+      return true;
+    });
+  }
+
+  void add_sample(const SampleKey& key, const Times& times) {
+    std::vector<double> seconds;
+    for (const Timed& timed : times.all) seconds.push_back(timed.seconds);
+    const auto middle = seconds.begin() + std::ssize(seconds) / 2;
+    std::ranges::nth_element(seconds, middle);
+    OperatorSample sample{.name = std::get<std::string>(key),
+                          .what = times.mapped.what,
+                          .op = times.mapped.op,
+                          .hold_out = times.mapped.hold_out,
+                          .device = device_,
+                          .kernel = times.mapped.kernel,
+                          .line = times.all.front().event};
+    (times.mapped.pass == Pass::kForward ? sample.forward_s : sample.backward_s) = *middle;
+    out_.table.samples.push_back(std::move(sample));
+  }
+
+  const KinetoTrace& trace_;
+  SoftmaxSizes softmaxes_;
+  std::string device_;
+  std::map<int, Timed> operators_;
+  std::map<int, std::vector<Product>> nodes_;
+  std::map<std::int64_t, std::vector<Product>> forwards_;  ///< By sequence number.
+  std::map<SampleKey, Times> times_;
+  TraceOperators out_;
+};
+
+}  // namespace
+
+TraceOperators trace_operators(const KinetoTrace& trace) {
+  if (trace.operators.empty()) {
+    fail_input(
+        fmt::format("{}: has kernels but no operators (cat: cpu_op); profile with "
+                    "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+                    trace.file));
+  }
+  const auto has_sizes = [](const KinetoOperator& op) { return !op.dims.empty(); };
+  if (std::ranges::none_of(trace.operators, has_sizes)) {
+    fail_input(
+        fmt::format("{}: no operator has its sizes (Input Dims); profile with "
+                    "record_shapes=True",
+                    trace.file));
+  }
+  return TraceReader(trace).read();
+}
+
+std::string device_of_driver_name(const std::string& name) {
+  for (const DriverName& known : kDriverNames) {
+    if (name.starts_with(known.begins)) return std::string(known.device);
+  }
+  return {};
+}
+
+}  // namespace stepwright

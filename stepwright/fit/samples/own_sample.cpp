@@ -1,0 +1,115 @@
+#include "stepwright/fit/samples/own_sample.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+
+namespace stepwright {
+namespace {
+
+std::string header_of(const CsvTable& table) {
+  return fmt::format("{}", fmt::join(table.header, ","));
+}
+
+/// The cells of one row by their titles.
+class Row {
+ public:
+  Row(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
+
+  [[nodiscard]] double number(std::string_view title) const {
+    const std::optional<double> value = read_double(cell(title));
+    if (!value || *value < 0) fail(title, "a number, at least 0");
+    return *value;
+  }
+  [[nodiscard]] double positive(std::string_view title) const {
+    const double value = number(title);
+    if (value <= 0) fail(title, "a number above 0");
+    return value;
+  }
+  [[nodiscard]] std::int64_t count(std::string_view title) const {
+    const double value = positive(title);
+    const auto whole = static_cast<std::int64_t>(value);
+    if (value > 1e9 || static_cast<double>(whole) != value) fail(title, "a whole number");
+    return whole;
+  }
+  [[nodiscard]] const std::string& text(std::string_view title) const { return cell(title); }
+  template <class Enum, std::size_t kCount>
+  [[nodiscard]] Enum word(std::string_view title, const Named<Enum> (&table)[kCount]) const {
+    for (const Named<Enum>& each : table) {
+      if (each.name == cell(title)) return each.value;
+    }
+    fail(title, "a word of docs/formats.md");
+  }
+
+ private:
+  [[nodiscard]] const std::string& cell(std::string_view title) const {
+    return row_.cells[table_.column(title).value()];
+  }
+  [[noreturn]] void fail(std::string_view title, std::string_view wanted) const {
+    fail_input(fmt::format("{}:{}: {}: '{}' is not {}", table_.name, row_.line, title, cell(title),
+                           wanted));
+  }
+
+  const CsvTable& table_;
+  const CsvRow& row_;
+};
+
+constexpr Named<LinkClass> kLinkNames[] = {{LinkClass::kInside, "inside"},
+                                           {LinkClass::kNetwork, "network"}};
+
+/// The schedule of a library's name; none for c10d's Gloo.
+std::optional<Algorithm> method_of(const Row& row) {
+  if (row.text("library") == kGlooLibrary) return std::nullopt;
+  return row.word("library", kGeneratedNames);
+}
+
+MessageSample message_of(const Row& row, std::size_t line) {
+  const std::optional<Algorithm> method = method_of(row);
+  return {.method = method,
+          .chunk_bytes = method ? row.positive("chunk_bytes") : 0,
+          .operation = row.word("operation", kCollectiveNames),
+          .group = {.nodes = row.count("nodes"),
+                    .members = row.count("ranks_of_node"),
+                    .groups = row.count("groups_of_node")},
+          .payload_bytes = row.positive("payload_bytes"),
+          .seconds = row.positive("seconds"),
+          .line = line};
+}
+
+ComputationSample computation_of(const Row& row, std::size_t line) {
+  return {.kind = row.word("operator", kOperatorNames),
+          .phase = row.word("phase", kPhaseNames),
+          .dtype = row.word("dtype", kDTypeNames),
+          .flops = row.number("flops"),
+          .bytes = row.number("memory_bytes"),
+          .seconds = row.positive("seconds"),
+          .line = line};
+}
+
+}  // namespace
+
+bool holds_own_samples(const CsvTable& table) {
+  const std::string header = header_of(table);
+  return header == kMessageSampleHeader || header == kComputationSampleHeader ||
+         header == kOverlapSampleHeader;
+}
+
+void read_own_samples(const CsvTable& table, OwnSamples& samples) {
+  const std::string header = header_of(table);
+  for (const CsvRow& cells : table.rows) {
+    const Row row(table, cells);
+    if (header == kMessageSampleHeader) {
+      samples.messages.push_back(message_of(row, cells.line));
+    } else if (header == kComputationSampleHeader) {
+      samples.computations.push_back(computation_of(row, cells.line));
+    } else {
+      samples.overlaps.push_back({.link = row.word("link", kLinkNames),
+                                  .alone_s = row.positive("seconds_alone"),
+                                  .beside_s = row.positive("seconds_beside")});
+    }
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/cost/measured_profile.h"
+
+namespace stepwright {
+
+/// A message that `stepwright sample collectives` timed.
+struct MessageSample {
+  std::optional<Algorithm> method;  ///< Of a schedule; none: c10d's Gloo.
+  double chunk_bytes = 0;           ///< Of a schedule.
+  Collective operation{};
+  SocketGroup group;
+  double payload_bytes = 0;
+  double seconds = 0;
+  std::size_t line = 0;
+};
+
+/// A computation that `stepwright sample operators` timed.
+struct ComputationSample {
+  OperatorKind kind{};
+  Phase phase{};
+  DType dtype{};
+  double flops = 0;
+  double bytes = 0;
+  double seconds = 0;
+  std::size_t line = 0;
+};
+
+/// Computation alone and beside messages, as `stepwright sample overlap` timed it.
+struct OverlapSample {
+  LinkClass link{};
+  double alone_s = 0;
+  double beside_s = 0;
+};
+
+/// What tables of own samples hold.
+struct OwnSamples {
+  std::vector<MessageSample> messages;
+  std::vector<ComputationSample> computations;
+  std::vector<OverlapSample> overlaps;
+};
+
+/// Whether a table is one of them.
+bool holds_own_samples(const CsvTable& table);
+
+/// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
+/// word or positive number.
+void read_own_samples(const CsvTable& table, OwnSamples& samples);
+
+}  // namespace stepwright

@@ -1,0 +1,66 @@
+#include "stepwright/plan/placement.h"
+
+namespace stepwright {
+
+std::int64_t Placement::model_chunk(const Place& place) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return place.chunk * positions_ + place.position;
+    case PlacementKind::kV:
+      return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
+    case PlacementKind::kMirrored:
+      return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
+  }
+  return 0;
+}
+
+Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return {model_chunk % positions_, model_chunk / positions_};
+    case PlacementKind::kV:
+      return model_chunk < positions_ ? Place{model_chunk, 0}
+                                      : Place{2 * positions_ - 1 - model_chunk, 1};
+    case PlacementKind::kMirrored:
+      return {place.chunk == 0 ? model_chunk : positions_ - 1 - model_chunk, place.chunk};
+  }
+  return {};
+}
+
+std::vector<Place> Placement::holders(std::int64_t model_chunk) const {
+  std::vector<Place> places{holder(model_chunk)};
+  if (kind_ == PlacementKind::kMirrored) places.push_back(on_route_of({0, 1}, model_chunk));
+  return places;
+}
+
+std::optional<Place> Placement::next(const Place& place) const {
+  if (holds_head(place)) return std::nullopt;
+  return on_route_of(place, model_chunk(place) + 1);
+}
+
+std::optional<Place> Placement::previous(const Place& place) const {
+  if (holds_embedding(place)) return std::nullopt;
+  return on_route_of(place, model_chunk(place) - 1);
+}
+
+bool Placement::holds_embedding(std::int64_t position) const {
+  for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+    if (holds_embedding(Place{position, chunk})) return true;
+  }
+  return false;
+}
+
+bool Placement::holds_head(std::int64_t position) const {
+  for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+    if (holds_head(Place{position, chunk})) return true;
+  }
+  return false;
+}
+
+Placement placement_of(const Schedule& schedule, std::int64_t positions) {
+  return {PlacementKind::kCyclic, positions, schedule.chunks};
+}
+
+Placement placement_of(const Plan& plan) {
+  return placement_of(plan.schedule, plan.parallel.pipeline);
+}
+
+}  // namespace stepwright

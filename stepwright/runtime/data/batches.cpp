@@ -1,0 +1,52 @@
+#include "stepwright/runtime/data/batches.h"
+
+#include <utility>
+
+namespace stepwright {
+
+std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
+                                            std::int64_t rank) {
+  const std::int64_t chunk = length / (2 * ranks);
+  std::vector<std::int64_t> positions;
+  if (ranks == 1) {
+    for (std::int64_t i = 0; i < length; ++i) positions.push_back(i);
+    return positions;
+  }
+  for (const std::int64_t which : {rank, 2 * ranks - 1 - rank}) {
+    for (std::int64_t i = 0; i < chunk; ++i) positions.push_back(which * chunk + i);
+  }
+  return positions;
+}
+
+Batches::Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
+                 const Coordinates& place)
+    : tokens_(tokens),
+      samples_(std::move(samples)),
+      sequences_(job.sequences),
+      length_(job.length),
+      rank_first_(place.data * (job.sequences / plan.parallel.data)),
+      micro_batch_(plan.micro_batch),
+      positions_(context_positions(job.length, plan.parallel.context, place.context)) {}
+
+MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
+  const auto width = static_cast<std::int64_t>(positions_.size());
+  const at::Tensor tokens = at::empty({micro_batch_ * width}, at::kLong);
+  const at::Tensor targets = at::empty_like(tokens);
+  const at::Tensor positions = at::empty_like(tokens);
+  const at::Tensor places = at::empty_like(tokens);
+  for (std::int64_t row = 0; row < micro_batch_; ++row) {
+    const std::int64_t sequence = rank_first_ + micro_batch * micro_batch_ + row;
+    const std::int64_t begin = samples_.begin(step * sequences_ + sequence);
+    for (std::int64_t i = 0; i < width; ++i) {
+      const std::int64_t position = positions_[static_cast<std::size_t>(i)];
+      const std::int64_t at = row * width + i;
+      tokens.data_ptr<std::int64_t>()[at] = tokens_.at(begin + position);
+      targets.data_ptr<std::int64_t>()[at] = tokens_.at(begin + position + 1);
+      positions.data_ptr<std::int64_t>()[at] = position;
+      places.data_ptr<std::int64_t>()[at] = sequence * length_ + position;
+    }
+  }
+  return {tokens, targets, positions, places};
+}
+
+}  // namespace stepwright

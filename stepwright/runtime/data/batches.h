@@ -1,0 +1,33 @@
+#pragma once
+
+#include "stepwright/runtime/data/tokens.h"
+#include "stepwright/runtime/execute/rank_state.h"
+
+namespace stepwright {
+
+/// Cuts the global batch of each step into the micro-batches of a rank. Context ranks hold two
+/// chunks of a sequence each, the c-th from its begin and the c-th from its end, which balances
+/// causal work.
+class Batches {
+ public:
+  /// Of the ranks at `place`; `tokens` outlives this.
+  Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
+          const Coordinates& place);
+  /// The tokens of a step (from 0) that this rank takes as its `micro_batch`-th, on the CPU.
+  [[nodiscard]] MicroBatch of(std::int64_t step, std::int64_t micro_batch);
+
+ private:
+  const TokenFile& tokens_;
+  Samples samples_;
+  std::int64_t sequences_;               ///< Of the global batch.
+  std::int64_t length_;                  ///< Tokens of one.
+  std::int64_t rank_first_;              ///< The first of them on this data rank.
+  std::int64_t micro_batch_;             ///< Sequences in one.
+  std::vector<std::int64_t> positions_;  ///< Of one sequence, on this context rank.
+};
+
+/// Positions of a sequence that a context rank holds, ascending.
+std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
+                                            std::int64_t rank);
+
+}  // namespace stepwright

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/mapped_file.h"
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// How the tokens of a data file are stored.
+enum class TokenFormat : std::uint8_t { kText, kUint16, kUint32, kMegatron };
+inline constexpr Named<TokenFormat> kTokenFormatNames[] = {{TokenFormat::kText, "text"},
+                                                           {TokenFormat::kUint16, "uint16"},
+                                                           {TokenFormat::kUint32, "uint32"},
+                                                           {TokenFormat::kMegatron, "megatron"}};
+
+/// The format that a file's name says: `.u16` and `.u32` are raw little-endian tokens, `.bin` with
+/// an `.idx` beside it is Megatron's indexed data set, anything else is text, a token a byte.
+TokenFormat token_format(const std::filesystem::path& path);
+
+/// A word of `kTokenFormatNames`, or, when empty, what the file's name says. Fails with `kInput`.
+TokenFormat token_format(const std::filesystem::path& path, std::string_view word);
+
+/// A data file as one run of tokens.
+class TokenFile {
+ public:
+  /// Fails with `kInput` when the file cannot be read, is truncated, contradicts its index, or
+  /// holds a token of `vocabulary` or above.
+  TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
+
+  /// Tokens in the file, and the one at an index below that.
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] std::int64_t at(std::int64_t index) const;
+
+ private:
+  MappedFile file_;
+  int width_ = 1;  ///< Bytes of a token.
+  std::int64_t size_ = 0;
+};
+
+/// Windows of `length + 1` tokens of a file in a reproducible random order, anew in each epoch.
+class Samples {
+ public:
+  /// Fails with `kInput` when the file has not one window.
+  Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
+          const std::filesystem::path& path);
+  /// The first token of sample `number`, counted over all epochs.
+  [[nodiscard]] std::int64_t begin(std::int64_t number);
+
+ private:
+  void shuffle(std::int64_t epoch);
+  std::int64_t length_;
+  std::uint64_t seed_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::int64_t> order_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,73 @@
+#include "stepwright/runtime/execute/call.h"
+
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+
+Cell::~Cell() {
+  if (held_ != nullptr) held_->remove(counted_, kind_);
+}
+
+void Cell::count(HeldTensors& held, TensorKind kind) {
+  if (held_ != nullptr || !value.defined()) return;
+  held_ = &held;
+  counted_ = value;
+  kind_ = kind;
+  held.add(value, kind);
+}
+
+at::Tensor Call::weight(std::string_view name) const {
+  StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
+  if (parameter == nullptr) return {};
+  if (parameter->gather_offset >= 0) {
+    return parameter->shaped(
+        gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
+  }
+  return parameter->shaped(parameter->holder().value);
+}
+
+const LocalParameter& Call::parameter() const {
+  return piece.parameters.at(static_cast<std::size_t>(op.parameter));
+}
+
+at::Tensor Call::weight() const { return weight(parameter().name); }
+at::Tensor Call::bias() const { return weight(bias_name(parameter().name)); }
+at::Tensor Call::gradient() const { return gradient(parameter().name); }
+at::Tensor Call::bias_gradient() const { return gradient(bias_name(parameter().name)); }
+
+at::Tensor Call::gradient(std::string_view name) const {
+  StoredUnit& unit = rank.store.unit(item.units.front());
+  StoredParameter* parameter = unit.find(name);
+  if (parameter == nullptr) return {};
+  if (parameter->reduce_offset < 0) {
+    return parameter->shaped(parameter->holder().gradient);
+  }
+  at::Tensor& leaving = gathered_writes.front()->value;
+  if (!leaving.defined()) {
+    leaving = at::zeros({unit.leaving_elements}, rank.options_of(rank.setting.gradient));
+  }
+  return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
+}
+
+namespace {
+
+/// Of all tokens the rows that a rank holds of the residual stream.
+at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const Coordinates& place) {
+  return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
+}
+
+}  // namespace
+
+at::Tensor Call::positions(std::int64_t rows) const {
+  return rows_here(batch->positions, rows, rank.place);
+}
+
+at::Tensor Call::places(std::int64_t rows) const {
+  return rows_here(batch->places, rows, rank.place);
+}
+
+void accumulate(const at::Tensor& into, const at::Tensor& value) {
+  into.add_(value.view(into.sizes()));
+}
+
+}  // namespace stepwright

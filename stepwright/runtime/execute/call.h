@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string_view>
+
+#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/execute/rank_state.h"
+
+namespace stepwright {
+
+/// One operator about to run on its operands.
+struct Call : PlacedOperator {
+  RankState& rank;
+  const MicroBatch* batch = nullptr;  ///< Null in an update.
+
+  /// The operand at a place, in the order of the program; throws when there is none.
+  [[nodiscard]] const at::Tensor& read(std::size_t i) const { return reads.at(i)->value; }
+  /// Whether there is an operand at this place.
+  [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
+  /// Sets the result at a place.
+  void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
+
+  /// The operator's parameter.
+  [[nodiscard]] const LocalParameter& parameter() const;
+  /// Its weight, as a matrix, vector or stack of matrices.
+  [[nodiscard]] at::Tensor weight() const;
+  /// Another parameter of the block; undefined when the block has none of this name.
+  [[nodiscard]] at::Tensor weight(std::string_view name) const;
+  /// The bias beside it; undefined when there is none.
+  [[nodiscard]] at::Tensor bias() const;
+  /// Where their gradients are added up.
+  [[nodiscard]] at::Tensor gradient() const;
+  [[nodiscard]] at::Tensor bias_gradient() const;
+  /// That of another parameter of the block; undefined when the block has none of this name.
+  [[nodiscard]] at::Tensor gradient(std::string_view name) const;
+  /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
+  [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
+  /// Their places in the global batch.
+  [[nodiscard]] at::Tensor places(std::int64_t rows) const;
+};
+
+/// Adds to a gradient in its type.
+void accumulate(const at::Tensor& into, const at::Tensor& value);
+
+/// What an operator does.
+using Kernel = void (*)(Call& call);
+
+/// The kernel of an operator; null when there is none.
+Kernel find_kernel(const Operator& op);
+
+}  // namespace stepwright

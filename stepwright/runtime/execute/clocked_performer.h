@@ -1,0 +1,35 @@
+#pragma once
+
+#include <mutex>
+
+#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/measure/operator_times.h"
+#include "stepwright/runtime/measure/step_summary.h"
+
+namespace stepwright {
+
+/// Measures what another performer does, on a device that has done an operator when it returns.
+class ClockedPerformer : public Performer {
+ public:
+  /// `times`: predicted seconds of the program's operators; all outlive this.
+  ClockedPerformer(Performer& inner, const OperatorTimes& times) : inner_(inner), times_(times) {}
+
+  void begin_step() override;
+  Work issue(PlacedOperator placed) override;
+  void end_step() override;
+
+  /// Means of the steps so far; without the first, which also allocates, when there are more.
+  [[nodiscard]] StepSummary summary() const;
+
+ private:
+  void add(const Operator& op, double predicted_s, double measured_s);
+
+  Performer& inner_;
+  const OperatorTimes& times_;
+  mutable std::mutex mutex_;
+  StepSummary total_;
+  Moment begin_{};
+  int steps_ = 0;
+};
+
+}  // namespace stepwright

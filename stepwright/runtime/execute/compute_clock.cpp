@@ -1,0 +1,21 @@
+#include "stepwright/runtime/execute/compute_clock.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace stepwright {
+
+void ComputeClock::spend(Moment earliest, double seconds) {
+  done_ = std::max(done_, earliest) +
+          std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
+  std::this_thread::sleep_until(done_);
+}
+
+void ComputeClock::catch_up() { done_ = Moment::clock::now(); }
+
+void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
+
+}  // namespace stepwright

@@ -1,0 +1,216 @@
+#include "stepwright/runtime/execute/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/memory/lifetimes.h"
+
+namespace stepwright {
+namespace {
+
+void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+std::vector<std::vector<TensorId>> dying_after(const Template& piece) {
+  const std::vector<Life> lives = lives_of(piece);
+  std::vector<std::vector<TensorId>> dying(piece.operators.size());
+  for (std::size_t id = 0; id < lives.size(); ++id) {
+    if (lives[id].kept || lives[id].last < 0) continue;
+    dying[static_cast<std::size_t>(lives[id].last)].push_back(static_cast<TensorId>(id));
+  }
+  return dying;
+}
+
+}  // namespace
+
+Executor::Executor(const StepProgram& program, const Stage& stage, Performer& performer,
+                   Lanes::Compute compute, RankDevice& device)
+    : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
+  for (const Template& piece : program.templates) {
+    const bool computes = std::ranges::any_of(
+        piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });
+    lives_.push_back({dying_after(piece), computes});
+  }
+}
+
+const Template& Executor::piece_of(const Item& item) const {
+  return program_.templates[static_cast<std::size_t>(item.which)];
+}
+
+void Executor::run_step() {
+  performer_.begin_step();
+  for (const Slot& slot : stage_.schedule) run_slot(slot);
+  if (lanes_.queues(Stream::kCompute)) lanes_.wait(lanes_.last(Stream::kCompute));
+  performer_.end_step();
+  saved_.clear();
+}
+
+void Executor::run_slot(const Slot& slot) {
+  const Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+  if (sequence.direction == Direction::kUpdate) lanes_.wait_all();
+  Run run{.sequence = sequence,
+          .micro_batch = slot.micro_batch,
+          .frames = std::vector<Frame>(sequence.items.size()),
+          .begin = lanes_.last(Stream::kCompute)};
+  for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+    issue_ahead(run, i);
+    if (!run.frames[i].issued) issue(run, i);
+  }
+}
+
+void Executor::issue_ahead(Run& run, std::size_t from) {
+  std::array<bool, kStreams> blocked{};
+  const std::vector<Item>& items = run.sequence.items;
+  for (std::size_t i = from; i < items.size(); ++i) {
+    if (run.frames[i].issued) continue;
+    const auto issued = [&](std::int32_t earlier) {
+      return run.frames[static_cast<std::size_t>(earlier)].issued;
+    };
+    const bool receives = piece_of(items[i]).operators.front().kind == OperatorKind::kReceive;
+    bool ready = !lives_[static_cast<std::size_t>(items[i].which)].computes && !receives &&
+                 std::ranges::all_of(items[i].after, issued) &&
+                 std::ranges::all_of(items[i].inputs, [&](const Source& from_item) {
+                   return issued(from_item.item);
+                 });
+    for (const Operator& op : piece_of(items[i]).operators) {
+      ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
+    }
+    if (ready) issue(run, i);
+    if (ready) continue;
+    for (const Operator& op : piece_of(items[i]).operators) {
+      blocked[static_cast<std::size_t>(op.stream)] = true;
+    }
+  }
+}
+
+/// Buffers of states stay at most until the next message of their stream comes, as the memory model
+/// has it (`memory/sequences.h`): a slow network must not pile them up. A walk that runs ahead of
+/// its computations must not wait.
+void Executor::bound_buffers(const Template& piece) {
+  if (piece.operators.empty() || lanes_.queues(Stream::kCompute)) return;
+  const Stream stream = piece.operators.front().stream;
+  if (stream != Stream::kGather && stream != Stream::kReduce) return;
+  lanes_.wait(last_[static_cast<std::size_t>(stream)]);
+}
+
+void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
+  const Template& piece = piece_of(item);
+  frame.cells.resize(piece.tensors.size());
+  for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
+    const Source& source = item.inputs[i];
+    frame.cells[static_cast<std::size_t>(piece.inputs[i])] =
+        std::move(run.frames[static_cast<std::size_t>(source.item)]
+                      .outputs[static_cast<std::size_t>(source.output)]);
+  }
+  if (!piece.restored.empty()) restore(run, item, frame);
+  for (CellPtr& cell : frame.cells) {
+    if (!cell) cell = std::make_shared<Cell>();
+  }
+}
+
+void Executor::restore(const Run& run, const Item& item, Frame& frame) {
+  const Template& piece = piece_of(item);
+  const auto found = saved_.find({item.units.front(), run.micro_batch});
+  const std::size_t count = found == saved_.end() ? 0 : found->second.size();
+  if (count != piece.restored.size()) {
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("{} of block {}, micro-batch {}: restores {} tensors, {} are saved", piece.name,
+                    item.units.front(), run.micro_batch, piece.restored.size(), count));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    frame.cells[static_cast<std::size_t>(piece.restored[i])] = std::move(found->second[i]);
+  }
+  saved_.erase(found);
+}
+
+void Executor::issue(Run& run, std::size_t index) {
+  const Item& item = run.sequence.items[index];
+  const Template& piece = piece_of(item);
+  Frame& frame = run.frames[index];
+  frame.issued = true;
+  bound_buffers(piece);
+  place_cells(run, item, frame);
+  std::vector<Ticket> before;
+  if (item.after.empty()) before.push_back(run.begin);
+  for (const std::int32_t earlier : item.after) {
+    append(before, run.frames[static_cast<std::size_t>(earlier)].tickets);
+  }
+  frame.tickets.resize(piece.operators.size());
+  const Lives& lives = lives_[static_cast<std::size_t>(item.which)];
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    issue_operator(run, item, frame, i, before);
+    for (const TensorId id : lives.dies_after[i]) frame.cells[static_cast<std::size_t>(id)].reset();
+  }
+  keep_outputs(run, item, frame);
+}
+
+void Executor::keep_outputs(const Run& run, const Item& item, Frame& frame) {
+  const Template& piece = piece_of(item);
+  for (const TensorId id : piece.outputs) {
+    frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
+  }
+  if (!piece.saved.empty()) {
+    std::vector<CellPtr>& saved = saved_[{item.units.front(), run.micro_batch}];
+    for (const TensorId id : piece.saved) {
+      saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
+    }
+  }
+  frame.cells.clear();
+}
+
+void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
+                              const std::vector<Ticket>& before) {
+  const Template& piece = piece_of(item);
+  const Operator& op = piece.operators[index];
+  PlacedOperator placed{.op = op,
+                        .piece = piece,
+                        .item = item,
+                        .chunk = run.sequence.chunk,
+                        .micro_batch = run.micro_batch,
+                        .direction = run.sequence.direction};
+  std::vector<Ticket> waits = before;
+  for (const std::int32_t earlier : piece.after(op)) {
+    waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
+  }
+  const auto add = [&](TensorId id, std::vector<CellPtr>& plain, std::vector<CellPtr>& gathered) {
+    const CellPtr& cell = frame.cells[static_cast<std::size_t>(id)];
+    const bool states = piece.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
+    (states ? gathered : plain).push_back(cell);
+    waits.push_back(cell->written);
+    return cell;
+  };
+  for (const TensorId id : piece.reads(op)) add(id, placed.reads, placed.gathered_reads);
+  for (const TensorId id : piece.writes(op)) {
+    append(waits, add(id, placed.writes, placed.gathered_writes)->read);
+  }
+  Work work = performer_.issue(placed);
+  if (!lanes_.queues(op.stream)) return work(wait_for(waits, op.stream));
+  const Ticket ticket = lanes_.submit(
+      op.stream,
+      [this, work = std::move(work), waits, stream = op.stream] { work(wait_for(waits, stream)); });
+  frame.tickets[index] = ticket;
+  last_[static_cast<std::size_t>(op.stream)] = ticket;
+  for (const auto& cells : {placed.reads, placed.gathered_reads}) {
+    for (const CellPtr& cell : cells) cell->read.push_back(ticket);
+  }
+  for (const auto& cells : {placed.writes, placed.gathered_writes}) {
+    for (const CellPtr& cell : cells) cell->written = ticket;
+  }
+}
+
+/// Waits for other streams; its own is in order.
+Moment Executor::wait_for(const std::vector<Ticket>& before, Stream own) {
+  Moment ready = Moment::min();
+  for (const Ticket& ticket : before) {
+    if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));
+  }
+  return ready;
+}
+
+}  // namespace stepwright

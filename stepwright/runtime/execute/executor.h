@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "stepwright/runtime/execute/performer.h"
+
+namespace stepwright {
+
+/// Walks the schedule of a rank's stage: slots, their sequences' items, their templates' operators,
+/// and gives each operator to the performer on the thread of its stream, after what it waits for.
+/// Items without computation are issued as soon as what they come after has been issued, so that
+/// gathers run ahead.
+class Executor {
+ public:
+  /// `compute`: on a thread of its own the compute stream lets the walk run ahead, as a device
+  /// does; where it is issued a tensor is freed as early as the program says.
+  Executor(const StepProgram& program, const Stage& stage, Performer& performer,
+           Lanes::Compute compute, RankDevice& device);
+
+  /// Runs the whole schedule and waits for its end. Fails with `kRuntime` when a template restores
+  /// what none before it has saved; rethrows what the performer's work throws.
+  void run_step();
+
+ private:
+  /// What a template's tensors need to know once for all placements.
+  struct Lives {
+    std::vector<std::vector<TensorId>> dies_after;  ///< Per operator.
+    bool computes = false;                          ///< Something stands on the compute stream.
+  };
+  /// A template while it runs.
+  struct Frame {
+    std::vector<CellPtr> cells;
+    std::vector<Ticket> tickets;  ///< Of operators on other streams.
+    std::vector<CellPtr> outputs;
+    bool issued = false;
+  };
+  struct Run {
+    const Sequence& sequence;
+    std::int32_t micro_batch;
+    std::vector<Frame> frames;
+    Ticket begin;  ///< When the compute stream has reached the slot.
+  };
+  /// Templates of one block hand what they save from one to the next of the same micro-batch.
+  struct SavedKey {
+    std::int32_t unit;
+    std::int32_t micro_batch;
+    auto operator<=>(const SavedKey&) const = default;
+  };
+
+  void run_slot(const Slot& slot);
+  void issue(Run& run, std::size_t item);
+  void issue_ahead(Run& run, std::size_t from);
+  void bound_buffers(const Template& piece);
+  void place_cells(Run& run, const Item& item, Frame& frame);
+  void restore(const Run& run, const Item& item, Frame& frame);
+  void issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
+                      const std::vector<Ticket>& before);
+  Moment wait_for(const std::vector<Ticket>& before, Stream own);
+  void keep_outputs(const Run& run, const Item& item, Frame& frame);
+  [[nodiscard]] const Template& piece_of(const Item& item) const;
+
+  const StepProgram& program_;
+  const Stage& stage_;
+  Performer& performer_;
+  std::vector<Lives> lives_;
+  std::map<SavedKey, std::vector<CellPtr>> saved_;
+  std::array<Ticket, kStreams> last_{};  ///< Of each stream's work.
+  Lanes lanes_;
+};
+
+}  // namespace stepwright

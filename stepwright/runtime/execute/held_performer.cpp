@@ -1,0 +1,65 @@
+#include "stepwright/runtime/execute/held_performer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/runtime/messages/held_message.h"
+#include "stepwright/runtime/messages/neighbour.h"
+
+namespace stepwright {
+
+HeldPerformer::HeldPerformer(const HeldProgram& held, Groups& groups)
+    : held_(held), groups_(groups) {}
+
+Work HeldPerformer::issue(PlacedOperator placed) {
+  if (!is_communication(placed.op.kind)) return held_computation(placed);
+  if (placed.op.stream != Stream::kCompute) return message(std::move(placed));
+  return [this, send = message(std::move(placed))](Moment ready) {
+    send(ready);
+    clock_.catch_up();
+  };
+}
+
+Work HeldPerformer::message(PlacedOperator placed) {
+  if (held_.program.group_sizes[static_cast<std::size_t>(placed.op.group)] < 2) {
+    return [](Moment /*ready*/) {};
+  }
+  if (placed.op.kind == OperatorKind::kReceive) return held_receive(placed);
+  if (placed.op.kind == OperatorKind::kSend) {
+    return [this, placed = std::move(placed)](Moment /*ready*/) { send(placed); };
+  }
+  return [this, &op = placed.op](Moment /*ready*/) {
+    Communicator& group = groups_.of(op);
+    HeldMessage message(op, scaled_bytes(op), group.size());
+    for (std::int32_t i = 0; i < op.repeats; ++i) message.send(group);
+  };
+}
+
+Work HeldPerformer::held_computation(const PlacedOperator& placed) {
+  const auto index = static_cast<std::size_t>(&placed.op - placed.piece.operators.data());
+  const double seconds =
+      held_.times[static_cast<std::size_t>(placed.item.which)][index] / held_.scale;
+  return [this, seconds, issued = Moment::clock::now()](Moment ready) {
+    clock_.spend(std::max(issued, ready), seconds);
+  };
+}
+
+Work HeldPerformer::held_receive(const PlacedOperator& placed) {
+  const Neighbour from = neighbour_of(placed, held_.plan, held_.place);
+  Communicator& group = groups_.of(placed.op);
+  return [&op = placed.op, &group,
+          expected = group.expect(held_buffer(scaled_bytes(placed.op), 1), from.position,
+                                  from.tag)](Moment /*ready*/) { group.receive(op, expected); };
+}
+
+void HeldPerformer::send(const PlacedOperator& placed) {
+  const Neighbour to = neighbour_of(placed, held_.plan, held_.place);
+  groups_.of(placed.op).send(placed.op, held_buffer(scaled_bytes(placed.op), 1), to.position,
+                             to.tag);
+}
+
+double HeldPerformer::scaled_bytes(const Operator& op) const {
+  return static_cast<double>(op.payload_bytes()) / held_.scale;
+}
+
+}  // namespace stepwright

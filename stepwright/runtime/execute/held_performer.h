@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/plan/plan.h"
+#include "stepwright/runtime/execute/compute_clock.h"
+#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/measure/operator_times.h"
+#include "stepwright/runtime/messages/groups.h"
+
+namespace stepwright {
+
+/// What a held run plays on one rank.
+struct HeldProgram {
+  const StepProgram& program;
+  const Plan& plan;
+  const OperatorTimes& times;
+  double scale = 1;  ///< Divides the times of computations and the bytes of messages.
+  Coordinates place;
+};
+
+/// Waits the time of each computation instead of computing, and sends messages of the operators'
+/// sizes over the operators' groups; tensors have no values. Receives are posted when they are
+/// issued, as a device's host does.
+class HeldPerformer : public Performer {
+ public:
+  /// `held` names what outlives this, as `groups` does.
+  HeldPerformer(const HeldProgram& held, Groups& groups);
+
+  void begin_step() override {}
+  Work issue(PlacedOperator placed) override;
+  void end_step() override { groups_.finish(); }
+
+ private:
+  [[nodiscard]] Work message(PlacedOperator placed);
+  [[nodiscard]] Work held_computation(const PlacedOperator& placed);
+  [[nodiscard]] Work held_receive(const PlacedOperator& placed);
+  [[nodiscard]] double scaled_bytes(const Operator& op) const;
+  void send(const PlacedOperator& placed);
+
+  HeldProgram held_;
+  Groups& groups_;
+  ComputeClock clock_;
+};
+
+}  // namespace stepwright

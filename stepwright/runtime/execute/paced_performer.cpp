@@ -1,0 +1,49 @@
+#include "stepwright/runtime/execute/paced_performer.h"
+
+#include <ATen/Parallel.h>
+
+#include <ctime>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// Seconds that the calling thread has had a processor.
+double processor_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+PacedPerformer::PacedPerformer(Performer& inner, double pace) : inner_(inner), pace_(pace) {
+  if (pace == 1) return;
+  at::set_num_threads(1);
+  sleep_exactly();
+}
+
+void PacedPerformer::begin_step() {
+  inner_.begin_step();
+  clock_.catch_up();
+}
+
+Work PacedPerformer::issue(PlacedOperator placed) {
+  const bool sends = is_communication(placed.op.kind);
+  const bool computes = placed.op.stream == Stream::kCompute;
+  Work work = inner_.issue(std::move(placed));
+  if (pace_ == 1 || !computes) return work;
+  if (!sends) return [this, work = std::move(work)](Moment ready) { compute(work, ready); };
+  return [this, work = std::move(work)](Moment ready) {
+    work(ready);
+    clock_.catch_up();
+  };
+}
+
+void PacedPerformer::compute(const Work& work, Moment ready) {
+  const double before = processor_s();
+  work(ready);
+  clock_.spend(ready, pace_ * (processor_s() - before));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace stepwright {
+
+/// What one process group of a rank needs to know of its place.
+struct GroupPlace {
+  c10::intrusive_ptr<c10d::Store> store;  ///< Of this group alone.
+  int rank = 0;
+  int size = 1;
+  std::chrono::milliseconds timeout{};
+};
+
+/// A moment on a queue of the device; null: nothing to wait for.
+using DeviceMark = std::shared_ptr<void>;
+
+/// Where a rank's tensors are and its operators run. Where PyTorch has no CUDA,
+/// `rank_device_no_cuda.cpp` is built in place of `rank_device_cuda.cpp`.
+class RankDevice {
+ public:
+  virtual ~RankDevice() = default;
+
+  /// Where new tensors are made.
+  [[nodiscard]] virtual at::Device place() const = 0;
+  /// Whether operators only start when they are issued, so that the host runs ahead.
+  [[nodiscard]] virtual bool runs_behind() const = 0;
+  /// What the calling thread issues from now on goes to its own queue.
+  virtual void enter_queue() = 0;
+  /// After what the calling thread has issued so far.
+  [[nodiscard]] virtual DeviceMark mark() = 0;
+  /// What the calling thread issues from now on comes after a mark.
+  virtual void wait(const DeviceMark& mark) = 0;
+  /// The calling thread's queue uses a tensor that another one may have made.
+  virtual void use(const at::Tensor& tensor) = 0;
+  /// Waits, on the host, for everything.
+  virtual void finish() = 0;
+  /// PyTorch's process group between tensors on such devices.
+  [[nodiscard]] virtual c10::intrusive_ptr<c10d::Backend> backend(const GroupPlace& place) = 0;
+};
+
+/// The CPU: an operator has run when its kernel returns.
+std::unique_ptr<RankDevice> cpu_device();
+
+/// The CUDA device of a rank, by its number on its machine; null when there is none. Fails with
+/// `kUnsupported` in a build without CUDA.
+std::unique_ptr<RankDevice> cuda_device(std::int64_t local_rank);
+/// Whether this build and this machine have one.
+bool has_cuda_device();
+
+}  // namespace stepwright

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <map>
+
+#include "stepwright/runtime/execute/rank_device.h"
+#include "stepwright/runtime/launch/train_options.h"
+#include "stepwright/runtime/states/parameter_store.h"
+
+namespace stepwright {
+
+class Groups;
+
+/// The tokens of one micro-batch on a context rank, row by row: [tokens].
+struct MicroBatch {
+  at::Tensor tokens;
+  at::Tensor targets;
+  at::Tensor positions;
+  at::Tensor places;  ///< In the global batch: sequence * length + position.
+};
+
+/// What a step adds up on the way to its update; 1-element tensors of the exact type.
+struct StepSums {
+  at::Tensor loss;          ///< [2]: sum of the tokens' losses, tokens.
+  at::Tensor dense_square;  ///< Of the gradients.
+  at::Tensor expert_square;
+};
+
+/// Everything that the operators of one rank work with.
+struct RankState {
+  const Job& job;
+  const Plan& plan;
+  const TrainOptions& options;
+  Setting setting;
+  Coordinates place;
+  ParameterStore& store;
+  Groups& groups;
+  RankDevice& device;
+  StepSums sums{};
+  std::int64_t step = 0;  ///< From 0.
+  /// Where the head's logits of each micro-batch are kept; null: nowhere.
+  std::map<std::int32_t, at::Tensor>* logits = nullptr;
+
+  /// Of a new tensor of a type on the rank's device.
+  [[nodiscard]] at::TensorOptions options_of(DType type) const {
+    return at::TensorOptions(scalar_type(type)).device(device.place());
+  }
+  /// Of new numbers of rows, positions, ...
+  [[nodiscard]] at::TensorOptions index_options() const {
+    return at::TensorOptions(at::kLong).device(device.place());
+  }
+};
+
+}  // namespace stepwright

@@ -1,0 +1,106 @@
+#include "stepwright/runtime/execute/tensor_performer.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/messages.h"
+
+namespace stepwright {
+namespace {
+
+/// Results have the sizes that the program gave them, but for routed ones, whose rows are data.
+void check_results(const Call& call, std::span<const TensorId> ids) {
+  std::size_t next = 0;
+  for (const TensorId id : ids) {
+    const Tensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (expected.kind == TensorKind::kGathered) continue;
+    const at::Tensor& value = call.writes[next++]->value;
+    if (expected.routed) continue;
+    if (!value.defined() || value.numel() != expected.elements()) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{}: {} made {} elements of '{}', the program says {}",
+                              call.piece.name, call.op.name, value.defined() ? value.numel() : 0,
+                              expected.name, expected.elements()));
+    }
+  }
+}
+
+/// Keeps a device's memory from being given away while this thread's queue still reads it.
+void note_use(const Call& call) {
+  RankDevice& device = call.rank.device;
+  if (!device.runs_behind()) return;
+  for (const auto& cells : {call.reads, call.gathered_reads, call.writes, call.gathered_writes}) {
+    for (const CellPtr& cell : cells) {
+      if (cell->value.defined()) device.use(cell->value);
+    }
+  }
+}
+
+/// What an operator made is held from here on, under what the program says that it is for.
+void count_results(const Call& call, HeldTensors& held) {
+  std::size_t plain = 0;
+  std::size_t gathered = 0;
+  for (const TensorId id : call.piece.writes(call.op)) {
+    const TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
+    const bool states = kind == TensorKind::kGathered;
+    (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
+  }
+  held.note_peak();
+}
+
+void perform(Call& call, HeldTensors& held) {
+  note_use(call);
+  if (is_communication(call.op.kind)) {
+    run_message(call);
+  } else {
+    const Kernel kernel = find_kernel(call.op);
+    if (kernel == nullptr) {
+      throw Error(ErrorKind::kUnsupported, fmt::format("{}: no kernel for {} yet", call.op.name,
+                                                       name_of(kOperatorNames, call.op.kind)));
+    }
+    kernel(call);
+  }
+  if (!call.writes.empty()) check_results(call, call.piece.writes(call.op));
+  count_results(call, held);
+}
+
+}  // namespace
+
+TensorPerformer::TensorPerformer(RankState& rank, BatchOf batch_of)
+    : rank_(rank), batch_of_(std::move(batch_of)) {}
+
+Work TensorPerformer::issue(PlacedOperator placed) {
+  const MicroBatch* batch = nullptr;
+  if (placed.micro_batch >= 0) {
+    auto found = batches_.find(placed.micro_batch);
+    if (found == batches_.end()) {
+      MicroBatch made = batch_of_(placed.micro_batch);
+      for (at::Tensor* one : {&made.tokens, &made.targets, &made.positions, &made.places}) {
+        if (one->defined()) *one = one->to(rank_.device.place());
+      }
+      found = batches_.emplace(placed.micro_batch, std::move(made)).first;
+    }
+    batch = &found->second;
+  }
+  auto call = std::make_shared<Call>(Call{std::move(placed), rank_, batch});
+  return [this, call](Moment /*ready*/) { perform(*call, held_); };
+}
+
+StepSums no_sums(const RankState& rank) {
+  const auto zeros = [&](std::int64_t n) {
+    return at::zeros({n}, rank.options_of(rank.setting.exact));
+  };
+  return {.loss = zeros(2), .dense_square = zeros(1), .expert_square = zeros(1)};
+}
+
+void TensorPerformer::end_step() {
+  rank_.groups.finish();
+  batches_.clear();
+}
+
+}  // namespace stepwright

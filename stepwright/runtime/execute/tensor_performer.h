@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/execute/rank_state.h"
+
+namespace stepwright {
+
+/// Runs operators on tensors: computations by the table of kernels, messages by the rank's groups.
+class TensorPerformer : public Performer {
+ public:
+  /// The tokens of a micro-batch of the step in hand.
+  using BatchOf = std::function<MicroBatch(std::int64_t micro_batch)>;
+  /// `rank` outlives this. `batch_of` is called once for each micro-batch of a step.
+  TensorPerformer(RankState& rank, BatchOf batch_of);
+
+  void begin_step() override { held_.begin_step(); }
+  Work issue(PlacedOperator placed) override;
+  void end_step() override;
+
+  /// Of the last step.
+  [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
+
+ private:
+  RankState& rank_;
+  HeldTensors held_;
+  BatchOf batch_of_;
+  std::map<std::int32_t, MicroBatch> batches_;
+};
+
+/// The sums of a step before its first operator.
+StepSums no_sums(const RankState& rank);
+
+}  // namespace stepwright

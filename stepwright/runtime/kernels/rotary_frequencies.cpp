@@ -1,0 +1,35 @@
+#include "stepwright/runtime/kernels/rotary_frequencies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace stepwright {
+namespace {
+
+double scaled(double frequency, const RotaryScaling& scaling) {
+  if (scaling.kind == RotaryScalingKind::kLinear) return frequency / scaling.factor;
+  if (scaling.kind != RotaryScalingKind::kLlama3) return frequency;
+  const double turns =
+      static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
+  const double kept = std::clamp(
+      (turns - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency), 0.0, 1.0);
+  return frequency * ((1 - kept) / scaling.factor + kept);
+}
+
+}  // namespace
+
+std::vector<double> rotary_frequencies(const Architecture& model) {
+  const std::int64_t of = model.latent ? model.latent->rope_head_dim : model.head_dim;
+  const auto pairs = static_cast<std::int64_t>(static_cast<double>(of) * model.rotary_fraction) / 2;
+  std::vector<double> frequencies;
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    const double exponent = static_cast<double>(i) / static_cast<double>(pairs);
+    const double frequency = std::pow(model.rotary_base, -exponent);
+    frequencies.push_back(model.rotary_scaling ? scaled(frequency, *model.rotary_scaling)
+                                               : frequency);
+  }
+  return frequencies;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,53 @@
+#include "stepwright/runtime/launch/executable.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+void refuse(bool asked, std::string_view field, std::string_view value, std::string_view instead) {
+  if (!asked) return;
+  fail_unsupported(fmt::format("{}: {} is planned and predicted but not executed yet; {}", field,
+                               value, instead));
+}
+
+void check_model(const Architecture& model) {
+  refuse(model.latent.has_value(), "model.latent", "latent attention", "train without it");
+  refuse(model.position == Position::kAlibi, "model.position", "alibi",
+         "executed are rope, learned and none");
+  if (model.rotary_scaling) {
+    const RotaryScalingKind kind = model.rotary_scaling->kind;
+    const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3;
+    refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
+           "executed are linear and llama3");
+  }
+  refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
+  refuse(model.experts && model.experts->correction_bias, "model.experts.correction_bias", "true",
+         "leave it false: gates take a softmax");
+}
+
+void check_kernels(const Kernels& kernels) {
+  refuse(kernels.attention == AttentionKernel::kUnfused, "kernels.attention", "unfused",
+         "name a fused kernel");
+  refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
+  refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
+  refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
+}
+
+}  // namespace
+
+void check_executable(const PlannedJob& planned) {
+  const Job& job = planned.job;
+  check_model(job.model);
+  check_kernels(job.kernels);
+  refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
+         "dispatcher", "once_per_node", "executed are alltoall and allgather");
+  const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
+                    job.precision == DType::kBf16;
+  refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),
+         "executed are fp64, fp32 and bf16");
+}
+
+}  // namespace stepwright

@@ -1,0 +1,66 @@
+#include "stepwright/runtime/launch/held_run.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/checkpoint/durable_file.h"
+#include "stepwright/runtime/execute/compute_clock.h"
+#include "stepwright/runtime/execute/executor.h"
+#include "stepwright/runtime/execute/held_performer.h"
+#include "stepwright/runtime/measure/operator_times.h"
+#include "stepwright/step/program_json.h"
+
+namespace stepwright {
+namespace {
+
+/// Waits until all ranks are here, so that no step begins while some still connect.
+void meet(Groups& groups) {
+  if (groups.control() != nullptr) groups.control()->barrier()->wait();
+}
+
+void hold_steps(Executor& executor, const HeldProgram& held, const TrainOptions& options,
+                Watch* watch, const std::function<void(std::int64_t, double)>& done) {
+  for (std::int64_t step = 1; step <= options.steps; ++step) {
+    if (watch != nullptr) watch->begin_step(step);
+    const auto begin = std::chrono::steady_clock::now();
+    executor.run_step();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    if (reports(held.plan, held.place)) done(step, time.count());
+  }
+}
+
+void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std::string& file,
+               const Groups::World& world, const Reporter& report) {
+  const auto& [job, plan] = planned;
+  const StepProgram program = build_program(job, plan);
+  check_same_run(world, options, checksum(program_json(program).dump()));
+  const OperatorTimes times = load_operator_times(file, program);
+  const Grid grid(plan);
+  const Coordinates place = grid.coordinates(world.rank);
+  const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
+  Groups::World scaled = world;
+  scaled.payload = Communicator::Payload::kOfOperator;
+  const std::unique_ptr<RankDevice> device = cpu_device();
+  Groups groups(scaled, planned, program, stage, *device);
+  const HeldProgram held{
+      .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
+  HeldPerformer performer(held, groups);
+  Executor executor(program, stage, performer, Lanes::Compute::kThread, *device);
+  tell_failure(world.watch, [&] {
+    meet(groups);
+    hold_steps(executor, held, options, world.watch, [&](std::int64_t step, double time_s) {
+      report({.step = step, .time_s = time_s, .tokens_per_s = job.tokens() / time_s});
+    });
+    finish_together(groups, world, options);
+  });
+}
+
+}  // namespace
+
+void hold(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+          const Groups::World& world, const Reporter& report) {
+  sleep_exactly();
+  tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
+}
+
+}  // namespace stepwright

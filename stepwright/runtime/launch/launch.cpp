@@ -1,0 +1,183 @@
+#include "stepwright/runtime/launch/launch.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "stepwright/core/error.h"
+
+extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
+
+namespace stepwright {
+namespace {
+
+struct Launcher {
+  const char* name;
+  const char* rank;
+  const char* size;
+};
+constexpr Launcher kLaunchers[] = {
+    {"torchrun", "RANK", "WORLD_SIZE"},
+    {"slurm", "SLURM_PROCID", "SLURM_NTASKS"},
+    {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+};
+
+std::optional<std::int64_t> number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  char* end = nullptr;
+  const long long value = std::strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || value < 0) {
+    fail_input(fmt::format("{}: '{}' in the environment is no number", variable, text));
+  }
+  return value;
+}
+
+[[noreturn]] void fail_running(const std::filesystem::path& program, int error) {
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("{}: {}", program.string(), std::generic_category().message(error)));
+}
+
+/// A port of this machine that nothing listens on.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const bool known =
+      ::bind(socket, generic, size) == 0 && ::getsockname(socket, generic, &size) == 0;
+  ::close(socket);
+  if (!known) throw Error(ErrorKind::kRuntime, "no free port on this machine");
+  return ntohs(address.sin_port);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+/// This process's environment with other values for some variables.
+std::vector<std::string> environment(const std::vector<std::string>& set) {
+  std::vector<std::string> all = set;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    if (std::ranges::none_of(set, [&](const auto& own) { return own.starts_with(name); })) {
+      all.emplace_back(text);
+    }
+  }
+  return all;
+}
+
+pid_t start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const std::vector<std::string>& variables) {
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment_words = environment(variables);
+  pid_t id = 0;
+  const int error = ::posix_spawn(&id, program.c_str(), nullptr, nullptr, pointers(words).data(),
+                                  pointers(environment_words).data());
+  if (error != 0) fail_running(program, error);
+  return id;
+}
+
+/// Waits for processes of which one failed to end by themselves, then kills the rest.
+void end_all(std::vector<pid_t>& running, std::chrono::seconds grace) {
+  const auto until = std::chrono::steady_clock::now() + grace;
+  while (!running.empty()) {
+    const bool late = std::chrono::steady_clock::now() > until;
+    std::erase_if(running, [&](pid_t id) {
+      if (late) ::kill(id, SIGKILL);
+      int status = 0;
+      return ::waitpid(id, &status, late ? 0 : WNOHANG) == id;
+    });
+    if (!running.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+/// Waits for the next of these processes to end.
+pid_t next_ended(const std::vector<pid_t>& running, int& status) {
+  while (true) {
+    for (const pid_t id : running) {
+      if (::waitpid(id, &status, WNOHANG) == id) return id;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
+std::optional<LaunchedRank> launched_rank() {
+  for (const Launcher& launcher : kLaunchers) {
+    const auto rank = number_in(launcher.rank);
+    const auto size = number_in(launcher.size);
+    if (rank && size) return LaunchedRank{*rank, *size, launcher.name};
+  }
+  return std::nullopt;
+}
+
+std::int64_t local_rank() {
+  for (const char* variable : {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+    if (const auto number = number_in(variable)) return *number;
+  }
+  return 0;
+}
+
+std::filesystem::path rank_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path program = self.parent_path() / "stepwright-rank";
+  if (std::filesystem::exists(program)) return program;
+  fail_unsupported(fmt::format(
+      "{} is not there: training needs PyTorch's C++ library; `pip install torch` into .venv, "
+      "install libgloo-dev, and build again (cmake --preset release && cmake --build --preset "
+      "release)",
+      program.string()));
+}
+
+int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+              std::int64_t ranks, std::chrono::seconds grace) {
+  const std::string port = std::to_string(free_port());
+  std::vector<pid_t> running;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    running.push_back(
+        start(program, arguments,
+              {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
+               "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
+               "MASTER_PORT=" + port, "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
+  }
+  while (!running.empty()) {
+    int status = 0;
+    const pid_t ended = next_ended(running, status);
+    std::erase(running, ended);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    if (code == 0) continue;
+    end_all(running, grace);
+    return code;
+  }
+  return 0;
+}
+
+void become(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  ::execv(program.c_str(), pointers(words).data());
+  fail_running(program, errno);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,71 @@
+#include "stepwright/runtime/launch/rank_frame.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "stepwright/checkpoint/durable_file.h"
+#include "stepwright/runtime/launch/train_flags.h"
+
+namespace stepwright {
+namespace {
+
+/// Collects what all ranks sent at rank 0, which writes the file.
+void write_ledger(const Groups& groups, const Groups::World& world, const TrainOptions& options) {
+  const std::string own = communicators_json(groups.logs()).dump();
+  const auto key = [](std::int64_t r) { return fmt::format("ledger/{}", r); };
+  world.store->set(key(world.rank), std::vector<std::uint8_t>(own.begin(), own.end()));
+  if (world.rank != 0) return;
+  nlohmann::ordered_json all = executed_ledger_json({}, world.size, options.steps);
+  if (options.hold) all["scale"] = options.scale;
+  for (std::int64_t r = 0; r < world.size; ++r) {
+    const std::vector<std::uint8_t> text = world.store->get(key(r));
+    for (auto& one : nlohmann::ordered_json::parse(text)) all["communicators"].push_back(one);
+  }
+  std::ofstream out(options.ledger);
+  out << all.dump(1) << '\n';
+  if (!out.flush()) throw Error(ErrorKind::kRuntime, options.ledger + ": cannot be written");
+}
+
+/// Options that have to be the same on every rank, as text.
+std::string common_options(TrainOptions options) {
+  for (std::string* own :
+       {&options.plan, &options.data, &options.ledger, &options.metrics, &options.weights,
+        &options.gradients, &options.logits, &options.memory, &options.summary}) {
+    own->clear();
+  }
+  if (!options.weights_from.empty()) options.weights_from = "given";
+  std::string text;
+  for (const std::string& word : train_arguments(options)) text += word + "\n";
+  return text;
+}
+
+}  // namespace
+
+bool reports(const Plan& plan, const Coordinates& place) {
+  return place.pipeline + 1 == plan.parallel.pipeline && place.tensor == 0 && place.context == 0 &&
+         place.data == 0;
+}
+
+void check_same_run(const Groups::World& world, const TrainOptions& options,
+                    const std::string& program) {
+  const auto compare = [&](const char* what, const std::string& own) {
+    const std::vector<std::string> all = exchange(world, what, own);
+    for (std::size_t r = 1; r < all.size(); ++r) {
+      if (all[r] == all.front()) continue;
+      fail_input(
+          fmt::format("rank {} has another {} than rank 0 ({}, {})", r, what, all[r], all.front()));
+    }
+  };
+  compare("program of its plan", program);
+  compare("set of training options", checksum(common_options(options)));
+}
+
+void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {
+  if (!options.ledger.empty()) write_ledger(groups, world, options);
+  leave(world);
+}
+
+}  // namespace stepwright

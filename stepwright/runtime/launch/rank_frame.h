@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/launch/train_options.h"
+#include "stepwright/runtime/launch/watch.h"
+#include "stepwright/runtime/messages/groups.h"
+
+namespace stepwright {
+
+/// What a step has taught; sums over all ranks.
+struct Learned {
+  double loss = 0;  ///< Mean over the tokens of the batch.
+  double gradient_norm = 0;
+  double learning_rate = 0;
+};
+
+/// What a rank reports after a step.
+struct StepReport {
+  std::int64_t step = 0;  ///< From 1.
+  double time_s = 0;
+  double tokens_per_s = 0;
+  double memory_bytes = 0;  ///< The most that this rank had allocated at once; 0: not counted.
+  std::optional<Learned> learned;  ///< Nothing when computations were held.
+};
+using Reporter = std::function<void(const StepReport&)>;
+
+/// Whether a rank is the one that reports: the first of the last pipeline position.
+bool reports(const Plan& plan, const Coordinates& place);
+
+/// Fails with `kInput` unless all ranks were given the same program (as a checksum) and options:
+/// they would wait for messages that never come, or learn nonsense.
+void check_same_run(const Groups::World& world, const TrainOptions& options,
+                    const std::string& program);
+
+/// The end of a run on all ranks: writes the ledger when one was asked for, and waits for the
+/// others.
+void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options);
+
+/// Tells the other ranks why this one ends, while what they wait for is still there.
+template <class Act>
+void tell_failure(Watch* watch, Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    const int code = error.kind() == ErrorKind::kInput         ? 2
+                     : error.kind() == ErrorKind::kUnsupported ? 3
+                                                               : 1;
+    if (watch != nullptr) watch->give_up(error.what(), false, code);
+    throw;
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    if (watch != nullptr) watch->give_up(std::string(text.substr(0, text.find('\n'))), false, 1);
+    throw;
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,129 @@
+#include "stepwright/runtime/launch/rank_main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/runtime/launch/executable.h"
+#include "stepwright/runtime/launch/held_run.h"
+#include "stepwright/runtime/launch/launch.h"
+#include "stepwright/runtime/launch/rank_world.h"
+#include "stepwright/runtime/launch/train_flags.h"
+#include "stepwright/runtime/launch/trainer.h"
+#include "stepwright/runtime/measure/held_tensors.h"
+
+namespace stepwright {
+namespace {
+
+/// Steps as they end, and at the end how long they took beside what was predicted.
+class Progress {
+ public:
+  /// `predicted_s`: 0 when nobody said.
+  Progress(const std::string& metrics, double predicted_s)
+      : metrics_(metrics), predicted_s_(predicted_s) {}
+
+  void add(const StepReport& report);
+  void finish();
+
+ private:
+  std::string metrics_;
+  double predicted_s_;
+  std::ofstream file_;
+  std::vector<double> times_s_;
+};
+
+void Progress::add(const StepReport& report) {
+  const std::string learned = report.learned
+                                  ? fmt::format("  loss {:.4f}  norm {:.3f}", report.learned->loss,
+                                                report.learned->gradient_norm)
+                                  : "  held";
+  const std::string predicted =
+      predicted_s_ > 0 ? fmt::format(" (predicted {:.3f} s)", predicted_s_) : "";
+  const std::string memory =
+      report.memory_bytes > 0 ? fmt::format("  {:.0f} MB", report.memory_bytes / 1e6) : "";
+  fmt::print(stderr, "step {:>6}{}  {:.0f} tokens/s  {:.3f} s{}{}\n", report.step, learned,
+             report.tokens_per_s, report.time_s, predicted, memory);
+  times_s_.push_back(report.time_s);
+  if (metrics_.empty()) return;
+  if (!file_.is_open()) file_.open(metrics_);
+  nlohmann::ordered_json line{{"step", report.step}};
+  if (report.learned) {
+    line["loss"] = report.learned->loss;
+    line["gradient_norm"] = report.learned->gradient_norm;
+    line["learning_rate"] = report.learned->learning_rate;
+  }
+  line["time_s"] = report.time_s;
+  line["tokens_per_s"] = report.tokens_per_s;
+  if (report.memory_bytes > 0) line["memory_bytes"] = report.memory_bytes;
+  if (predicted_s_ > 0) line["predicted_s"] = predicted_s_;
+  file_ << line << '\n' << std::flush;
+}
+
+void Progress::finish() {
+  if (times_s_.empty() || predicted_s_ <= 0) return;
+  // The first step also allocates.
+  if (times_s_.size() > 1) times_s_.erase(times_s_.begin());
+  const auto middle = times_s_.begin() + static_cast<std::ptrdiff_t>(times_s_.size() / 2);
+  std::ranges::nth_element(times_s_, middle);
+  fmt::print(stderr, "a step took {:.3f} s in the median, {:.2f} times the predicted {:.3f} s\n",
+             *middle, *middle / predicted_s_, predicted_s_);
+}
+
+/// What `stepwright train` hands over beside the options of a person.
+struct Handed {
+  double predicted_s = 0;  ///< Seconds that a step is predicted to take; 0: nobody said.
+  std::string times;       ///< File of its operators' predicted times.
+};
+
+void tell_summary(const StepSummary& summary, const std::string& path) {
+  fmt::print(stderr, "{}", summary_text(summary));
+  if (path.empty()) return;
+  std::ofstream out(path);
+  out << summary_json(summary).dump(1) << '\n';
+  if (!out.flush()) throw Error(ErrorKind::kRuntime, path + ": cannot be written");
+}
+
+void run(const TrainOptions& options, const Handed& handed) {
+  check(options);
+  if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
+  const PlannedJob planned = load_plan(options.plan);
+  if (!options.hold) check_executable(planned);
+  const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
+  if (place.size != planned.plan.parallel.ranks()) {
+    fail_input(fmt::format("{}: the plan has {} ranks, but {} were started", options.plan,
+                           planned.plan.parallel.ranks(), place.size));
+  }
+  count_allocations();
+  const JoinedWorld joined(place, options.timeout_s);
+  Progress progress(options.metrics, handed.predicted_s);
+  const auto report = [&](const StepReport& step) { progress.add(step); };
+  if (options.hold) {
+    hold(planned, options, handed.times, joined.world(), report);
+  } else {
+    train(planned, options, handed.times, joined.world(),
+          {report, [&](const StepSummary& all) { tell_summary(all, options.summary); }});
+  }
+  progress.finish();
+}
+
+}  // namespace
+
+int run_rank(int argc, char** argv) {
+  CLI::App app("One rank of a training run; `stepwright train` starts it.", "stepwright-rank");
+  TrainOptions options;
+  add_train_flags(app, options);
+  Handed handed;
+  app.add_option("--predicted", handed.predicted_s, "Seconds that a step is predicted to take");
+  app.add_option("--times", handed.times, "Predicted times of operators")->type_name("FILE");
+  CLI11_PARSE(app, argc, argv);
+  return as_rank([&] { run(options, handed); });
+}
+
+}  // namespace stepwright

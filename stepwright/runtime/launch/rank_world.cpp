@@ -1,0 +1,127 @@
+#include "stepwright/runtime/launch/rank_world.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <thread>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t number(const char* text, std::string_view variable) {
+  char* end = nullptr;
+  const std::int64_t value = std::strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || value < 1 || value > 65535) {
+    fail_input(
+        fmt::format("{}: '{}' in the environment is no number from 1 to 65535", variable, text));
+  }
+  return value;
+}
+
+c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double timeout_s) {
+  const char* address = std::getenv("MASTER_ADDR");
+  const char* port = std::getenv("MASTER_PORT");
+  if (address == nullptr || port == nullptr) {
+    fail_input("MASTER_ADDR and MASTER_PORT must be set in the environment of every rank");
+  }
+  const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  const bool agent = served != nullptr && std::string_view(served) == "True";
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(number(port, "MASTER_PORT"));
+  options.isServer = place.rank == 0 && !agent;
+  options.numWorkers = static_cast<std::size_t>(place.size);
+  options.waitWorkers = false;
+  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  return c10::make_intrusive<c10d::TCPStore>(address, options);
+}
+
+/// Each rank of this machine takes its part of the cores, unless OMP_NUM_THREADS says otherwise.
+void share_cores(std::int64_t ranks) {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  const char* local = std::getenv("LOCAL_WORLD_SIZE");
+  const std::int64_t sharers =
+      std::max<std::int64_t>(1, local != nullptr ? number(local, "LOCAL_WORLD_SIZE") : ranks);
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
+}
+
+/// Buffers of a step come again in the next one: memory that was given back to the system would be
+/// cleared each time.
+void keep_memory() {
+  constexpr int kLargest = 32 << 20;  // what glibc takes for the first of these
+  ::mallopt(M_MMAP_THRESHOLD, kLargest);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_ARENA_MAX, 1);  // streams are threads, and what one frees another one takes
+}
+
+std::string own_name() {
+  const char* rank = std::getenv("RANK");
+  return fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
+}
+
+/// Ends with whoever started this process on this machine: a rank alone only holds files and cores.
+void end_with_parent() {
+  const char* parent = std::getenv("STEPWRIGHT_PARENT");
+  if (parent == nullptr || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // it ended before
+}
+
+[[noreturn]] void end_process(const std::string& message, int code) {
+  fmt::print(stderr, "{}: error: {}\n", own_name(), message);
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
+int exit_code(ErrorKind kind) {
+  return kind == ErrorKind::kInput ? 2 : kind == ErrorKind::kUnsupported ? 3 : 1;
+}
+
+}  // namespace
+
+JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s) {
+  share_cores(place.size);
+  world_.rank = place.rank;
+  world_.size = place.size;
+  world_.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  if (place.size == 1) {
+    world_.store = c10::make_intrusive<c10d::HashStore>();
+    return;
+  }
+  world_.store = open_store(place, timeout_s);
+  watch_ = std::make_unique<Watch>(world_.store, place.rank, place.size, end_process);
+  world_.watch = watch_.get();
+}
+
+int as_rank(const std::function<void()>& act) {
+  const std::string who = own_name();
+  end_with_parent();
+  keep_memory();
+  try {
+    act();
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+    return exit_code(error.kind());
+  } catch (const c10::Error& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+  }
+  return 1;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/runtime/launch/train_options.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
+class App;
+}
+
+namespace stepwright {
+
+/// Adds the options of `train` to a command; `stepwright` and `stepwright-rank` take the same.
+void add_train_flags(CLI::App& app, TrainOptions& options);
+
+/// Fails with `kInput`, naming the option, for values that no training can have.
+void check(const TrainOptions& options);
+
+/// Fails with `kInput`, naming the option, for values that no training of this plan can have; opens
+/// --weights-from (`HuggingFaceWeights`).
+void check_for_plan(const TrainOptions& options, const PlannedJob& planned);
+
+/// The arguments that give a rank these options.
+std::vector<std::string> train_arguments(const TrainOptions& options);
+
+}  // namespace stepwright

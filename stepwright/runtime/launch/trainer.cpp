@@ -1,0 +1,198 @@
+#include "stepwright/runtime/launch/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/runtime/data/batches.h"
+#include "stepwright/runtime/execute/clocked_performer.h"
+#include "stepwright/runtime/execute/executor.h"
+#include "stepwright/runtime/execute/paced_performer.h"
+#include "stepwright/runtime/execute/tensor_performer.h"
+#include "stepwright/runtime/launch/launch.h"
+#include "stepwright/runtime/launch/rank_frame.h"
+#include "stepwright/runtime/launch/watch.h"
+#include "stepwright/runtime/measure/logits_file.h"
+#include "stepwright/runtime/measure/memory_counter.h"
+#include "stepwright/runtime/states/checkpointer.h"
+#include "stepwright/runtime/states/initial_weights.h"
+#include "stepwright/runtime/states/whole_model.h"
+#include "stepwright/step/program_json.h"
+
+namespace stepwright {
+namespace {
+
+/// The device that the options ask for, of the ranks on this machine this one's.
+std::unique_ptr<RankDevice> open_device(const TrainOptions& options) {
+  const std::string& asked = options.device;
+  const bool paced = options.pace > 1;
+  if (asked == "cpu" || (asked == "auto" && (paced || !has_cuda_device()))) return cpu_device();
+  return cuda_device(local_rank());
+}
+
+StepReport report_of(const RankState& rank, double time_s, double memory_bytes) {
+  const double loss = rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>();
+  const double norm =
+      std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
+  return {.step = rank.step + 1,
+          .time_s = time_s,
+          .tokens_per_s = rank.job.tokens() / time_s,
+          .memory_bytes = memory_bytes,
+          .learned = Learned{.loss = loss,
+                             .gradient_norm = norm,
+                             .learning_rate = learning_rate(rank.options, rank.step)}};
+}
+
+/// The parameters of this rank whose gradient is no number.
+std::string broken_gradients(RankState& rank) {
+  std::string names;
+  for (const StoredParameter* parameter : rank.store.own()) {
+    if (at::isfinite(parameter->gradient).all().item<bool>()) continue;
+    if (!names.empty()) return names + ", ...";
+    names = parameter->slice.name;
+  }
+  return names.empty() ? "none of this rank" : names;
+}
+
+/// Every rank knows the norm; none has made the update when it is no number.
+void check_numbers(RankState& rank) {
+  const double norm =
+      rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
+  if (std::isfinite(norm) || rank.options.skip_nan) return;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("step {}: the gradients are no numbers (norm {}, loss on this rank {}); "
+                          "first in {}; the update was not made (--skip-nan goes on without it)",
+                          rank.step + 1, std::sqrt(norm),
+                          rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>(),
+                          broken_gradients(rank)));
+}
+
+void finish(RankState& rank, const Groups::World& world) {
+  const TrainOptions& options = rank.options;
+  if (!options.gradients.empty()) {
+    write_whole_model(rank, world, WholeState::kGradients, options.gradients);
+  }
+  if (!options.weights.empty()) {
+    write_whole_model(rank, world, WholeState::kWeights, options.weights);
+  }
+  finish_together(rank.groups, world, options);
+}
+
+/// What a step needs beyond the states of the rank.
+struct Loop {
+  Executor& executor;
+  TensorPerformer& performer;
+  Batches& batches;
+  Checkpointer* checkpointer;  ///< Null: no checkpoints.
+  const std::function<void(const StepReport&)>& report;
+};
+
+void write_last_logits(const RankState& rank, Batches& batches) {
+  if (rank.logits == nullptr) {
+    fail_input("--logits: no step was left to train after the checkpoint");
+  }
+  std::vector<MicroBatch> last;
+  for (const auto& [micro_batch, values] : *rank.logits) {
+    last.push_back(batches.of(rank.options.steps - 1, micro_batch));
+  }
+  write_logits(*rank.logits, last, rank.job.length, rank.options.logits);
+}
+
+/// Returns what the last step held.
+CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
+  const TrainOptions& options = rank.options;
+  CountedMemory memory;
+  std::map<std::int32_t, at::Tensor> logits;
+  for (; rank.step < options.steps; ++rank.step) {
+    if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
+    if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
+    const auto begin = std::chrono::steady_clock::now();
+    rank.sums = no_sums(rank);
+    rank.store.zero_gradients();
+    const std::int64_t before = begin_memory_count();
+    loop.executor.run_step();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    memory = count_memory(rank, loop.performer.held_at_peak(), before);
+    check_numbers(rank);
+    if (reports(rank.plan, rank.place)) {
+      loop.report(report_of(rank, time.count(), memory.allocated_bytes()));
+    }
+    if (loop.checkpointer == nullptr) continue;
+    loop.checkpointer->check();
+    const std::int64_t done = rank.step + 1;
+    const bool due = options.checkpoint_every > 0 && done % options.checkpoint_every == 0;
+    if (due || done == options.steps) loop.checkpointer->save(done);
+  }
+  if (!options.logits.empty()) write_last_logits(rank, loop.batches);
+  rank.logits = nullptr;
+  if (loop.checkpointer != nullptr) loop.checkpointer->finish();
+  return memory;
+}
+
+void train_rank(const PlannedJob& planned, const TrainOptions& options, const std::string& file,
+                const Groups::World& world, const TrainReports& told) {
+  const auto& [job, plan] = planned;
+  const TokenFile tokens(options.data, token_format(options.data, options.data_format),
+                         job.model.vocabulary);
+  Samples samples(tokens, job.length, options.seed, options.data);
+  const StepProgram program = build_program(job, plan);
+  const std::string hash = checksum(program_json(program).dump());
+  check_same_run(world, options, hash);
+  const Grid grid(plan);
+  const Coordinates place = grid.coordinates(world.rank);
+  const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
+  const Setting setting = make_setting(job, plan);
+  const std::unique_ptr<RankDevice> device = open_device(options);
+  ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->place()}, program,
+                       stage, options.seed);
+  if (!options.weights_from.empty()) {
+    load_weights(store, HuggingFaceWeights(options.weights_from, job.model));
+  }
+  Groups groups(world, planned, program, stage, *device);
+  RankState rank{job, plan, options, setting, place, store, groups, *device};
+  std::unique_ptr<Checkpointer> checkpointer;
+  if (!options.checkpoint.empty()) {
+    checkpointer = std::make_unique<Checkpointer>(rank, world,
+                                                  CheckpointRun{.seed = options.seed,
+                                                                .length = job.length,
+                                                                .tokens = tokens.size(),
+                                                                .plan = plan_yaml(planned),
+                                                                .program = hash});
+    if (options.resume) checkpointer->resume();
+  }
+  Batches batches(tokens, std::move(samples), job, plan, place);
+  TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
+  PacedPerformer paced(performer, options.pace);
+  const bool timed = !file.empty() && !device->runs_behind();
+  const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
+  ClockedPerformer clocked(paced, times);
+  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : paced,
+                    device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
+                    *device);
+  tell_failure(world.watch, [&] {
+    CountedMemory memory =
+        run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});
+    if (timed && reports(plan, place)) told.end(clocked.summary());
+    if (!options.memory.empty()) {
+      memory.predicted =
+          memory_report(job, program).stages[static_cast<std::size_t>(place.pipeline)].kinds;
+      write_memory(world, memory, options.memory);
+    }
+    finish(rank, world);
+  });
+}
+
+}  // namespace
+
+void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+           const Groups::World& world, const TrainReports& reports) {
+  tell_failure(world.watch, [&] { train_rank(planned, options, times, world, reports); });
+}
+
+}  // namespace stepwright

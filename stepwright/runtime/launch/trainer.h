@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "stepwright/runtime/launch/rank_frame.h"
+#include "stepwright/runtime/launch/train_options.h"
+#include "stepwright/runtime/measure/step_summary.h"
+#include "stepwright/runtime/messages/groups.h"
+
+namespace stepwright {
+
+/// Who hears of a run, on the rank that knows the loss (the first of the last pipeline position).
+struct TrainReports {
+  Reporter step;                                ///< After each step.
+  std::function<void(const StepSummary&)> end;  ///< After the last, where operators were timed.
+};
+
+/// Trains a plan as one rank of a world. `times`: the file of its operators' predicted times;
+/// empty: they are not timed, nor on a device that runs behind. Fails with `kRuntime` when a rank
+/// is lost.
+void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+           const Groups::World& world, const TrainReports& reports);
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "stepwright/runtime/execute/rank_state.h"
+#include "stepwright/runtime/measure/counted_memory.h"
+#include "stepwright/runtime/measure/held_tensors.h"
+#include "stepwright/runtime/messages/groups.h"
+
+namespace stepwright {
+
+/// Before a step: forgets the largest moment of allocation; returns the bytes allocated now.
+std::int64_t begin_memory_count();
+
+/// What the rank held in the step that just ended, without a prediction. `before`: what
+/// `begin_memory_count` returned.
+CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before);
+
+/// Collects what all ranks held at rank 0, which writes the file; every rank calls it. Fails with
+/// `kRuntime`.
+void write_memory(const Groups::World& world, const CountedMemory& memory, const std::string& path);
+
+}  // namespace stepwright

@@ -1,0 +1,52 @@
+#include "stepwright/runtime/measure/step_summary.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace stepwright {
+namespace {
+
+/// Below that a ratio says nothing.
+constexpr double kShortest = 1e-6;
+
+std::string line(std::string_view name, const StepSummary::Times& times) {
+  const std::string ratio = times.predicted_s > kShortest
+                                ? fmt::format("{:>8.2f}", times.measured_s / times.predicted_s)
+                                : "";
+  return fmt::format("  {:<24}{:>12.6f}{:>12.6f}{}\n", name, times.predicted_s, times.measured_s,
+                     ratio);
+}
+
+}  // namespace
+
+StepSummary::Key summary_key(const Operator& op) {
+  const bool message = is_communication(op.kind);
+  return {message, std::string(message ? name_of(kSchemeNames, op.scheme)
+                                       : name_of(kOperatorNames, op.kind))};
+}
+
+std::string summary_text(const StepSummary& summary) {
+  std::string text = fmt::format("  {:<24}{:>12}{:>12}{:>8}\n", "seconds of a step", "predicted",
+                                 "measured", "ratio");
+  for (const auto& [key, times] : summary.times) {
+    text += line(key.first ? key.second + " messages" : key.second, times);
+  }
+  return text + line("between operators", {0, summary.between_s});
+}
+
+nlohmann::ordered_json summary_json(const StepSummary& summary) {
+  auto computations = nlohmann::ordered_json::object();
+  auto messages = nlohmann::ordered_json::object();
+  for (const auto& [key, times] : summary.times) {
+    (key.first ? messages : computations)[key.second] = {{"predicted_s", times.predicted_s},
+                                                         {"measured_s", times.measured_s}};
+  }
+  return {{"stepwright", "summary/1"},
+          {"step_s", summary.step_s},
+          {"between_s", summary.between_s},
+          {"computations", std::move(computations)},
+          {"messages", std::move(messages)}};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,141 @@
+// Messages of context parallelism: keys and values round a ring or gathered from all, and the
+// exchange of sequence parts against head parts (Ulysses).
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/data/batches.h"
+#include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/messages.h"
+
+namespace stepwright {
+namespace {
+
+at::Tensor context_buffer(const Call& call, at::IntArrayRef extents) {
+  return at::empty(extents, call.rank.options_of(call.op.dtype));
+}
+
+/// The keys and values at the end of rows that may hold queries before them.
+at::Tensor key_values(const Call& call, const at::Tensor& rows, std::int64_t ranks) {
+  const std::int64_t width = call.op.payload_elements / (rows.size(0) * ranks);
+  return rows.narrow(1, rows.size(1) - width, width).contiguous();
+}
+
+void shift_rows(Call& call) {
+  const at::Tensor sent = key_values(call, call.read(0), 1);
+  check_payload(call.op, sent.numel());
+  at::Tensor received = at::empty_like(sent);
+  call.rank.groups.of(call.op).shift(call.op, sent, received);
+  call.write(0, std::move(received));
+}
+
+void gather_rows_of_keys(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor part = key_values(call, call.read(0), group.size());
+  at::Tensor whole = context_buffer(call, {part.size(0) * group.size(), part.size(1)});
+  check_payload(call.op, whole.numel());
+  group.all_gather(call.op, whole, part);
+  call.write(0, std::move(whole));
+}
+
+void scatter_gradient_of_keys(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor whole = call.read(0).contiguous();
+  check_payload(call.op, whole.numel());
+  at::Tensor part = context_buffer(call, {whole.size(0) / group.size(), whole.size(1)});
+  group.reduce_scatter(call.op, part, whole);
+  at::Tensor rows = call.read(1);
+  rows.narrow(1, rows.size(1) - part.size(1), part.size(1)).add_(part);
+  call.write(0, std::move(rows));
+}
+
+/// Where the rows of each context rank stand in a whole sequence, rank by rank.
+at::Tensor order_of_rows(const RankState& rank) {
+  const Setting& s = rank.setting;
+  std::vector<at::Tensor> all;
+  for (std::int64_t r = 0; r < s.context; ++r) {
+    all.push_back(at::tensor(context_positions(s.length, s.context, r), rank.index_options()));
+  }
+  return at::cat(all);
+}
+
+/// Columns of rows of queries, keys and values that an exchange concerns.
+struct Columns {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+Columns columns_of(const Call& call) {
+  const Setting& s = call.rank.setting;
+  const std::int64_t q = s.heads() * s.model->head_dim;
+  const std::int64_t k = s.kv_heads() * s.model->head_dim;
+  switch (call.op.purpose) {
+    case Purpose::kKeys: return {q, k};
+    case Purpose::kValues: return {q + k, s.kv_heads() * s.model->value_dim()};
+    case Purpose::kAttentionOut: return {0, s.heads() * s.model->value_dim()};
+    default: return {0, q};
+  }
+}
+
+/// Own tokens with all heads to all tokens with own heads, in the order of the sequence.
+at::Tensor to_heads(Call& call, const at::Tensor& rows) {
+  const Setting& s = call.rank.setting;
+  const at::Tensor sent = rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
+  at::Tensor received = at::empty_like(sent);
+  call.rank.groups.of(call.op).all_to_all(call.op, received, sent);
+  const at::Tensor by_rank = received.view({s.context, s.batch, s.local_length(), -1})
+                                 .transpose(0, 1)
+                                 .reshape({s.batch, s.length, -1});
+  at::Tensor ordered = at::empty_like(by_rank);
+  ordered.index_copy_(1, order_of_rows(call.rank), by_rank);
+  return ordered.view({s.batch * s.length, -1});
+}
+
+/// The reverse.
+at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
+  const Setting& s = call.rank.setting;
+  const at::Tensor by_rank =
+      rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(call.rank));
+  const at::Tensor sent =
+      by_rank.view({s.batch, s.context, s.local_length(), -1}).transpose(0, 1).contiguous();
+  at::Tensor received = at::empty_like(sent);
+  call.rank.groups.of(call.op).all_to_all(call.op, received, sent);
+  return received.view({s.context, s.tokens, -1}).transpose(0, 1).reshape({s.tokens, -1});
+}
+
+void exchange_heads(Call& call) {
+  const Setting& s = call.rank.setting;
+  const bool out = call.op.purpose == Purpose::kAttentionOut;
+  const bool outwards = (call.op.phase != Phase::kDataGradient) != out;
+  const Columns whole = columns_of(call);
+  const Columns part{whole.first / s.context, whole.count / s.context};
+  const Columns from = outwards ? whole : part;
+  const Columns into = outwards ? part : whole;
+  const at::Tensor rows = call.read(0).narrow(1, from.first, from.count);
+  check_payload(call.op, rows.numel());
+  const at::Tensor moved = outwards ? to_heads(call, rows.contiguous()) : to_tokens(call, rows);
+  if (out) return call.write(0, moved);
+  at::Tensor& all = call.writes.front()->value;
+  if (!all.defined() || call.op.purpose == Purpose::kQueries) {
+    const std::int64_t kv = s.kv_heads() * (s.model->head_dim + s.model->value_dim());
+    const std::int64_t width = s.heads() * s.model->head_dim + kv;
+    all = context_buffer(call, {moved.size(0), outwards ? width / s.context : width});
+  }
+  all.narrow(1, into.first, into.count).copy_(moved);
+}
+
+}  // namespace
+
+void run_context_message(Call& call) {
+  switch (call.op.kind) {
+    case OperatorKind::kShift: return shift_rows(call);
+    case OperatorKind::kAllGather: return gather_rows_of_keys(call);
+    case OperatorKind::kReduceScatter: return scatter_gradient_of_keys(call);
+    case OperatorKind::kAllToAll: return exchange_heads(call);
+    default: break;
+  }
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}: no message of this kind between context ranks",
+                          name_of(kOperatorNames, call.op.kind)));
+}
+
+}  // namespace stepwright

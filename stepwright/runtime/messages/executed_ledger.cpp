@@ -1,0 +1,48 @@
+#include "stepwright/runtime/messages/executed_ledger.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stepwright {
+namespace {
+
+nlohmann::ordered_json call_json(const ExecutedCall& call) {
+  return {{"operation", name_of(kOperatorNames, call.operation)},
+          {"scheme", name_of(kSchemeNames, call.scheme)},
+          {"phase", name_of(kPhaseNames, call.phase)},
+          {"name", call.name},
+          {"payload_bytes", call.payload_bytes},
+          {"count", 1}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators) {
+  auto list = nlohmann::ordered_json::array();
+  for (const ExecutedCommunicator& one : communicators) {
+    auto calls = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < one.calls.size(); ++i) {
+      if (i > 0 && one.calls[i] == one.calls[i - 1]) {
+        calls.back()["count"] = calls.back()["count"].get<std::int64_t>() + 1;
+      } else {
+        calls.push_back(call_json(one.calls[i]));
+      }
+    }
+    list.push_back({{"rank", one.rank},
+                    {"group", name_of(kGroupNames, one.group)},
+                    {"channel", one.channel},
+                    {"members", one.members},
+                    {"scheduled", one.scheduled},
+                    {"calls", std::move(calls)}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
+                                            std::int64_t ranks, std::int64_t steps) {
+  return {{"stepwright", "ledger/1"},
+          {"ranks", ranks},
+          {"steps", steps},
+          {"communicators", communicators_json(communicators)}};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,93 @@
+// Messages about routed rows: exchanges in which each pair of ranks has its own number of rows, and
+// gathers and reductions among the ranks that share an expert, padded to the rank with most rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/messages/expert_rows.h"
+#include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/messages.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t sum(const std::vector<std::int64_t>& rows) {
+  return std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+}
+
+at::Tensor rows_like(const at::Tensor& rows, std::int64_t count) {
+  return at::empty({count, rows.size(1)}, rows.options());
+}
+
+/// Rows at hand that are not those that the counts announced would go astray.
+void check_rows(const Operator& op, const at::Tensor& rows, std::int64_t expected) {
+  if (rows.size(0) == expected) return;
+  throw Error(ErrorKind::kRuntime, fmt::format("{}: {} rows at hand, {} were announced", op.name,
+                                               rows.size(0), expected));
+}
+
+void exchange_rows(Call& call, const ExpertRows& where) {
+  const at::Tensor sent = call.read(0).contiguous();
+  Communicator::Splits splits{where.sent(), where.received()};
+  if (call.op.purpose == Purpose::kFromExperts) std::swap(splits.sent, splits.received);
+  check_rows(call.op, sent, sum(splits.sent));
+  at::Tensor received = rows_like(sent, sum(splits.received));
+  call.rank.groups.of(call.op).all_to_all(call.op, received, sent, std::move(splits));
+  call.write(0, std::move(received));
+}
+
+/// Rows of each rank in turn, so many of each.
+std::vector<at::Tensor> parts_of(const at::Tensor& rows, const std::vector<std::int64_t>& counts) {
+  return rows.split_with_sizes(counts, 0);
+}
+
+void gather_taken(Call& call, const ExpertRows& where) {
+  const std::vector<std::int64_t> counts = where.taken_in();
+  const std::int64_t most = *std::ranges::max_element(counts);
+  const at::Tensor& own = call.read(0);
+  check_rows(call.op, own, counts[static_cast<std::size_t>(call.rank.place.expert_tensor)]);
+  at::Tensor padded = at::zeros({most, own.size(1)}, own.options());
+  padded.narrow(0, 0, own.size(0)).copy_(own);
+  at::Tensor whole = rows_like(own, most * std::ssize(counts));
+  call.rank.groups.of(call.op).all_gather(call.op, whole, padded);
+  std::vector<at::Tensor> parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    parts.push_back(whole.narrow(0, static_cast<std::int64_t>(i) * most, counts[i]));
+  }
+  call.write(0, at::cat(parts));
+}
+
+void scatter_taken(Call& call, const ExpertRows& where) {
+  const std::vector<std::int64_t> counts = where.taken_in();
+  const std::int64_t most = *std::ranges::max_element(counts);
+  const at::Tensor& rows = call.read(0);
+  check_rows(call.op, rows, sum(counts));
+  at::Tensor padded = at::zeros({most * std::ssize(counts), rows.size(1)}, rows.options());
+  const std::vector<at::Tensor> parts = parts_of(rows, counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    padded.narrow(0, static_cast<std::int64_t>(i) * most, counts[i]).copy_(parts[i]);
+  }
+  at::Tensor own = rows_like(rows, most);
+  call.rank.groups.of(call.op).reduce_scatter(call.op, own, padded);
+  const std::int64_t count = counts[static_cast<std::size_t>(call.rank.place.expert_tensor)];
+  call.write(0, own.narrow(0, 0, count).contiguous());
+}
+
+}  // namespace
+
+void run_expert_message(Call& call) {
+  const ExpertRows where(call.rank, call.read(1));
+  switch (call.op.kind) {
+    case OperatorKind::kAllToAll: return exchange_rows(call, where);
+    case OperatorKind::kAllGather: return gather_taken(call, where);
+    case OperatorKind::kReduceScatter: return scatter_taken(call, where);
+    default: break;
+  }
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}: no {} of routed rows is executed yet", call.op.name,
+                          name_of(kOperatorNames, call.op.kind)));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,202 @@
+#include "stepwright/runtime/messages/groups.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/runtime/launch/watch.h"
+#include "stepwright/runtime/messages/scheduled_backend.h"
+
+namespace stepwright {
+namespace {
+
+/// Group kinds and channels, and the algorithm that the plan names for the schemes that send there:
+/// one of them at most has a choice.
+using Channels = std::map<std::pair<GroupKind, std::string>, Algorithm>;
+
+void add_channels(const Template& piece, const Grid& grid, const Collectives& collectives,
+                  Channels& channels) {
+  for (const Operator& op : piece.operators) {
+    if (!is_communication(op.kind) || grid.size(op.group) < 2) continue;
+    Algorithm& named = channels[{op.group, std::string(channel_of(op))}];
+    const Algorithm algorithm = algorithm_of(collectives, op.scheme);
+    if (algorithm != Algorithm::kLibrary) named = algorithm;
+  }
+}
+
+std::vector<std::int64_t> all_ranks(std::int64_t size) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::int64_t>(i);
+  return ranks;
+}
+
+c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::World& world,
+                                             const std::string& name,
+                                             const std::vector<std::int64_t>& members) {
+  const auto place = std::ranges::find(members, world.rank) - members.begin();
+  return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
+                         .rank = static_cast<int>(place),
+                         .size = static_cast<int>(members.size()),
+                         .timeout = world.timeout});
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
+                                               const std::vector<std::int64_t>& members) {
+  return backend_of(*cpu_device(), world, name, members);
+}
+
+Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
+                           Watch* watch, Payload payload)
+    : backend_(std::move(backend)), log_(std::move(log)), watch_(watch), payload_(payload) {
+  index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
+}
+
+ExecutedCommunicator Communicator::log() const {
+  ExecutedCommunicator log = log_;
+  log.scheduled = scheduled_calls(*backend_);
+  return log;
+}
+
+void Communicator::record(const Operator& op, const at::Tensor& payload) {
+  const std::int64_t bytes =
+      payload_ == Payload::kSent ? static_cast<std::int64_t>(payload.nbytes()) : op.payload_bytes();
+  log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name), bytes});
+}
+
+std::string Communicator::describe(const Operator& op) const {
+  return fmt::format("{} of {} ({} group, ranks {})", name_of(kOperatorNames, op.kind), op.name,
+                     name_of(kGroupNames, log_.group), fmt::join(log_.members, " "));
+}
+
+void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work) {
+  const Watch::Waiting waiting(watch_, what);
+  try {
+    work->wait();
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    const std::string why = fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
+    if (watch_ != nullptr) watch_->give_up(why, true, 1);
+    throw Error(ErrorKind::kRuntime, why);
+  }
+}
+
+void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  c10d::AllreduceOptions options;
+  options.reduceOp = op.largest ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
+  wait(describe(op), backend_->allreduce(buffers, options));
+}
+
+void Communicator::all_gather(const Operator& op, at::Tensor& whole, at::Tensor part) {
+  record(op, whole);
+  wait(describe(op), backend_->_allgather_base(whole, part));
+}
+
+void Communicator::reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole) {
+  record(op, whole);
+  wait(describe(op), backend_->_reduce_scatter_base(part, whole));
+}
+
+void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent) {
+  all_to_all(op, received, std::move(sent), {});
+}
+
+void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent,
+                              Splits splits) {
+  record(op, sent);
+  wait(describe(op), backend_->alltoall_base(received, sent, splits.received, splits.sent));
+}
+
+void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
+}
+
+Communicator::Expected Communicator::expect(const at::Tensor& buffer, std::int64_t from, int tag) {
+  std::vector<at::Tensor> buffers{buffer};
+  return {backend_->recv(buffers, static_cast<int>(from), tag), buffer};
+}
+
+void Communicator::receive(const Operator& op, const Expected& expected) {
+  record(op, expected.buffer);
+  wait(describe(op), expected.work);
+}
+
+void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
+  receive(op, expect(buffer, from, tag));
+}
+
+void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor& received) {
+  record(op, sent);
+  const int tag = next_tag_++;
+  std::vector<at::Tensor> out{sent};
+  std::vector<at::Tensor> in{received};
+  // Where a group runs its messages in order, the two are one, or all would send first.
+  const bool joined = backend_->supportsCoalescing();
+  if (joined) backend_->startCoalescing();
+  const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);
+  const auto coming = backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag);
+  if (joined) return wait(describe(op), backend_->endCoalescing());
+  wait(describe(op), coming);
+  wait(describe(op), sending);
+}
+
+void Communicator::finish() {
+  for (const Sending& one : sending_) wait(one.what, one.work);
+  sending_.clear();
+}
+
+Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
+               const Stage& stage, RankDevice& device) {
+  if (world.size == 1) return;
+  const Grid grid(planned.plan);
+  Channels channels;
+  for (const Sequence& sequence : stage.sequences) {
+    for (const Item& item : sequence.items) {
+      add_channels(program.templates[static_cast<std::size_t>(item.which)], grid,
+                   planned.plan.collectives, channels);
+    }
+  }
+  control_ = gloo_backend(world, "control", all_ranks(world.size));
+  for (const auto& [key, named] : channels) {
+    const auto& [kind, channel] = key;
+    const std::vector<std::int64_t> members = grid.members(kind, world.rank);
+    const std::string name =
+        fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
+    const std::vector<std::int32_t> tiers = scheduled_tiers(named, members, planned.job.cluster);
+    if (!tiers.empty() && !device.place().is_cpu()) {
+      fail_unsupported(fmt::format("collectives: {} runs on tensors in host memory only",
+                                   name_of(kAlgorithmNames, named)));
+    }
+    communicators_[key] = std::make_unique<Communicator>(
+        tiers.empty() ? backend_of(device, world, name, members)
+                      : scheduled_backend(world, name, members, tiers, named),
+        ExecutedCommunicator{
+            .rank = world.rank, .group = kind, .channel = channel, .members = members},
+        world.watch, world.payload);
+  }
+}
+
+Communicator& Groups::of(const Operator& op) {
+  return *communicators_.at({op.group, std::string(channel_of(op))});
+}
+
+std::vector<ExecutedCommunicator> Groups::logs() const {
+  std::vector<ExecutedCommunicator> logs;
+  for (const auto& [key, communicator] : communicators_) logs.push_back(communicator->log());
+  return logs;
+}
+
+void Groups::finish() {
+  for (const auto& [key, communicator] : communicators_) communicator->finish();
+}
+
+}  // namespace stepwright

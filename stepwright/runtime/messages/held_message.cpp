@@ -1,0 +1,30 @@
+#include "stepwright/runtime/messages/held_message.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+
+at::Tensor held_buffer(double bytes, std::int64_t parts) {
+  const double each = bytes / static_cast<double>(parts) / sizeof(float);
+  const std::int64_t elements = std::max<std::int64_t>(1, std::llround(each)) * parts;
+  return at::zeros({elements}, at::TensorOptions(at::kFloat));
+}
+
+HeldMessage::HeldMessage(const Operator& op, double bytes, std::int64_t ranks)
+    : op_(op), whole_(held_buffer(bytes, ranks)) {
+  const bool cuts = op.kind == OperatorKind::kAllGather || op.kind == OperatorKind::kReduceScatter;
+  other_ = at::zeros({cuts ? whole_.numel() / ranks : whole_.numel()}, whole_.options());
+}
+
+void HeldMessage::send(Communicator& group) {
+  switch (op_.kind) {
+    case OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
+    case OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);
+    case OperatorKind::kReduceScatter: return group.reduce_scatter(op_, other_, whole_);
+    case OperatorKind::kAllToAll: return group.all_to_all(op_, other_, whole_);
+    default: return group.shift(op_, whole_, other_);
+  }
+}
+
+}  // namespace stepwright

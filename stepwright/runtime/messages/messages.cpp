@@ -1,0 +1,82 @@
+#include "stepwright/runtime/messages/messages.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/neighbour.h"
+
+namespace stepwright {
+namespace {
+
+at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
+  return at::empty({rows, columns}, call.rank.options_of(call.op.dtype));
+}
+
+void all_reduce(Call& call) {
+  at::Tensor buffer = call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  call.rank.groups.of(call.op).all_reduce(call.op, buffer);
+  call.write(0, std::move(buffer));
+}
+
+void all_gather(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor part = call.read(0).contiguous();
+  at::Tensor whole = empty(call, part.size(0) * group.size(), part.size(1));
+  check_payload(call.op, whole.numel());
+  group.all_gather(call.op, whole, part);
+  call.write(0, std::move(whole));
+}
+
+void reduce_scatter(Call& call) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor whole = call.read(0).contiguous();
+  at::Tensor part = empty(call, whole.size(0) / group.size(), whole.size(1));
+  check_payload(call.op, whole.numel());
+  group.reduce_scatter(call.op, part, whole);
+  call.write(0, std::move(part));
+}
+
+void send(Call& call) {
+  const at::Tensor buffer = call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  const Neighbour to = neighbour_of(call, call.rank.plan, call.rank.place);
+  call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
+}
+
+void receive(Call& call) {
+  const Setting& s = call.rank.setting;
+  at::Tensor buffer = empty(call, s.rows, s.model->hidden);
+  check_payload(call.op, buffer.numel());
+  const Neighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
+  call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
+  call.write(0, std::move(buffer));
+}
+
+}  // namespace
+
+void check_payload(const Operator& op, std::int64_t elements) {
+  if (op.routed || elements == op.payload_elements) return;
+  throw Error(ErrorKind::kRuntime, fmt::format("{} of {}: {} elements at hand, the program says {}",
+                                               name_of(kOperatorNames, op.kind), op.name, elements,
+                                               op.payload_elements));
+}
+
+void run_message(Call& call) {
+  if (is_of_states(call.op.purpose)) return run_state_message(call);
+  if (call.op.scheme == Scheme::kContext) return run_context_message(call);
+  if (call.op.scheme == Scheme::kExpert && call.op.routed) return run_expert_message(call);
+  switch (call.op.kind) {
+    case OperatorKind::kAllReduce: return all_reduce(call);
+    case OperatorKind::kAllGather: return all_gather(call);
+    case OperatorKind::kReduceScatter: return reduce_scatter(call);
+    case OperatorKind::kSend: return send(call);
+    case OperatorKind::kReceive: return receive(call);
+    default: break;
+  }
+  throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message of this kind is executed yet",
+                                                   name_of(kOperatorNames, call.op.kind)));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,87 @@
+#include "stepwright/runtime/messages/scheduled_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "stepwright/cluster/adding_switches.h"
+#include "stepwright/core/error.h"
+#include "stepwright/process_group/backend.h"
+
+namespace stepwright {
+
+namespace {
+
+/// Whether any operation of a communicator runs as a schedule of the algorithm.
+bool runs_any(Algorithm algorithm) {
+  constexpr Collective kRun[] = {Collective::kAllReduce, Collective::kAllGather,
+                                 Collective::kReduceScatter, Collective::kAllToAll};
+  return std::ranges::any_of(kRun,
+                             [=](Collective one) { return in_process_group(algorithm, one); });
+}
+
+}  // namespace
+
+std::vector<std::int32_t> scheduled_tiers(Algorithm algorithm,
+                                          const std::vector<std::int64_t>& members,
+                                          const Cluster& cluster) {
+  if (algorithm == Algorithm::kLibrary || members.size() < 2) return {};
+  const auto node = [&](std::size_t i) { return members[i] / cluster.devices_per_node; };
+  std::vector<std::int32_t> sizes;  // of runs of ranks on the same node
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i == 0 || node(i) != node(i - 1)) sizes.push_back(0);
+    ++sizes.back();
+  }
+  const GroupForm form{.ranks = std::ssize(members),
+                       .members = std::ranges::max(sizes),
+                       .nodes = std::ssize(sizes),
+                       .inside_adds = adds_inside(adding_switches(cluster))};
+  if (!suits(algorithm, form)) return {};
+  if (!runs_any(algorithm)) {
+    fail_unsupported(
+        fmt::format("collectives: {} has no executor here", name_of(kAlgorithmNames, algorithm)));
+  }
+  if (!form.even()) return {static_cast<std::int32_t>(members.size()), 1};
+  return {sizes.front(), static_cast<std::int32_t>(sizes.size())};
+}
+
+c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
+                                                    const std::string& name,
+                                                    const std::vector<std::int64_t>& members,
+                                                    const std::vector<std::int32_t>& tiers,
+                                                    Algorithm algorithm) {
+  GroupSetup setup;
+  setup.store = c10::make_intrusive<c10d::PrefixStore>(name + "/words", world.store);
+  setup.rank = static_cast<int>(std::ranges::find(members, world.rank) - members.begin());
+  setup.size = static_cast<int>(members.size());
+  setup.timeout = world.timeout;
+  setup.global_ranks = members;
+  setup.tiers = tiers;
+  setup.engine.method = algorithm;
+  for (const Collective one : {Collective::kAllReduce, Collective::kAllGather,
+                               Collective::kReduceScatter, Collective::kAllToAll}) {
+    const bool runs = in_process_group(algorithm, one);
+    setup.engine.choices.push_back({.collective = one,
+                                    .most_bytes = std::numeric_limits<double>::infinity(),
+                                    .method = runs ? std::optional(algorithm) : std::nullopt});
+  }
+  setup.wrapped = gloo_backend(world, name + "/wrapped", members);
+  for (const char* lane : {"/rails", "/inside"}) {
+    setup.lanes.push_back(gloo_backend(world, name + lane, members));
+  }
+  return c10::make_intrusive<StepwrightBackend>(std::move(setup), SplitGroup{});
+}
+
+std::int64_t scheduled_calls(const c10d::Backend& backend) {
+  const auto* scheduled = dynamic_cast<const StepwrightBackend*>(&backend);
+  if (scheduled == nullptr) return 0;
+  std::int64_t calls = 0;
+  for (const auto& [key, count] : scheduled->counts()) {
+    if (key.second.empty()) calls += count.calls;
+  }
+  return calls;
+}
+
+}  // namespace stepwright

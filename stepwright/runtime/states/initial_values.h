@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/runtime/states/parameter_slice.h"
+
+namespace stepwright {
+
+/// A reproducible hash of a seed and a number (splitmix64).
+std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
+
+/// Initial values of one parameter: norm weights 1, biases 0, matrices normal with deviation 0.02
+/// (projections back into the residual stream 0.02 / sqrt(2 layers), as GPT-2). They depend on the
+/// seed, the parameter's name and the index in the whole parameter only, so every plan starts from
+/// the same model.
+class InitialValues {
+ public:
+  /// `name`: of the whole parameter; `layers`: of the model.
+  InitialValues(std::uint64_t seed, std::string_view name, std::int64_t layers);
+  /// At an index of the whole parameter; 0 for -1 (padding).
+  [[nodiscard]] double at(std::int64_t index) const;
+
+ private:
+  std::uint64_t key_;
+  double mean_ = 0;
+  double deviation_ = 0;
+};
+
+}  // namespace stepwright

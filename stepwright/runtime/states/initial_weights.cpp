@@ -1,0 +1,27 @@
+#include "stepwright/runtime/states/initial_weights.h"
+
+#include "stepwright/runtime/states/checkpoint_pieces.h"
+
+namespace stepwright {
+namespace {
+
+void load(StoredParameter& parameter, const HuggingFaceWeights& weights) {
+  const Sharding& sharding = parameter.layout->sharding;
+  const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
+  auto* out = exact.data_ptr<double>();
+  for (const LocalRun& run :
+       local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel())) {
+    weights.read(parameter.slice.name, run.whole,
+                 {out + run.local, static_cast<std::size_t>(run.length)});
+  }
+  parameter.value.copy_(exact);
+  parameter.master.copy_(parameter.part(exact, sharding.parameters, sharding.optimizer));
+}
+
+}  // namespace
+
+void load_weights(ParameterStore& store, const HuggingFaceWeights& weights) {
+  for (StoredParameter* parameter : store.own()) load(*parameter, weights);
+}
+
+}  // namespace stepwright

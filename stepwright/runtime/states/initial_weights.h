@@ -1,0 +1,12 @@
+#pragma once
+
+#include "stepwright/huggingface/weights.h"
+#include "stepwright/runtime/states/parameter_store.h"
+
+namespace stepwright {
+
+/// Gives this rank's parameters the values of a file, rounded to their types; optimizer states stay
+/// as they are.
+void load_weights(ParameterStore& store, const HuggingFaceWeights& weights);
+
+}  // namespace stepwright

@@ -1,0 +1,114 @@
+#include "stepwright/runtime/states/parameter_slice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+/// Row counts of the parts of a fused matrix, each of which is cut by itself.
+std::vector<std::int64_t> row_parts(const Architecture& model, const Parameter& whole) {
+  if (whole.split != Split::kColumn) return {whole.rows};
+  if (whole.name.starts_with("attention.qkv")) {
+    const std::int64_t values = model.kv_heads * model.head_dim;
+    return {model.heads * model.head_dim, values, values};
+  }
+  const bool fused = whole.name.find("fc1") != std::string_view::npos && model.gated;
+  if (fused) return {whole.rows / 2, whole.rows / 2};
+  return {whole.rows};
+}
+
+std::vector<std::int64_t> cut_rows(const std::vector<std::int64_t>& parts, std::int64_t ranks,
+                                   std::int64_t rank) {
+  std::vector<std::int64_t> rows;
+  std::int64_t begin = 0;
+  for (const std::int64_t part : parts) {
+    const std::int64_t own = part / ranks;
+    for (std::int64_t i = 0; i < own; ++i) rows.push_back(begin + rank * own + i);
+    begin += part;
+  }
+  return rows;
+}
+
+std::vector<std::int64_t> vocabulary_rows(std::int64_t whole, std::int64_t own, std::int64_t rank) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < own; ++i) {
+    const std::int64_t row = rank * own + i;
+    rows.push_back(row < whole ? row : -1);
+  }
+  return rows;
+}
+
+Parameter find_parameter(const Architecture& model, std::int32_t unit, std::string_view name) {
+  std::vector<Parameter> list;
+  if (unit == kEmbeddingUnit) list = embedding_parameters(model);
+  if (unit == kHeadUnit) list = head_parameters(model);
+  if (unit >= 0) {
+    const bool experts = name.starts_with("experts.") || name.starts_with("router.");
+    LayerClass layer = model.layer_class(unit);
+    layer.experts = layer.experts || experts;
+    list = layer_parameters(model, layer);
+  }
+  if (unit == kHeadUnit && model.tied && name == "head.weight") {
+    list = embedding_parameters(model);
+    name = "embedding.word";
+  }
+  for (const Parameter& parameter : list) {
+    if (parameter.name == name) return parameter;
+  }
+  throw Error(ErrorKind::kRuntime, fmt::format("no parameter {} in unit {}", name, unit));
+}
+
+std::string whole_name(std::int32_t unit, const Parameter& whole) {
+  if (unit >= 0) return fmt::format("layers.{}.{}", unit, whole.name);
+  return std::string(whole.name);
+}
+
+}  // namespace
+
+std::int64_t ParameterSlice::whole_index(std::int64_t local) const {
+  const std::int64_t matrix = local_rows * local_columns;
+  const std::int64_t copy = local / matrix;
+  const std::int64_t row = row_of[static_cast<std::size_t>(local % matrix / local_columns)];
+  if (row < 0) return -1;
+  const std::int64_t column = first_column + local % local_columns;
+  return ((first_copy + copy) * rows + row) * columns + column;
+}
+
+std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates& place,
+                                             std::int32_t unit,
+                                             const std::vector<LocalParameter>& local) {
+  std::vector<ParameterSlice> slices;
+  for (const LocalParameter& own : local) {
+    const Parameter whole = find_parameter(*s.model, unit, own.name);
+    const std::int64_t ranks = own.expert ? s.expert_tensor : s.tensor;
+    const std::int64_t rank = own.expert ? place.expert_tensor : place.tensor;
+    ParameterSlice slice{.name = whole_name(unit, whole),
+                         .rows = whole.rows,
+                         .columns = whole.columns,
+                         .copies = whole.copies,
+                         .local_rows = own.rows,
+                         .local_columns = own.columns,
+                         .local_copies = own.copies,
+                         .expert = own.expert,
+                         .partial = own.tensor_partial};
+    if (own.expert) slice.first_copy = place.expert * own.copies;
+    if (whole.split == Split::kVocabulary) {
+      slice.row_of = vocabulary_rows(whole.rows, own.rows, rank);
+    } else {
+      slice.row_of = cut_rows(row_parts(*s.model, whole), whole.split == Split::kColumn ? ranks : 1,
+                              whole.split == Split::kColumn ? rank : 0);
+    }
+    if (whole.split == Split::kRow) slice.first_column = rank * own.columns;
+    const bool copied_table = unit == kHeadUnit && s.model->tied && own.name == "head.weight";
+    slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_table;
+    slices.push_back(std::move(slice));
+  }
+  return slices;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+
+/// What one rank holds of a parameter of the model, before data-parallel sharding. Fused matrices
+/// are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so a rank's
+/// rows come from several places.
+struct ParameterSlice {
+  std::string name;       ///< Of the model: "layers.3.attention.qkv", "embedding.word", ...
+  std::int64_t rows = 0;  ///< Of the whole parameter, as stored.
+  std::int64_t columns = 1;
+  std::int64_t copies = 1;
+  std::int64_t local_rows = 0;
+  std::int64_t local_columns = 1;
+  std::int64_t local_copies = 1;
+  std::vector<std::int64_t> row_of;  ///< Per local row the whole one; -1: padding.
+  std::int64_t first_column = 0;
+  std::int64_t first_copy = 0;
+  bool expert = false;
+  bool partial = false;  ///< Its gradient is summed over the tensor ranks.
+  /// Another rank of the tensor group, or the first pipeline position, has the same values.
+  bool duplicate = false;
+
+  /// Elements here, and of the whole parameter.
+  [[nodiscard]] std::int64_t local_elements() const {
+    return local_rows * local_columns * local_copies;
+  }
+  [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
+  /// The whole parameter's index of a local one; -1 in padding.
+  [[nodiscard]] std::int64_t whole_index(std::int64_t local) const;
+};
+
+/// The slices of a block's parameters (`unit` as in `Item::units`) that a rank holds, in the order
+/// of its templates. `borrows`: a tied head uses the embedding's own table.
+std::vector<ParameterSlice> parameter_slices(const Setting& setting, const Coordinates& place,
+                                             std::int32_t unit,
+                                             const std::vector<LocalParameter>& local);
+
+}  // namespace stepwright

@@ -1,0 +1,191 @@
+#include "stepwright/runtime/states/parameter_store.h"
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/states/initial_values.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t rank) {
+  return std::ranges::find(members, rank) - members.begin();
+}
+
+void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
+  const InitialValues values(seed, parameter.slice.name, layers);
+  const std::int64_t first = parameter.first_element(parameter.layout->sharding.parameters);
+  const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
+  auto* out = exact.data_ptr<double>();
+  const std::int64_t elements = parameter.slice.local_elements();
+  for (std::int64_t i = 0; i < exact.numel(); ++i) {
+    if (first + i < elements) out[i] = values.at(parameter.slice.whole_index(first + i));
+  }
+  parameter.value.copy_(exact);
+}
+
+}  // namespace
+
+at::ScalarType scalar_type(DType type) {
+  switch (type) {
+    case DType::kFp64: return at::kDouble;
+    case DType::kFp32: return at::kFloat;
+    case DType::kFp16: return at::kHalf;
+    case DType::kBf16: return at::kBFloat16;
+    case DType::kInt64: return at::kLong;
+    case DType::kInt32: return at::kInt;
+    case DType::kInt8: return at::kChar;
+    default: break;
+  }
+  throw Error(ErrorKind::kUnsupported, "a type narrower than 16 bits has no tensors here");
+}
+
+at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
+  at::Tensor used = flat.narrow(0, 0, slice.local_elements());
+  if (slice.expert) return used.view({slice.local_copies, slice.local_rows, slice.local_columns});
+  if (slice.local_columns == 1) return used;
+  return used.view({slice.local_rows, slice.local_columns});
+}
+
+at::Tensor StoredParameter::part(const at::Tensor& held, Spread from, Spread to) const {
+  return held.narrow(0, first_element(to) - first_element(from), held_elements(to));
+}
+
+at::Tensor StoredParameter::optimizer_value() const {
+  return part(value, layout->sharding.parameters, layout->sharding.optimizer);
+}
+
+at::Tensor StoredParameter::optimizer_gradient() const {
+  return part(gradient, layout->sharding.gradients, layout->sharding.optimizer);
+}
+
+StoredParameter* StoredUnit::find(std::string_view local_name) {
+  for (StoredParameter& parameter : parameters) {
+    if (parameter.local_name == local_name) return &parameter;
+  }
+  return nullptr;
+}
+
+std::vector<StoredParameter*> StoredUnit::own(bool expert) {
+  std::vector<StoredParameter*> found;
+  for (StoredParameter& parameter : parameters) {
+    if (parameter.slice.expert == expert && parameter.owner == nullptr) found.push_back(&parameter);
+  }
+  return found;
+}
+
+std::vector<StoredParameter*> StoredUnit::used(bool expert) {
+  std::vector<StoredParameter*> found;
+  for (StoredParameter& parameter : parameters) {
+    if (parameter.slice.expert != expert) continue;
+    found.push_back(&parameter.holder());
+  }
+  return found;
+}
+
+ParameterStore::ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
+                               std::uint64_t seed)
+    : setting_(place.setting),
+      optimizer_(place.optimizer),
+      device_(place.device),
+      coordinates_(place.grid.coordinates(place.rank)) {
+  const Grid& grid = place.grid;
+  const auto lay = [&](GroupKind world, GroupKind inner) {
+    return state_layout(place.plan.sharding, grid.size(inner), grid.size(world),
+                        index_in(grid.members(world, place.rank), place.rank));
+  };
+  dense_layout_ = lay(GroupKind::kDataContext, GroupKind::kShardInner);
+  expert_layout_ = lay(GroupKind::kExpertData, GroupKind::kExpertShardInner);
+  for (const Sequence& sequence : stage.sequences) {
+    for (const Item& item : sequence.items) {
+      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      if (item.units.size() == 1 && !piece.parameters.empty()) {
+        add_unit(item.units.front(), piece.parameters, seed);
+      }
+    }
+  }
+}
+
+void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>& local,
+                              std::uint64_t seed) {
+  if (units_.contains(id)) return;
+  StoredUnit& unit = units_[id];
+  order_.push_back(id);
+  std::vector<ParameterSlice> slices = parameter_slices(setting_, coordinates_, id, local);
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    StoredParameter parameter{.slice = std::move(slices[i]), .local_name = local[i].name};
+    parameter.layout = local[i].expert ? &expert_layout_ : &dense_layout_;
+    parameter.padded = parameter.layout->padded(local[i].elements());
+    if (local[i].borrowed) {
+      parameter.owner = units_.at(kEmbeddingUnit).find("embedding.word");
+    } else {
+      allocate(parameter, seed);
+    }
+    unit.parameters.push_back(std::move(parameter));
+  }
+  allocate_gradients(unit);
+  for (const bool expert : {false, true}) {
+    for (StoredParameter& parameter : unit.parameters) {
+      if (parameter.slice.expert != expert) continue;
+      if (expert ? setting_.gather_expert : setting_.gather_dense) {
+        parameter.gather_offset = unit.gathered_elements;
+        unit.gathered_elements += parameter.padded;
+      }
+      if (expert ? setting_.reduce_expert : setting_.reduce_dense) {
+        parameter.reduce_offset = unit.leaving_elements;
+        unit.leaving_elements += parameter.padded;
+      }
+    }
+  }
+}
+
+void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) const {
+  const Sharding& sharding = parameter.layout->sharding;
+  parameter.value = zeros(parameter.held_elements(sharding.parameters), setting_.storage);
+  fill(parameter, seed, setting_.model->layers);
+  const bool narrow = setting_.storage != setting_.exact;
+  parameter.master = parameter.optimizer_value();
+  if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
+  if (optimizer_ == Optimizer::kSgd) return;
+  const std::int64_t moments = parameter.held_elements(sharding.optimizer);
+  parameter.first_moment = zeros(moments, setting_.exact);
+  parameter.second_moment = zeros(moments, setting_.exact);
+}
+
+/// Side by side, so that a message takes those of a block as they lie.
+void ParameterStore::allocate_gradients(StoredUnit& unit) const {
+  for (const bool expert : {false, true}) {
+    const std::vector<StoredParameter*> parameters = unit.own(expert);
+    const auto held = [](const StoredParameter& p) {
+      return p.held_elements(p.layout->sharding.gradients);
+    };
+    std::int64_t elements = 0;
+    for (const StoredParameter* parameter : parameters) elements += held(*parameter);
+    const at::Tensor all = zeros(elements, setting_.gradient);
+    std::int64_t begin = 0;
+    for (StoredParameter* parameter : parameters) {
+      parameter->gradient = all.narrow(0, begin, held(*parameter));
+      begin += parameter->gradient.numel();
+    }
+  }
+}
+
+at::Tensor ParameterStore::zeros(std::int64_t elements, DType type) const {
+  return at::zeros({elements}, at::TensorOptions(scalar_type(type)).device(device_));
+}
+
+void ParameterStore::zero_gradients() {
+  for (StoredParameter* parameter : own()) parameter->gradient.zero_();
+}
+
+std::vector<StoredParameter*> ParameterStore::own() {
+  std::vector<StoredParameter*> found;
+  for (const std::int32_t id : order_) {
+    for (StoredParameter& parameter : units_.at(id).parameters) {
+      if (parameter.owner == nullptr) found.push_back(&parameter);
+    }
+  }
+  return found;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/runtime/states/parameter_slice.h"
+#include "stepwright/runtime/states/state_layout.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// PyTorch's name of a type. Fails with `kUnsupported` for one narrower than 16 bits.
+at::ScalarType scalar_type(DType type);
+
+/// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
+struct StoredParameter {
+  ParameterSlice slice;
+  std::string_view local_name;  ///< As templates call it.
+  const StateLayout* layout = nullptr;
+  StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
+  std::int64_t padded = 0;
+  std::int64_t gather_offset = -1;  ///< In the block's gathered parameters; -1: not among them.
+  std::int64_t reduce_offset = -1;  ///< In the block's leaving gradients; -1: not among them.
+  at::Tensor value;                 ///< Held blocks, type of storage.
+  at::Tensor gradient;              ///< Held blocks, type of accumulation.
+  at::Tensor master;                ///< Optimizer's blocks; aliases `value` where types are equal.
+  at::Tensor first_moment;
+  at::Tensor second_moment;
+
+  /// A whole flat local part as the matrix (or vector, or stack of expert matrices) it is.
+  [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
+  /// Of a state held at `from`, the blocks that a rank holds at the finer `to`.
+  [[nodiscard]] at::Tensor part(const at::Tensor& held, Spread from, Spread to) const;
+  /// Who holds the states: itself, or the owner of a borrowed one.
+  [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
+  /// Elements of one of its blocks.
+  [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
+  /// The first element, of the padded local part, of a state that is spread so, and how many this
+  /// rank holds.
+  [[nodiscard]] std::int64_t first_element(Spread spread) const {
+    return layout->held(spread).first * block();
+  }
+  [[nodiscard]] std::int64_t held_elements(Spread spread) const {
+    return layout->held(spread).count * block();
+  }
+  /// The blocks of the value and the gradient that this rank's optimizer updates.
+  [[nodiscard]] at::Tensor optimizer_value() const;
+  [[nodiscard]] at::Tensor optimizer_gradient() const;
+};
+
+/// A block's parameters in the order of its templates.
+struct StoredUnit {
+  std::vector<StoredParameter> parameters;
+  std::int64_t gathered_elements = 0;  ///< Of its gathered parameters.
+  std::int64_t leaving_elements = 0;   ///< Of its gradients on their way to being reduced.
+  /// As templates call it; null when the block has none of this name.
+  [[nodiscard]] StoredParameter* find(std::string_view local_name);
+  /// Those with states here, of the dense or the expert side.
+  [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
+  /// Those of a side, borrowed ones as their owners.
+  [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
+};
+
+/// All parameters of a rank, their gradients and optimizer states.
+class ParameterStore {
+ public:
+  /// Whose parameters, and how they are cut.
+  struct Place {
+    const Setting& setting;
+    const Plan& plan;
+    Optimizer optimizer;
+    const Grid& grid;
+    std::int64_t rank = 0;
+    at::Device device = at::kCPU;
+  };
+  /// Allocates the states of a stage and sets initial values. All blocks of a unit list the same
+  /// parameters. Throws what `scalar_type` throws.
+  ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
+                 std::uint64_t seed);
+  ParameterStore(const ParameterStore&) = delete;
+  ParameterStore& operator=(const ParameterStore&) = delete;
+
+  /// As `Item::units` names it; throws when the stage has no such block.
+  [[nodiscard]] StoredUnit& unit(std::int32_t id) { return units_.at(id); }
+  /// The blocks of this rank, as its stage meets them.
+  [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
+  /// All parameters whose states are here, block by block.
+  [[nodiscard]] std::vector<StoredParameter*> own();
+  /// How dense parameters are cut over ranks, or those of experts.
+  [[nodiscard]] const StateLayout& layout(bool expert) const {
+    return expert ? expert_layout_ : dense_layout_;
+  }
+  /// Before the first backward of a step.
+  void zero_gradients();
+
+ private:
+  void add_unit(std::int32_t id, const std::vector<LocalParameter>& local, std::uint64_t seed);
+  void allocate(StoredParameter& parameter, std::uint64_t seed) const;
+  void allocate_gradients(StoredUnit& unit) const;
+  [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
+
+  Setting setting_;
+  Optimizer optimizer_;
+  at::Device device_;
+  Coordinates coordinates_;
+  StateLayout dense_layout_;
+  StateLayout expert_layout_;
+  std::map<std::int32_t, StoredUnit> units_;
+  std::vector<std::int32_t> order_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,42 @@
+#include "stepwright/runtime/states/state_layout.h"
+
+#include "stepwright/core/divide_up.h"
+
+namespace stepwright {
+
+std::int64_t StateLayout::blocks() const {
+  return sharding.optimizer == Spread::kNone ? 1 : inner * outer;
+}
+
+std::int64_t StateLayout::padded(std::int64_t elements) const {
+  return divide_up(elements, blocks()) * blocks();
+}
+
+BlockRun StateLayout::held(Spread spread) const {
+  switch (spread) {
+    case Spread::kNone: return {0, blocks()};
+    case Spread::kInner: return {position * outer, outer};
+    case Spread::kGlobal: return {position * outer + group, 1};
+  }
+  return {};
+}
+
+bool StateLayout::first_holder(Spread spread) const {
+  switch (spread) {
+    case Spread::kNone: return group == 0 && position == 0;
+    case Spread::kInner: return group == 0;
+    case Spread::kGlobal: return true;
+  }
+  return false;
+}
+
+StateLayout state_layout(const Sharding& sharding, std::int64_t inner, std::int64_t world,
+                         std::int64_t index) {
+  return {.sharding = sharding,
+          .inner = inner,
+          .outer = world / inner,
+          .group = index / inner,
+          .position = index % inner};
+}
+
+}  // namespace stepwright

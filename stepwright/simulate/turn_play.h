@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stepwright/plan/placement.h"
+#include "stepwright/step/schedule.h"
+
+namespace stepwright {
+
+/// Seconds of the parts of one chunk on one position, for one micro-batch.
+struct PartSeconds {
+  double forward = 0;
+  double backward = 0;  ///< Both gradients together.
+  double data = 0;
+  double weight = 0;
+  double paired = -1;  ///< A forward beside a backward; negative: the sum of the two.
+
+  [[nodiscard]] double of(Direction direction) const;
+};
+
+/// What the turns of a schedule cost.
+struct TurnSeconds {
+  std::vector<std::vector<PartSeconds>> parts;  ///< By position, then chunk.
+  double hop_s = 0;                             ///< Of a message to another position.
+
+  /// Of a turn of a position.
+  [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
+};
+
+/// Plays turns: a position does one after the other; a forward waits for that of the chunk before
+/// it, a backward or data gradient for that of the chunk after it, with a hop between positions;
+/// the last chunk's backward follows its forward, a weight gradient its data gradient. No streams,
+/// no shared links: what `play` (engine.h) does to a program without them, in nanoseconds a turn.
+/// Keeps its memory between calls.
+class TurnPlayer {
+ public:
+  /// When each turn of each position ends. `turns` by position. Throws `Error{kRuntime}` when a
+  /// turn waits for one that never comes.
+  const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
+                                               const Placement& placement,
+                                               const TurnSeconds& seconds);
+
+ private:
+  [[nodiscard]] double ready_s(const Part& part, std::int64_t position) const;
+  [[nodiscard]] double& end_of(Direction direction, std::int64_t model_chunk,
+                               std::int64_t micro_batch);
+  [[nodiscard]] double known(Direction direction, std::int64_t model_chunk,
+                             std::int64_t micro_batch) const;
+  bool advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds);
+
+  Placement placement_;
+  double hop_s_ = 0;
+  std::int64_t chunks_ = 0;                           ///< Of the model.
+  std::vector<double> forward_ends_, backward_ends_;  ///< By micro-batch, then chunk; negative: not
+                                                      ///< yet.
+  std::vector<std::vector<double>> ends_;
+};
+
+/// When the last of all turns ends.
+double makespan_s(const std::vector<std::vector<double>>& ends);
+
+}  // namespace stepwright

@@ -1,0 +1,126 @@
+#include "stepwright/step/data_messages.h"
+
+#include <tuple>
+
+namespace stepwright {
+namespace {
+
+constexpr DataMessage gather(Reach reach) { return {OperatorKind::kAllGather, reach}; }
+constexpr DataMessage scatter(Reach reach) { return {OperatorKind::kReduceScatter, reach}; }
+constexpr DataMessage sum(Reach reach) { return {OperatorKind::kAllReduce, reach}; }
+
+/// The group over which a state of a spread is divided.
+constexpr Reach reach_of(Spread spread) {
+  return spread == Spread::kInner ? Reach::kInner : Reach::kWorld;
+}
+
+/// From gradients as backwards leave them to what the optimizer's rank has to have.
+DataMessages last_reductions(Spread gradients, Spread optimizer) {
+  if (gradients == Spread::kGlobal) return {};
+  if (optimizer == Spread::kNone) return {sum(Reach::kWorld)};
+  if (gradients == Spread::kInner) {
+    return {optimizer == Spread::kInner ? sum(Reach::kOuter) : scatter(Reach::kOuter)};
+  }
+  if (optimizer == Spread::kInner) return {scatter(Reach::kInner), sum(Reach::kOuter)};
+  return {scatter(Reach::kWorld)};
+}
+
+}  // namespace
+
+DataMessages data_messages(const Sharding& sharding, DataMoment moment) {
+  const auto [p, g, os] = std::tuple(sharding.parameters, sharding.gradients, sharding.optimizer);
+  switch (moment) {
+    case DataMoment::kEachUse:
+      if (p == Spread::kNone) return {};
+      return {gather(reach_of(p))};
+    case DataMoment::kEachBackward:
+      if (g == Spread::kNone) return {};
+      return {scatter(reach_of(g))};
+    case DataMoment::kLastBackward: return last_reductions(g, os);
+    case DataMoment::kAfterStep:
+      if (p == os) return {};
+      return {gather(p == Spread::kInner ? Reach::kOuter : reach_of(os))};
+  }
+  return {};
+}
+
+std::int64_t StateSpread::divisor(Spread spread) const {
+  if (spread == Spread::kNone) return 1;
+  return spread == Spread::kInner ? inner : world;
+}
+
+GroupKind StateSpread::group(Reach reach) const {
+  if (reach == Reach::kWorld) return world_group;
+  return reach == Reach::kInner ? inner_group : outer_group;
+}
+
+std::int64_t StateSpread::ranks(Reach reach) const {
+  if (reach == Reach::kWorld) return world;
+  return reach == Reach::kInner ? inner : outer();
+}
+
+std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const {
+  const bool with_user = moment == DataMoment::kEachUse || moment == DataMoment::kEachBackward;
+  return held(size) + (with_user && !routed ? size.borrowed : 0);
+}
+
+StateSpread dense_spread(const Plan& plan) {
+  return {.inner = plan.sharding.group,
+          .world = plan.parallel.data * plan.parallel.context,
+          .inner_group = GroupKind::kShardInner,
+          .outer_group = GroupKind::kShardOuter,
+          .world_group = GroupKind::kDataContext};
+}
+
+StateSpread routed_spread(const Plan& plan) {
+  return {.inner = plan.sharding.expert_group,
+          .world = std::max<std::int64_t>(1, plan.parallel.expert_data()),
+          .inner_group = GroupKind::kExpertShardInner,
+          .outer_group = GroupKind::kExpertShardOuter,
+          .world_group = GroupKind::kExpertData,
+          .routed = true};
+}
+
+std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size) {
+  return divide_up(size.dense, dense_spread(plan).divisor(spread)) +
+         divide_up(size.expert, routed_spread(plan).divisor(spread));
+}
+
+std::int64_t bucket_elements(const Plan& plan, DataMoment moment) {
+  if (moment == DataMoment::kEachUse) return 0;
+  return moment == DataMoment::kAfterStep ? plan.parameter_bucket : plan.gradient_bucket;
+}
+
+bool reduces_in_buckets(const Plan& plan) {
+  return plan.overlap.gradients || plan.sharding.gradients != Spread::kNone;
+}
+
+bool refreshes_in_blocks(const Plan& plan) { return plan.overlap.parameters; }
+
+std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end) {
+  const std::int64_t divisor = dense_spread(plan).divisor(plan.sharding.gradients);
+  return {{{.group = GroupKind::kTensor,
+            .elements = divide_up(end.partial, divisor),
+            .type = plan.accumulate,
+            .name = "gradients.replicated",
+            .purpose = Purpose::kReduceReplicated,
+            .scheme = Scheme::kTensor},
+           {.group = GroupKind::kEmbedding,
+            .elements = divide_up(end.tied_table, divisor),
+            .type = plan.accumulate,
+            .name = "gradients.tied_table",
+            .purpose = Purpose::kReduceTiedTable,
+            .scheme = Scheme::kPipeline}}};
+}
+
+std::array<EndMessage, 3> step_numbers(const StepEnd& end, DType exact) {
+  const auto number = [&](GroupKind group, std::int64_t elements, std::string_view name,
+                          Purpose purpose) {
+    return EndMessage{group, elements, exact, name, purpose, Scheme::kControl};
+  };
+  return {number(GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
+          number(GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm", Purpose::kShareNorm),
+          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss)};
+}
+
+}  // namespace stepwright

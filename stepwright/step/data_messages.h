@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+
+// The messages of data parallelism, as values: what a strategy sends, when, and in how many pieces.
+// Builders write operators from them (`step/sharding.h`), pricers sum them
+// (`simulate/data_cost.h`). The rules are those of PaRO (2310.06003), the table of
+// docs/algorithms.md.
+
+/// When in a step messages are due: the columns of the table.
+enum class DataMoment : std::uint8_t {
+  kEachUse,       ///< Before every forward and backward of a block: its parameters.
+  kEachBackward,  ///< After every backward: gradients that do not stay whole.
+  kLastBackward,  ///< After the last backward of a step: what makes gradients sums over all ranks.
+  kAfterStep,     ///< Updated parameters, back to the ranks that hold them.
+};
+
+/// Whether a moment's messages carry gradients; else parameters.
+constexpr bool reduces(DataMoment moment) {
+  return moment == DataMoment::kEachBackward || moment == DataMoment::kLastBackward;
+}
+
+/// The ranks that a message spans.
+enum class Reach : std::uint8_t {
+  kInner,  ///< I: the m consecutive ranks of a sharding group.
+  kOuter,  ///< E: the n ranks at equal places of those groups; the payload is 1/m.
+  kWorld,  ///< W: all that hold the same parameters.
+};
+
+struct DataMessage {
+  OperatorKind kind{};
+  Reach reach{};
+  bool operator==(const DataMessage&) const = default;
+};
+
+/// At most two messages, one after the other.
+class DataMessages {
+ public:
+  constexpr DataMessages() = default;
+  constexpr DataMessages(std::initializer_list<DataMessage> messages) : count_(messages.size()) {
+    std::ranges::copy(messages, messages_.begin());
+  }
+  [[nodiscard]] constexpr const DataMessage* begin() const { return messages_.data(); }
+  [[nodiscard]] constexpr const DataMessage* end() const { return messages_.data() + count_; }
+  [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
+
+ private:
+  std::array<DataMessage, 2> messages_{};
+  std::size_t count_ = 0;
+};
+
+/// What one of the fourteen strategies sends at a moment: one cell of the table.
+DataMessages data_messages(const Sharding& sharding, DataMoment moment);
+
+/// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
+/// communicators.
+struct StateSpread {
+  std::int64_t inner = 1;  ///< m.
+  std::int64_t world = 1;  ///< n * m.
+  GroupKind inner_group{};
+  GroupKind outer_group{};
+  GroupKind world_group{};
+  bool routed = false;
+
+  [[nodiscard]] std::int64_t outer() const { return world / inner; }
+  /// Ranks over which a state of this spread is divided.
+  [[nodiscard]] std::int64_t divisor(Spread spread) const;
+  [[nodiscard]] GroupKind group(Reach reach) const;
+  [[nodiscard]] std::int64_t ranks(Reach reach) const;
+  /// The part of a payload that a message of this reach carries is one in so many.
+  [[nodiscard]] std::int64_t parts(Reach reach) const { return reach == Reach::kOuter ? inner : 1; }
+  /// Elements of this kind among those of blocks.
+  [[nodiscard]] std::int64_t held(const UnitSize& size) const {
+    return routed ? size.expert : size.dense;
+  }
+  /// Elements of this kind that blocks of a size hand to the messages of a moment. A table that
+  /// another block of the rank holds is gathered, and its gradient reduced, with its user; summed
+  /// and updated once.
+  [[nodiscard]] std::int64_t payload(const UnitSize& size, DataMoment moment) const;
+};
+
+StateSpread dense_spread(const Plan& plan);
+StateSpread routed_spread(const Plan& plan);
+/// Elements that a rank holds of a state of this spread, padding included.
+std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size);
+
+/// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated.
+constexpr DType message_type(DataMoment moment, DType storage, DType gradient) {
+  return reduces(moment) ? gradient : storage;
+}
+/// Elements of a bucket at a moment; 0: what is gathered for use is never cut.
+std::int64_t bucket_elements(const Plan& plan, DataMoment moment);
+/// Equal pieces into which a message is cut: as many as it has whole buckets, at least one.
+constexpr std::int64_t pieces_of(std::int64_t elements, std::int64_t bucket) {
+  return bucket > 0 ? std::max<std::int64_t>(1, elements / bucket) : 1;
+}
+/// Gradients of blocks are collected until a bucket is full, and what is left at the end of a chunk
+/// is one more.
+constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
+  return elements >= bucket;
+}
+
+/// Whether the reductions of a backward run bucket by bucket behind its blocks. Else those of the
+/// last one wait for the update, which sums all gradients of a position at once.
+bool reduces_in_buckets(const Plan& plan);
+/// Whether updated parameters come block by block, ahead of the next step's first use. Else the
+/// update ends with them, for all parameters of a position at once.
+bool refreshes_in_blocks(const Plan& plan);
+
+/// An all-reduce that ends a step whatever its strategy.
+struct EndMessage {
+  GroupKind group{};
+  std::int64_t elements = 0;  ///< 0: there is none.
+  DType type{};
+  std::string_view name;
+  Purpose purpose{};
+  Scheme scheme{};
+};
+/// What a position has to sum at the end of a step.
+struct StepEnd {
+  std::int64_t partial = 0;     ///< As `UnitSize::partial`.
+  std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
+  bool loss = false;            ///< It computes the loss.
+  bool experts = false;         ///< The model has experts.
+};
+/// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms of
+/// heads, tied tables.
+std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end);
+/// Numbers of which each rank has a share: squares of the gradient norm, and the loss with its
+/// tokens. `exact` is their type (`Setting::exact`).
+std::array<EndMessage, 3> step_numbers(const StepEnd& end, DType exact);
+
+}  // namespace stepwright

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// A backward in two: what its neighbours wait for, and the weight gradients, which nothing but the
+/// update waits for. `weight.restored` matches `data.saved`; `data.restored` is the backward's.
+struct SplitBackward {
+  Template data;
+  Template weight;  ///< Without operators when nothing can wait.
+};
+
+/// Splits a backward template. The weight part gets the operators that make weight gradients and
+/// the messages whose results only they read (inputs gathered again), except where the data part
+/// reads what they write or later writes over what they read. Gradients that leave do so with the
+/// weight part.
+SplitBackward split_backward(const Template& backward);
+
+}  // namespace stepwright

@@ -1,0 +1,165 @@
+#include "stepwright/study/schedules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/laws.h"
+#include "stepwright/simulate/schedule_forms.h"
+#include "stepwright/simulate/turn_play.h"
+#include "stepwright/step/schedule_facts.h"
+
+namespace stepwright {
+namespace {
+
+void check_seconds(const char* name, double seconds) {
+  if (std::isfinite(seconds) && seconds >= 0) return;
+  fail_input(fmt::format("{}: {} s is not a time of 0 or more", name, seconds));
+}
+
+void check(const UniformPipeline& pipeline) {
+  if (pipeline.stages < 1) fail_input(fmt::format("--stages: {} is below 1", pipeline.stages));
+  if (pipeline.micro_batches < 1) {
+    fail_input(fmt::format("--micro-batches: {} is below 1", pipeline.micro_batches));
+  }
+  if (pipeline.chunks < 2) {
+    fail_input(fmt::format("--chunks: {} is below 2, the least of a schedule with several",
+                           pipeline.chunks));
+  }
+  check_seconds("--forward", pipeline.forward_s);
+  check_seconds("--backward", pipeline.backward_s);
+  check_seconds("--weight", pipeline.weight_s);
+  if (pipeline.paired_s) check_seconds("--paired", *pipeline.paired_s);
+  if (pipeline.weight_s > pipeline.backward_s) {
+    fail_input(
+        fmt::format("--weight: {} s are more than the {} s of --backward, which includes them",
+                    pipeline.weight_s, pipeline.backward_s));
+  }
+  const std::int64_t most = kMostTurns / 3 / pipeline.chunks;
+  if (pipeline.stages > most || pipeline.micro_batches > most / pipeline.stages) {
+    fail_input(
+        fmt::format("--stages {} x --micro-batches {} x --chunks {} are more turns than the "
+                    "{} that are played at most",
+                    pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMostTurns));
+  }
+}
+
+/// A plan that is nothing but the pipeline, and a job to match.
+PlannedJob bare(const UniformPipeline& pipeline, const Schedule& schedule) {
+  PlannedJob bare;
+  bare.plan.parallel.pipeline = pipeline.stages;
+  bare.plan.schedule = schedule;
+  bare.job.model.layers = pipeline.stages * schedule.chunks;
+  bare.job.sequences = pipeline.micro_batches;
+  return bare;
+}
+
+std::string refusal(const PlannedJob& planned) {
+  for (const Law& law : schedule_laws()) {
+    if (law.broken(planned.job, planned.plan)) return law.values(planned.job, planned.plan);
+  }
+  return {};
+}
+
+TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule) {
+  const auto chunks = static_cast<double>(schedule.chunks);
+  const PartSeconds part{.forward = pipeline.forward_s / chunks,
+                         .backward = pipeline.backward_s / chunks,
+                         .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                         .weight = pipeline.weight_s / chunks,
+                         .paired = pipeline.paired_s ? *pipeline.paired_s / chunks : -1};
+  const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
+  return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
+}
+
+double peak_of(const Turns& turns, std::int64_t chunks) {
+  std::int64_t held = 0;
+  std::int64_t most = 0;
+  for (const Part& part : parts_of(turns)) {
+    if (part.direction == Direction::kForward) ++held;
+    most = std::max(most, held);
+    if (part.direction == Direction::kBackward || part.direction == Direction::kWeightGradient) {
+      --held;
+    }
+  }
+  return static_cast<double>(most) / static_cast<double>(chunks);
+}
+
+void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
+  for (std::size_t position = 0; position < play.turns.size(); ++position) {
+    std::vector<double>& starts = play.starts_s.emplace_back();
+    double busy_s = 0;
+    for (std::size_t i = 0; i < play.turns[position].size(); ++i) {
+      const double turn_s = seconds.of(position, play.turns[position][i]);
+      starts.push_back(play.ends_s[position][i] - turn_s);
+      busy_s += turn_s;
+    }
+    play.idle_s.push_back(play.makespan_s - busy_s);
+  }
+}
+
+std::optional<double> closed_form_s(const UniformPipeline& pipeline, const Schedule& schedule) {
+  if (!has_closed_form(schedule.kind)) return std::nullopt;
+  const auto stages = static_cast<std::size_t>(pipeline.stages);
+  const std::vector<double> forward(stages, pipeline.forward_s);
+  const std::vector<double> backward(stages, pipeline.backward_s);
+  const std::vector<double> chunk(
+      static_cast<std::size_t>(schedule.chunks),
+      (pipeline.forward_s + pipeline.backward_s) / static_cast<double>(schedule.chunks));
+  return closed_pipeline_s(schedule, pipeline.micro_batches, {forward, backward, chunk, 0});
+}
+
+SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) {
+  SchedulePlay play;
+  play.schedule = schedule;
+  const PlannedJob planned = bare(pipeline, schedule);
+  play.refused = refusal(planned);
+  if (!play.refused.empty()) return play;
+  play.turns = all_turns(schedule, pipeline.stages, pipeline.micro_batches);
+  const TurnSeconds seconds = seconds_of(pipeline, schedule);
+  TurnPlayer player;
+  play.ends_s = player.play(play.turns, placement_of(planned.plan), seconds);
+  play.makespan_s = makespan_s(play.ends_s);
+  time_turns(play, seconds);
+  for (const Turns& turns : play.turns) {
+    play.peak_activations.push_back(peak_of(turns, schedule.chunks));
+  }
+  play.closed_form_s = closed_form_s(pipeline, schedule);
+  return play;
+}
+
+}  // namespace
+
+std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
+  check(pipeline);
+  std::vector<SchedulePlay> plays;
+  for (const auto& [kind, name] : kScheduleNames) {
+    const std::int64_t chunks = kind == ScheduleKind::kInterleaved ? pipeline.chunks : 1;
+    plays.push_back(play_of(pipeline, {kind, chunks}));
+  }
+  return plays;
+}
+
+nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays) {
+  auto schedules = nlohmann::ordered_json::array();
+  for (const SchedulePlay& play : plays) {
+    nlohmann::ordered_json entry{{"schedule", name_of(kScheduleNames, play.schedule.kind)}};
+    if (!play.refused.empty()) {
+      entry["refused"] = play.refused;
+    } else {
+      entry["chunks"] = play.schedule.chunks;
+      entry["makespan_s"] = play.makespan_s;
+      entry["idle_s"] = play.idle_s;
+      entry["peak_activations"] = play.peak_activations;
+      if (play.closed_form_s) entry["closed_form_s"] = *play.closed_form_s;
+    }
+    schedules.push_back(std::move(entry));
+  }
+  return {{"schedules", std::move(schedules)}};
+}
+
+}  // namespace stepwright

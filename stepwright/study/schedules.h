@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/step/schedule.h"
+
+namespace stepwright {
+
+/// A pipeline whose positions all take as long: seconds of a whole position for one micro-batch.
+struct UniformPipeline {
+  std::int64_t stages = 1;
+  std::int64_t micro_batches = 1;
+  std::int64_t chunks = 2;  ///< Of schedules with several.
+  double forward_s = 0;
+  double backward_s = 0;           ///< Both gradients.
+  double weight_s = 0;             ///< Of that, the weight gradients.
+  std::optional<double> paired_s;  ///< A forward beside a backward; nothing: their sum.
+};
+
+/// A schedule played without communication.
+struct SchedulePlay {
+  Schedule schedule;
+  std::string refused;                        ///< Why it cannot run there; empty: it can.
+  std::vector<Turns> turns;                   ///< By position.
+  std::vector<std::vector<double>> starts_s;  ///< By position and turn.
+  std::vector<std::vector<double>> ends_s;
+  double makespan_s = 0;
+  std::vector<double> idle_s;  ///< By position.
+  /// By position, in activations of one micro-batch through a whole position, each held until its
+  /// weight gradient is done; in a pair the backward frees before the forward allocates.
+  std::vector<double> peak_activations;
+  std::optional<double> closed_form_s;  ///< Of schedules that have one (`schedule_forms.h`).
+};
+
+/// Every kind of schedule, played. Fails with `kInput` when there is no stage or micro-batch, a
+/// time is negative or not finite, the weight gradients take longer than the backward of which they
+/// are a part, or more than `kMostTurns` turns were to be played.
+inline constexpr std::int64_t kMostTurns = 4'000'000;
+std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline);
+
+/// What `stepwright study schedules --json` prints.
+nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays);
+
+}  // namespace stepwright

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stepwright/core/error.h"
+#include "stepwright/fit/collectives/machine_fit.h"
+#include "stepwright/validate/rows/run_row.h"
+#include "stepwright/validate/rows/sample_machines.h"
+#include "stepwright/validate/rows/sample_rows.h"
+#include "stepwright/validate/rows/sample_table.h"
+
+namespace stepwright {
+namespace {
+
+std::string payload_class(double payload_bytes) {
+  for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
+    if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
+  }
+  return "from 0 B";
+}
+
+/// "2x4", or "2x4 stride 8".
+std::string layout_of(const CollectiveSample& sample, const CsvTable& table, const CsvRow& row) {
+  const auto stride = table.column("stride");
+  if (!stride || row.cells[*stride].empty()) return sample.layout();
+  return fmt::format("{} stride {}", sample.layout(), row.cells[*stride]);
+}
+
+/// What a person should know of a prediction.
+std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample) {
+  const std::string fit = predictor.fit(sample);
+  if (fit == "unfitted") return "no fit: documented defaults";
+  std::string text = fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
+  const std::string outside = predictor.outside_range(sample);
+  if (outside.empty()) return text;
+  return text + fmt::format("{}outside of the fitted range: {}", text.empty() ? "" : "; ", outside);
+}
+
+RowResult result_of(const CollectiveSample& sample, const CsvTable& table,
+                    SamplePredictor& predictor) {
+  const CsvRow& row = table.rows[row_on_line(table, sample.line)];
+  const RowName name = row_name(table, row);
+  const double predicted = predictor.seconds(sample);
+  RowResult result{.id = name.id,
+                   .predicted = predicted,
+                   .measured = sample.seconds,
+                   .error = predicted / sample.seconds - 1,
+                   .groups = {name.source, std::string(sample.machine->name),
+                              std::string(name_of(kCollectiveNames, sample.operation)),
+                              layout_of(sample, table, row), payload_class(sample.payload_bytes)}};
+  const std::string remark = remark_on(predictor, sample);
+  if (!remark.empty()) result.notes.push_back(remark);
+  return result;
+}
+
+void predict_machine(const CsvTable& whole, const CollectiveSamples& read,
+                     SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
+  std::vector<DroppedRow> dropped = read.dropped;
+  for (const MachineSamples& machine : by_machine(read.samples, dropped)) {
+    for (const CollectiveSample* sample : machine.samples) {
+      outcomes[row_on_line(whole, sample->line)].results = {result_of(*sample, whole, predictor)};
+    }
+  }
+  for (const DroppedRow& row : dropped) {
+    outcomes[row_on_line(whole, row.line)].skipped = Skipped{row.kind(), row.reason};
+  }
+}
+
+}  // namespace
+
+std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::string& profile) {
+  const bool says = table.column("collective") && table.column("gpu");
+  std::vector<RowOutcome> outcomes(table.rows.size());
+  CollectiveMachines machines;
+  for (const auto& [name, of_name] : by_machine_name(table, profile, says)) {
+    const SampledMachine* machine = nullptr;
+    Skipped refusal{says || !name.empty() ? "" : "no machine: `cluster` is empty"};
+    try {
+      machine = machines.of(name);
+    } catch (const Error& error) {
+      if (!profile.empty()) throw;
+      refusal = {fmt::format("no machine: {}", name), error.what()};
+    }
+    if (refusal.reason.empty()) {
+      predict_machine(table, read_collective_samples(of_name, machine), machines.predictor(),
+                      outcomes);
+      continue;
+    }
+    for (const CsvRow& row : of_name.rows) {
+      outcomes[row_on_line(table, row.line)].skipped = refusal;
+    }
+  }
+  return outcomes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,76 @@
+#include "stepwright/validate/rows/memory_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/validate/rows/row_plan.h"
+#include "stepwright/validate/rows/words.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+std::optional<PeakKind> peak_kind(const Words& words) {
+  if (words.has("oom")) return PeakKind::kOom;
+  if (words.has("fits")) return PeakKind::kFits;
+  if (words.has("nvidia-smi")) return PeakKind::kProcess;
+  if (words.has("reserved")) return PeakKind::kReserved;
+  if (words.has("allocated", "peak over devices")) return PeakKind::kAllocated;
+  return std::nullopt;
+}
+
+/// What of a stage's peak a kind of measurement sees: a process holds everything; the caching
+/// allocator holds the tensors with their rounding; the tensors themselves are less.
+double seen_bytes(const StageMemory& stage, const Reserve& reserve, PeakKind kind) {
+  const double margin = stage.kinds[static_cast<std::size_t>(MemoryKind::kReserve)];
+  if (kind == PeakKind::kAllocated) return stage.peak_bytes - margin;
+  return kind == PeakKind::kReserved ? stage.peak_bytes - reserve.fixed_bytes : stage.peak_bytes;
+}
+
+/// The stage that holds most, in the sense of a kind of measurement.
+void set_peak(RowResult& row, const MemoryReport& report, const Reserve& reserve, PeakKind kind) {
+  for (const StageMemory& stage : report.stages) {
+    const double bytes = seen_bytes(stage, reserve, kind);
+    if (bytes <= row.predicted) continue;
+    row.predicted = bytes;
+    row.terms.clear();
+    for (const auto& [part, name] : kMemoryKindNames) {
+      row.terms.emplace_back(name, stage.kinds[static_cast<std::size_t>(part)]);
+    }
+  }
+}
+
+}  // namespace
+
+std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
+  const auto kind = peak_kind(Words(row.memory_kind));
+  if (!kind) return Skipped{"kind of peak not stated"};
+  auto made = row_plan(row);
+  if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
+  auto& [planned, notes] = std::get<RowPlan>(made);
+  MemoryResult result{.kind = *kind};
+  if (!result.is_label() && !row.memory_gib) return Skipped{"nothing measured"};
+  try {
+    const MemoryReport report =
+        memory_report(planned.job, build_program(planned.job, planned.plan));
+    result.capacity_bytes = report.capacity_bytes;
+    result.row = {.id = row.id,
+                  .measured = row.memory_gib.value_or(0) * kGib,
+                  .notes = std::move(notes),
+                  .groups = row_groups(row, planned)};
+    set_peak(result.row, report, framework_reserve(planned.job), *kind);
+    if (!result.is_label()) result.row.error = result.row.predicted / result.row.measured - 1;
+    return result;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return Skipped{fmt::format("no program: {}", error.what())};
+  }
+}
+
+}  // namespace stepwright

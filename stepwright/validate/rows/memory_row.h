@@ -1,0 +1,30 @@
+#pragma once
+
+#include <variant>
+
+#include "stepwright/validate/rows/row_prediction.h"
+
+namespace stepwright {
+
+/// How a row of memory was measured.
+enum class PeakKind : std::uint8_t {
+  kFits,       ///< A label: it ran.
+  kOom,        ///< A label: it did not.
+  kAllocated,  ///< The most that tensors took (torch.cuda.max_memory_allocated).
+  kReserved,   ///< What the caching allocator held.
+  kProcess,    ///< What nvidia-smi shows: the process with its context.
+};
+
+/// A row of memory, predicted.
+struct MemoryResult {
+  PeakKind kind{};
+  RowResult row;  ///< Bytes; a label has no measured value.
+  double capacity_bytes = 0;
+  [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
+  [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
+};
+
+/// The peak of the fullest stage of a row, in the sense of its kind.
+std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row);
+
+}  // namespace stepwright

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include "stepwright/core/error.h"
+#include "stepwright/validate/rows/run_row.h"
+#include "stepwright/validate/rows/sample_machines.h"
+#include "stepwright/validate/rows/sample_rows.h"
+#include "stepwright/validate/rows/sample_table.h"
+
+namespace stepwright {
+namespace {
+
+/// What the peaks allow, as a class of sizes.
+std::string floor_class(double floor_s) {
+  const double floor_us = 1e6 * floor_s;
+  for (const double from : {1e4, 1e3, 1e2, 1e1}) {
+    if (floor_us >= from) return fmt::format("from {:.0f} us", from);
+  }
+  return "from 0 us";
+}
+
+/// One direction of a sample.
+struct TimedPass {
+  const OperatorSample* sample = nullptr;
+  Pass pass{};
+  OperatorMachine* machine = nullptr;
+  double measured_s = 0;
+  double floor_s = 0;
+
+  [[nodiscard]] bool impossible() const { return measured_s < kBelowFloor * floor_s; }
+};
+
+/// Predicts the rows of one table that are of one machine.
+class OperatorRows {
+ public:
+  OperatorRows(const CsvTable& whole, std::vector<RowOutcome>& outcomes)
+      : whole_(whole), outcomes_(outcomes) {}
+
+  void predict(const OperatorTable& read, const std::string& machine, OperatorMachines& machines);
+
+ private:
+  RowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
+  void skip(const std::vector<BadRow>& rows);
+  void add(const OperatorSample& sample, OperatorMachine& machine);
+  void judge(const TimedPass& timed);
+  [[nodiscard]] Skipped fault(const TimedPass& timed, double predicted_s) const;
+
+  const CsvTable& whole_;
+  std::vector<RowOutcome>& outcomes_;
+  std::vector<TimedPass> passes_;
+  /// Of each operator and direction on a device: impossible rows, all rows.
+  std::map<std::tuple<std::string, std::string, Pass>, std::pair<std::size_t, std::size_t>> series_;
+};
+
+void OperatorRows::skip(const std::vector<BadRow>& rows) {
+  for (const BadRow& row : rows) outcome(row.line).skipped = Skipped{row.reason, row.detail};
+}
+
+void OperatorRows::add(const OperatorSample& sample, OperatorMachine& machine) {
+  for (const Named<Pass>& pass : kPassNames) {
+    const auto& measured = pass.value == Pass::kForward ? sample.forward_s : sample.backward_s;
+    if (!measured) continue;
+    const double floor_s =
+        machine.cost(sample.kernel).pass_floor_s(sample.what, pass.value, sample.op);
+    passes_.push_back({&sample, pass.value, &machine, *measured, floor_s});
+    auto& [impossible, all] = series_[{machine.device(), sample.name, pass.value}];
+    impossible += passes_.back().impossible() ? 1 : 0;
+    ++all;
+  }
+}
+
+Skipped OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
+  if (timed.impossible()) {
+    return {"above peak", fmt::format("{:.6g} us where the peaks allow {:.6g}",
+                                      1e6 * timed.measured_s, 1e6 * timed.floor_s)};
+  }
+  const double factor = timed.measured_s / predicted_s;
+  if (factor >= kOtherUnits || factor <= 1 / kOtherUnits) {
+    return {"other units", fmt::format("{:.3g} times the prediction", factor)};
+  }
+  const auto [impossible, all] =
+      series_.at({timed.machine->device(), timed.sample->name, timed.pass});
+  if (2 * impossible <= all) return {};
+  return {"series above peak",
+          fmt::format("{} of {} rows of the series are impossible", impossible, all)};
+}
+
+void OperatorRows::judge(const TimedPass& timed) {
+  const OperatorSample& sample = *timed.sample;
+  const double predicted = predicted_s(timed.machine->cost(sample.kernel), sample, timed.pass);
+  const std::string direction(name_of(kPassNames, timed.pass));
+  RowOutcome& out = outcome(sample.line);
+  if (Skipped skipped = fault(timed, predicted); !skipped.reason.empty()) {
+    skipped.detail = fmt::format("{} {}: {}", sample.name, direction, skipped.detail);
+    out.left_out.push_back(std::move(skipped));
+    return;
+  }
+  const RowName name = row_name(whole_, whole_.rows[row_on_line(whole_, sample.line)]);
+  RowResult result{.id = name.id,
+                   .predicted = predicted,
+                   .measured = timed.measured_s,
+                   .error = predicted / timed.measured_s - 1,
+                   .groups = {name.source, timed.machine->device(), sample.name, direction,
+                              floor_class(timed.floor_s)}};
+  const std::string remark = timed.machine->remark(sample, timed.pass);
+  if (!remark.empty()) result.notes.push_back(remark);
+  out.results.push_back(std::move(result));
+}
+
+void OperatorRows::predict(const OperatorTable& read, const std::string& machine,
+                           OperatorMachines& machines) {
+  skip(read.bad);
+  skip(read.passed_over);
+  for (const OperatorSample& sample : read.samples) {
+    const std::string& name = machine.empty() ? sample.device : machine;
+    if (name.empty()) {
+      outcome(sample.line).skipped = Skipped{"no machine: `cluster` is empty"};
+    } else {
+      add(sample, machines.of(name));
+    }
+  }
+  for (const TimedPass& timed : passes_) judge(timed);
+}
+
+}  // namespace
+
+std::vector<RowOutcome> predict_operators(const CsvTable& table, const std::string& profile) {
+  const bool says = !table.column("fwd_us") && table.column("gpu");
+  std::vector<RowOutcome> outcomes(table.rows.size());
+  OperatorMachines machines;
+  for (const auto& [machine, of_machine] : by_machine_name(table, profile, says)) {
+    try {
+      if (!machine.empty()) machines.of(machine);
+    } catch (const Error& error) {
+      if (!profile.empty()) throw;
+      for (const CsvRow& row : of_machine.rows) {
+        outcomes[row_on_line(table, row.line)].skipped =
+            Skipped{fmt::format("no machine: {}", machine), error.what()};
+      }
+      continue;
+    }
+    OperatorRows(table, outcomes).predict(read_operator_samples(of_machine), machine, machines);
+  }
+  return outcomes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stepwright/core/error.h"
+#include "stepwright/fit/samples/own_sample.h"
+#include "stepwright/validate/rows/run_row.h"
+#include "stepwright/validate/rows/sample_rows.h"
+#include "stepwright/validate/rows/sample_table.h"
+
+namespace stepwright {
+namespace {
+
+std::string shape_of(const SocketGroup& group) {
+  return fmt::format("{}x{} beside {}", group.nodes, group.members, group.groups - 1);
+}
+
+std::string decade_of(double bytes) {
+  return fmt::format("from 1e{:.0f} B", std::floor(std::log10(bytes)));
+}
+
+std::string_view library_of(const MessageSample& sample) {
+  return sample.method ? name_of(kAlgorithmNames, *sample.method) : kGlooLibrary;
+}
+
+RowOutcome outcome_of(const MessageSample& sample, const RowName& name,
+                      const MeasuredMessages& messages) {
+  const std::optional<OperatorTime> time =
+      messages.time(sample.method, sample.operation, sample.payload_bytes, sample.group);
+  if (!time) return {.skipped = Skipped{"the profile has no such message"}};
+  RowResult result{.id = name.id,
+                   .predicted = time->seconds,
+                   .measured = sample.seconds,
+                   .error = time->seconds / sample.seconds - 1,
+                   .groups = {std::string(library_of(sample)),
+                              std::string(name_of(kCollectiveNames, sample.operation)),
+                              shape_of(sample.group), decade_of(sample.payload_bytes)}};
+  return {.results = {std::move(result)}};
+}
+
+}  // namespace
+
+std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::string& profile) {
+  if (profile.empty()) {
+    fail_input(
+        fmt::format("{}: samples of one's own need --profile MEASURED, what `stepwright fit` "
+                    "made of others of the same cluster",
+                    table.name));
+  }
+  const MeasuredProfile measured = load_measured(profile);
+  OwnSamples samples;
+  read_own_samples(table, samples);
+  std::vector<RowOutcome> outcomes;
+  for (const MessageSample& sample : samples.messages) {
+    const CsvRow& row = table.rows[row_on_line(table, sample.line)];
+    outcomes.push_back(outcome_of(sample, row_name(table, row), measured.messages));
+  }
+  return outcomes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+#include "stepwright/validate/rows/run_row.h"
+
+namespace stepwright {
+
+/// What a training stack does when a row says nothing else.
+struct Stack {
+  std::string_view framework;  ///< Of `kFrameworkNames`.
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  bool overlaps_data = false;          ///< Gradients and parameters beside computation.
+  bool overlaps_pipeline = false;      ///< Pipeline messages too, where stages are interleaved.
+  bool reduces_stored_type = false;    ///< Gradients in the type of the parameters, not fp32.
+  bool distributed_optimizer = false;  ///< When the row is silent.
+  bool sequence_parallel = false;      ///< The same, with tensor parallelism.
+  bool gathers_logits = false;
+  bool scatters_pipeline = false;
+  /// No asynchronous tensor messages in the backward (Megatron-LM before sequence parallelism).
+  bool waits_for_tensor = false;
+  bool keeps_gathered = false;  ///< Inputs gathered for a product are kept for its gradient.
+  bool deals_modules = false;   ///< Stages hold equal numbers of modules (`layers_by_modules`).
+  bool narrow_moments = false;  ///< Moments in bf16 for models with latent attention.
+};
+
+/// The stack of a row's framework.
+const Stack& stack_of(const RunRow& row);
+
+/// Name and release ("26.02", "4.1", "2.x") of the framework.
+Framework row_framework(const RunRow& row);
+
+/// The kernels that the row's remarks state, or else its stack's.
+Kernels row_kernels(const RunRow& row);
+
+/// Megatron-Bridge's recipes of models with latent attention (DeepSeek-V3, Moonlight, Kimi) keep
+/// the moments in bf16.
+Optimizer row_optimizer(const RunRow& row, const Architecture& model);
+
+/// Which communication overlaps, by the remarks or else the stack.
+Overlap row_overlap(const RunRow& row);
+
+}  // namespace stepwright

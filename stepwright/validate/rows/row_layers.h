@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/validate/rows/run_row.h"
+
+namespace stepwright {
+
+/// Layers of each of `stages` when a stack deals out modules instead of layers: as many modules to
+/// each stage, the first ones taking what is left over. The embedding is a module before the
+/// layers, the final norm and the head are two behind them. Empty where a stage would have no
+/// layer. (Aleph Alpha scaling, `pipe_partition_uniform`.)
+std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages);
+
+/// Layers of each stage of a row, or empty for the even split.
+std::vector<std::int64_t> row_layers(const RunRow& row, std::int64_t stages);
+
+}  // namespace stepwright

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/validate/rows/run_row.h"
+
+namespace stepwright {
+
+/// One row that was predicted.
+struct RowResult {
+  std::string id;
+  double predicted = 0;  ///< Seconds; bytes of memory.
+  double measured = 0;
+  double error = 0;  ///< predicted / measured - 1.
+  /// What the prediction consists of: seconds by term ("compute", "bubble", ...), bytes by kind.
+  std::vector<std::pair<std::string_view, double>> terms;
+  std::vector<std::string> notes;
+  std::vector<std::string> groups;  ///< One word for each of `error_groups`.
+  [[nodiscard]] std::string_view largest_term() const;
+};
+
+/// What came of one row: results, one for each of its measurements, or why there is none.
+struct RowOutcome {
+  std::vector<RowResult> results;
+  std::optional<Skipped> skipped;
+  std::vector<Skipped> left_out;  ///< Measurements of the row that are not used.
+};
+
+}  // namespace stepwright

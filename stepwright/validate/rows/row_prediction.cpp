@@ -1,0 +1,73 @@
+#include "stepwright/validate/rows/row_prediction.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/simulate/simulation.h"
+#include "stepwright/step/program.h"
+#include "stepwright/validate/rows/metric.h"
+#include "stepwright/validate/rows/row_plan.h"
+
+namespace stepwright {
+namespace {
+
+std::vector<std::pair<std::string_view, double>> terms_of(const Breakdown& breakdown) {
+  return {{"compute", breakdown.compute_s},           {"bubble", breakdown.bubble_s},
+          {"optimizer", breakdown.optimizer_s},       {"exposed tensor", breakdown.tensor_s},
+          {"exposed context", breakdown.context_s},   {"exposed expert", breakdown.expert_s},
+          {"exposed pipeline", breakdown.pipeline_s}, {"exposed data", breakdown.data_s}};
+}
+
+/// The kinds of parallelism of a plan above one rank, and how states are spread.
+std::string scheme_of(const Plan& plan) {
+  std::string scheme;
+  const auto add = [&](std::string_view name, std::int64_t degree) {
+    if (degree > 1) scheme += fmt::format("{}{}", scheme.empty() ? "" : "+", name);
+  };
+  add("tp", plan.parallel.tensor);
+  add("pp", plan.parallel.pipeline);
+  add("cp", plan.parallel.context);
+  add("ep", plan.parallel.expert);
+  add("dp", plan.parallel.data);
+  return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme, sharding_word(plan.sharding));
+}
+
+}  // namespace
+
+std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned) {
+  return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
+          scheme_of(planned.plan)};
+}
+
+std::variant<RowResult, Skipped> predict_run(const RunRow& row,
+                                             const TrainingConditions& conditions) {
+  auto made = row_plan(row);
+  if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
+  auto& [planned, notes] = std::get<RowPlan>(made);
+  const auto measured = measured_step_s(row, planned.job);
+  if (const auto* skipped = std::get_if<Skipped>(&measured)) return *skipped;
+  try {
+    const CostModel cost(planned.job, conditions);
+    const StepProgram program = build_program(planned.job, planned.plan);
+    const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
+    const Simulation simulation = simulate(program, cost, layouts, planned.plan);
+    const auto critical = static_cast<std::size_t>(simulation.critical_stage);
+    RowResult result{.id = row.id,
+                     .predicted = simulation.step_time_s,
+                     .measured = std::get<double>(measured),
+                     .terms = terms_of(simulation.stages[critical].breakdown),
+                     .notes = std::move(notes),
+                     .groups = row_groups(row, planned)};
+    result.error = result.predicted / result.measured - 1;
+    return result;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return Skipped{fmt::format("no program: {}", error.what())};
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <variant>
+
+#include "stepwright/cost/training_conditions.h"
+#include "stepwright/validate/rows/row_outcome.h"
+#include "stepwright/validate/rows/run_row.h"
+
+namespace stepwright {
+
+/// A training run predicted: the seconds of its step.
+std::variant<RowResult, Skipped> predict_run(const RunRow& row,
+                                             const TrainingConditions& conditions);
+
+/// The words of a row by which errors are grouped: source, device, framework, scheme.
+std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned);
+
+}  // namespace stepwright

@@ -1,0 +1,152 @@
+#include "stepwright/validate/rows/run_row.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+namespace stepwright {
+namespace {
+
+constexpr double kLargest = 0x1p40;
+
+struct TextColumn {
+  std::string_view title;
+  std::string RunRow::* value;
+};
+constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},
+                                 {"gpu", &RunRow::gpu},
+                                 {"inter_node_net_note", &RunRow::network},
+                                 {"framework", &RunRow::framework},
+                                 {"model", &RunRow::model},
+                                 {"moe", &RunRow::moe},
+                                 {"precision", &RunRow::precision},
+                                 {"sp", &RunRow::sequence_parallel},
+                                 {"zero_stage_or_fsdp", &RunRow::sharding},
+                                 {"recompute", &RunRow::recompute},
+                                 {"overlap_notes", &RunRow::notes},
+                                 {"source_note", &RunRow::source_note},
+                                 {"measured_metric", &RunRow::metric},
+                                 {"flop_convention", &RunRow::convention},
+                                 {"memory_kind", &RunRow::memory_kind}};
+
+struct CountColumn {
+  std::string_view title;
+  std::optional<std::int64_t> RunRow::* value;
+};
+constexpr CountColumn kCounts[] = {
+    {"gpus", &RunRow::gpus},
+    {"gpus_per_node", &RunRow::gpus_per_node},
+    {"layers", &RunRow::layers},
+    {"hidden", &RunRow::hidden},
+    {"heads", &RunRow::heads},
+    {"kv_heads", &RunRow::kv_heads},
+    {"ffn_hidden", &RunRow::ffn},
+    {"vocab", &RunRow::vocabulary},
+    {"seq_len", &RunRow::length},
+    {"global_batch", &RunRow::global_batch},
+    {"micro_batch", &RunRow::micro_batch},
+    {"tp", &RunRow::tensor},
+    {"pp", &RunRow::pipeline},
+    {"vpp", &RunRow::chunks},
+    {"cp", &RunRow::context},
+    {"ep", &RunRow::expert},
+    {"dp", &RunRow::data},
+};
+
+struct NumberColumn {
+  std::string_view title;
+  std::optional<double> RunRow::* value;
+};
+constexpr NumberColumn kNumbers[] = {{"params_b", &RunRow::parameters_1e9},
+                                     {"measured_value", &RunRow::measured},
+                                     {"memory_value_gib", &RunRow::memory_gib}};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title) {
+  const auto column = table.column(title);
+  return column ? trimmed(row.cells[*column]) : std::string_view{};
+}
+
+/// A finite number above zero that is the whole text.
+std::optional<double> positive(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = code == std::errc{} && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value <= 0 || value > kLargest) return std::nullopt;
+  return value;
+}
+
+std::string host_of(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  return std::string(url.substr(0, url.find('/')));
+}
+
+Skipped bad_cell(std::string_view title) {
+  return {fmt::format("column {}: not a number above zero", title)};
+}
+
+}  // namespace
+
+std::string source_of(const std::string& id) {
+  const std::size_t dash = id.rfind('-');
+  if (dash == std::string::npos || dash == 0) return id;
+  const bool number =
+      dash + 1 < id.size() && id.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+  return number ? id.substr(0, dash) : id;
+}
+
+RowName row_name(const CsvTable& table, const CsvRow& row) {
+  RowName name{std::string(cell(table, row, "id")), {}};
+  if (!name.id.empty()) {
+    name.source = source_of(name.id);
+    return name;
+  }
+  name.id = std::to_string(row.line);
+  name.source = host_of(cell(table, row, "source_url"));
+  if (name.source.empty()) name.source = std::filesystem::path(table.name).stem().string();
+  return name;
+}
+
+std::string named_profile(const CsvTable& table, const CsvRow& row) {
+  std::string name(cell(table, row, "cluster"));
+  if (name.find_first_of("./") == std::string::npos) return name;
+  const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
+  std::error_code ignored;
+  return std::filesystem::exists(beside, ignored) ? beside.string() : name;
+}
+
+std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {
+  RunRow run;
+  run.line = row.line;
+  const RowName name = row_name(table, row);
+  run.id = name.id;
+  run.source = name.source;
+  run.cluster = named_profile(table, row);
+  for (const TextColumn& column : kTexts) run.*column.value = cell(table, row, column.title);
+  for (const CountColumn& column : kCounts) {
+    const std::string_view text = cell(table, row, column.title);
+    if (text.empty()) continue;
+    const auto value = positive(text);
+    if (!value || *value != std::floor(*value)) return bad_cell(column.title);
+    run.*column.value = static_cast<std::int64_t>(*value);
+  }
+  for (const NumberColumn& column : kNumbers) {
+    const std::string_view text = cell(table, row, column.title);
+    if (text.empty()) continue;
+    const auto value = positive(text);
+    if (!value) return bad_cell(column.title);
+    run.*column.value = value;
+  }
+  return run;
+}
+
+}  // namespace stepwright

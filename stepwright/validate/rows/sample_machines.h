@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/cost/compute_cost.h"
+#include "stepwright/fit/samples/collective_sample.h"
+#include "stepwright/fit/samples/operator_sample.h"
+
+namespace stepwright {
+
+/// A device and what prices single operators on it.
+class OperatorMachine {
+ public:
+  /// `profile`: the one to price with before the built-in ones of the device, or null.
+  OperatorMachine(const Device& device, std::shared_ptr<const OperatorProfile> profile);
+
+  [[nodiscard]] const std::string& device() const { return device_.name; }
+  /// As one kernel alone runs; made once for each attention kernel.
+  [[nodiscard]] const ComputeCost& cost(AttentionKernel kernel);
+  /// What a person should know of the price of a pass: no fit, the fit of another device, a size
+  /// outside of what the fit saw. Empty when there is nothing.
+  [[nodiscard]] std::string remark(const OperatorSample& sample, Pass pass) const;
+
+ private:
+  Device device_;
+  std::shared_ptr<const OperatorProfile> own_;
+  std::vector<const OperatorProfile*> profiles_;
+  std::map<AttentionKernel, ComputeCost> costs_;
+};
+
+/// The machines of operator samples by name: a profile of operators, a device, a cluster, or a file
+/// with a profile or a cluster.
+class OperatorMachines {
+ public:
+  /// Fails with `kInput` when there is no such machine.
+  OperatorMachine& of(const std::string& name);
+
+ private:
+  std::map<std::string, OperatorMachine> machines_;
+};
+
+/// The machines of collective samples by name: a sampled machine, a cluster, a device, or a file
+/// with a profile of collectives or a cluster.
+class CollectiveMachines {
+ public:
+  /// Null for no name. Fails with `kInput` when there is no such machine.
+  const SampledMachine* of(const std::string& name);
+  SamplePredictor& predictor() { return predictor_; }
+
+ private:
+  SampledMachine described(const std::string& name);
+  SampledMachine of_file(const std::string& path);
+  std::string_view kept(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  std::deque<std::string> texts_;
+  std::deque<Document> profiles_;
+  std::map<std::string, SampledMachine> machines_;
+  SamplePredictor predictor_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#include "stepwright/validate/rows/sample_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "stepwright/core/error.h"
+#include "stepwright/validate/rows/run_row.h"
+
+namespace stepwright {
+
+std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::string& profile,
+                                          bool says) {
+  const auto column = table.column("cluster");
+  if (!profile.empty() || !column) {
+    if (profile.empty() && !says) {
+      fail_input(
+          fmt::format("{}: the rows name no machine; add --profile NAME, such as "
+                      "a100_sxm4_80g_perlmutter, or a column `cluster`",
+                      table.name));
+    }
+    return {{profile, table}};
+  }
+  std::map<std::string, CsvTable> tables;
+  for (const CsvRow& row : table.rows) {
+    const std::string name = named_profile(table, row);
+    CsvTable& of_name =
+        tables.try_emplace(name, CsvTable{table.name, table.header, {}}).first->second;
+    of_name.rows.push_back(row);
+  }
+  if (!says && tables.size() == 1 && tables.begin()->first.empty()) {
+    return by_machine_name({table.name, {}, {}}, profile, says);
+  }
+  std::vector<MachineTable> divided;
+  for (auto& [name, of_name] : tables) divided.push_back({name, std::move(of_name)});
+  return divided;
+}
+
+std::size_t row_on_line(const CsvTable& table, std::size_t line) {
+  const auto found = std::ranges::lower_bound(table.rows, line, {}, &CsvRow::line);
+  return static_cast<std::size_t>(found - table.rows.begin());
+}
+
+}  // namespace stepwright

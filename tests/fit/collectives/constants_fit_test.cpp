@@ -1,0 +1,91 @@
+#include "stepwright/fit/collectives/constants_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+/// Rings of 2, 4 and 8 ranks at 300e9 inside a node, 2.5 us a hop, 1 KiB to 1 GiB.
+std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
+  std::vector<TimedRoutes> samples;
+  for (const double ranks : {2.0, 4.0, 8.0}) {
+    for (std::int64_t size = 1024; size < 2'000'000'000; size *= 2) {
+      const auto bytes = static_cast<double>(size);
+      TimedRoutes sample;
+      sample.routes.ring = {.inside_s = bytes * (ranks - 1) / ranks / 300e9,
+                            .inside_hops_s = 2.5e-6 * (ranks - 1)};
+      sample.routes.few_ranks = 1 / (ranks - 1);
+      const double off = noise * std::sin(static_cast<double>(samples.size()) * 12.9898);
+      sample.seconds = seconds(sample.routes, truth) * (1 + off);
+      samples.push_back(sample);
+    }
+  }
+  return samples;
+}
+
+OperationConstants truth() {
+  OperationConstants constants;
+  constants.protocols = {{{.start_us = 5, .hop = 0.3, .rate = 0.05, .belief = 1},
+                          {.start_us = 7, .hop = 0.4, .rate = 0.5, .belief = 1},
+                          {.start_us = 22, .hop = 1.5, .rate = 1, .belief = 0.74}}};
+  constants.fill = 1;
+  constants.inside_share = 0.7;
+  constants.few_ranks = 0.2;
+  constants.network_share = 0.6;
+  return constants;
+}
+
+double worst(const OperationConstants& constants, const std::vector<TimedRoutes>& samples) {
+  double most = 0;
+  for (const TimedRoutes& sample : samples) {
+    most = std::max(most, std::fabs(seconds(sample.routes, constants) / sample.seconds - 1));
+  }
+  return most;
+}
+
+TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
+  const auto samples = rings(truth(), 0);
+  OperationConstants start = default_collectives().of(Collective::kAllGather);
+  EXPECT_GT(worst(start, samples), 0.2);
+  const OperationConstants fitted = fit_constants(samples, start);
+  EXPECT_LT(worst(fitted, samples), 0.06);
+  EXPECT_NEAR(fitted.inside_share, 0.7, 0.02);
+  EXPECT_NEAR(fitted.protocols[0].start_us, 5, 0.3);
+}
+
+TEST(ConstantsFit, OneRowFarOffChangesLittle) {
+  auto samples = rings(truth(), 0.01);
+  const OperationConstants start = default_collectives().of(Collective::kAllGather);
+  const double without = fit_constants(samples, start).inside_share;
+  samples.back().seconds *= 10;
+  EXPECT_NEAR(fit_constants(samples, start).inside_share, without, 0.02);
+}
+
+TEST(ConstantsFit, WhatNoSampleShowsStays) {
+  const OperationConstants start = default_collectives().of(Collective::kAllGather);
+  const OperationConstants fitted = fit_constants(rings(truth(), 0), start);
+  EXPECT_NEAR(fitted.network_share, start.network_share, 1e-9);
+  EXPECT_NEAR(fitted.protocols[1].network_hop, start.protocols[1].network_hop, 1e-9);
+  EXPECT_EQ(fitted.switch_share, 0);
+  EXPECT_EQ(fit_constants({}, start), start);
+}
+
+TEST(ConstantsFit, IsTheSameEveryTime) {
+  const auto samples = rings(truth(), 0.03);
+  const OperationConstants start = default_collectives().of(Collective::kAllGather);
+  EXPECT_EQ(fit_constants(samples, start), fit_constants(samples, start));
+}
+
+TEST(ConstantsFit, LaterProtocolsAreFasterAndBelievedMore) {
+  const OperationConstants fitted =
+      fit_constants(rings(truth(), 0.05), default_collectives().of(Collective::kAllGather));
+  for (int i = 1; i < kProtocols; ++i) {
+    EXPECT_GE(fitted.protocols[i].rate, fitted.protocols[i - 1].rate);
+    EXPECT_LE(fitted.protocols[i].belief, fitted.protocols[i - 1].belief);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,67 @@
+#include "stepwright/fit/least_squares.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+constexpr double kNone = INFINITY;
+
+/// Rosenbrock's valley, whose least is at (1, 1).
+LeastSquares valley(Eigen::Vector2d least, Eigen::Vector2d most) {
+  return {.residuals = [](const Eigen::VectorXd& x) -> Eigen::VectorXd {
+            return Eigen::Vector2d(1 - x[0], 10 * (x[1] - x[0] * x[0]));
+          },
+          .least = least,
+          .most = most};
+}
+
+TEST(LeastSquares, FindTheLeastOfAValley) {
+  const LeastSquares problem = valley({-kNone, -kNone}, {kNone, kNone});
+  const Eigen::VectorXd found = minimise(problem, Eigen::Vector2d(-1.2, 1));
+  EXPECT_NEAR(found[0], 1, 1e-6);
+  EXPECT_NEAR(found[1], 1, 1e-6);
+  EXPECT_LT(problem.residuals(found).norm(), 1e-6);
+}
+
+TEST(LeastSquares, EndAtALimitAndMoveAlongIt) {
+  // With x0 at most 1/2, the least is where x1 = x0^2.
+  const LeastSquares problem = valley({-kNone, -kNone}, {0.5, kNone});
+  const Eigen::VectorXd found = minimise(problem, Eigen::Vector2d(-1.2, 1));
+  EXPECT_EQ(found[0], 0.5);
+  EXPECT_NEAR(found[1], 0.25, 1e-6);
+}
+
+TEST(LeastSquares, LeaveALimitThatHoldsNothingBack) {
+  const LeastSquares problem = valley({-2, -2}, {kNone, kNone});
+  const Eigen::VectorXd found = minimise(problem, Eigen::Vector2d(-9, -9));
+  EXPECT_NEAR(found[0], 1, 1e-6);
+  EXPECT_NEAR(found[1], 1, 1e-6);
+}
+
+TEST(LeastSquares, WhatNoResidualShowsStays) {
+  const LeastSquares problem{.residuals = [](const Eigen::VectorXd& x) -> Eigen::VectorXd {
+                               return Eigen::VectorXd::Constant(1, x[0] - 3);
+                             },
+                             .least = Eigen::Vector2d(-kNone, -kNone),
+                             .most = Eigen::Vector2d(kNone, kNone)};
+  const Eigen::VectorXd found = minimise(problem, Eigen::Vector2d(0, 7));
+  EXPECT_NEAR(found[0], 3, 1e-6);
+  EXPECT_EQ(found[1], 7);
+}
+
+TEST(RobustResiduals, AreSquaresWhereSmallAndSizesWhereLarge) {
+  for (const double sign : {-1.0, 1.0}) {
+    const auto half_square = [](double x) { return x * x / 2; };
+    EXPECT_NEAR(soft_l1(sign * 1e-3), sign * 1e-3, 1e-9);
+    EXPECT_NEAR(half_square(soft_l1(sign * 1e3)), std::sqrt(1 + 1e6) - 1, 1e-9);
+    EXPECT_EQ(huber(sign * 0.5), sign * 0.5);
+    EXPECT_NEAR(half_square(huber(sign * 4)), 3.5, 1e-12);
+    EXPECT_EQ(std::signbit(huber(sign * 4)), sign < 0);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,51 @@
+#include "stepwright/fit/operators/tree_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+std::vector<TreeRow> rows() {
+  std::vector<TreeRow> out;
+  for (int i = 0; i < 600; ++i) {
+    TreeRow row;
+    const double x = i % 25, y = (i * 7) % 31;
+    row.inputs.add(x);
+    row.inputs.add(std::log2(1 + y));
+    row.target = static_cast<float>(0.3 * std::sin(x) + 0.05 * y + (x > 12 ? 0.4 : 0) - 3);
+    out.push_back(row);
+  }
+  return out;
+}
+
+TEST(TreeFit, OurEvaluationIsXgboosts) {
+  const std::vector<TreeRow> all = rows();
+  const BoostedTrees trees = fit_trees(all);
+  const std::vector<float> theirs = xgboost_predictions(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_NEAR(trees.evaluate(all[i].inputs.all()), theirs[i], 1e-6);
+  }
+}
+
+TEST(TreeFit, LearnsWhatItSaw) {
+  const std::vector<TreeRow> all = rows();
+  const BoostedTrees trees = fit_trees(all);
+  double error = 0;
+  for (const TreeRow& row : all) {
+    error += std::abs(trees.evaluate(row.inputs.all()) - row.target) / 600;
+  }
+  EXPECT_LT(error, 0.02);
+}
+
+TEST(TreeFit, EqualRowsGiveEqualTreesAlsoWhenReadBack) {
+  const std::vector<TreeRow> all = rows();
+  const BoostedTrees trees = fit_trees(all);
+  EXPECT_EQ(trees.texts(), fit_trees(all).texts());
+  const BoostedTrees again(trees.base(), trees.texts(), 2, "again");
+  EXPECT_EQ(trees.evaluate(all[7].inputs.all()), again.evaluate(all[7].inputs.all()));
+}
+
+}  // namespace
+}  // namespace stepwright

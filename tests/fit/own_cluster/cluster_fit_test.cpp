@@ -1,0 +1,164 @@
+#include "stepwright/fit/own_cluster/cluster_fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/fit/own_cluster/computation_law_fit.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr SocketLaw kTruth{.start_s = 3e-4,
+                           .hop_s = 1e-4,
+                           .network_hop_s = 2e-4,
+                           .inside_s_per_byte = 2e-8,
+                           .network_s_per_byte = 8e-8};
+
+/// Groups of a lab of 4 x 4, 4 KB to 4 MB, with some noise and one row that is wrong.
+OwnSamples lab_samples(double noise) {
+  OwnSamples samples;
+  for (const auto& [nodes, members] :
+       {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
+    for (int doublings = 12; doublings <= 22; doublings += 2) {
+      const double bytes = std::ldexp(1.0, doublings);
+      MessageSample sample{.operation = Collective::kAllReduce,
+                           .group = {nodes, members, 4 / members},
+                           .payload_bytes = bytes};
+      const double off = noise * std::sin(static_cast<double>(samples.messages.size()) * 12.9898);
+      sample.seconds =
+          kTruth.time(socket_loads(sample.operation, bytes, sample.group)).seconds * (1 + off);
+      samples.messages.push_back(sample);
+    }
+  }
+  return samples;
+}
+
+TEST(ClusterFits, FindTheLawBehindMessages) {
+  OwnSamples samples = lab_samples(0.02);
+  samples.messages[7].seconds *= 3;
+  const ClusterFit fit = fit_cluster(samples);
+  ASSERT_TRUE(fit.messages.contains(Collective::kAllReduce));
+  const auto& found = fit.messages.at(Collective::kAllReduce);
+  EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
+  EXPECT_NEAR(found.law.law.inside_s_per_byte / kTruth.inside_s_per_byte, 1, 0.03);
+  EXPECT_NEAR(found.law.law.network_hop_s / kTruth.network_hop_s, 1, 0.1);
+  EXPECT_LT(found.held_out_error, 0.03);
+  EXPECT_EQ(found.rows, samples.messages.size());
+}
+
+TEST(ClusterFits, FindTheLawBehindSchedules) {
+  const ScheduleLaw truth{.start_s = 2e-3,
+                          .message_s = 2e-4,
+                          .network_hop_s = 1e-3,
+                          .inside_s_per_byte = 1e-8,
+                          .network_s_per_byte = 8e-8,
+                          .chunk_bytes = 65536};
+  OwnSamples samples;
+  for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
+    for (int doublings = 12; doublings <= 26; doublings += 2) {
+      MessageSample sample{.method = Algorithm::kHoRing,
+                           .chunk_bytes = truth.chunk_bytes,
+                           .operation = Collective::kAllGather,
+                           .group = {nodes, members, 4 / members},
+                           .payload_bytes = std::ldexp(1.0, doublings)};
+      sample.seconds =
+          truth.time(Algorithm::kHoRing, sample.operation, sample.payload_bytes, sample.group)
+              .seconds;
+      samples.messages.push_back(sample);
+    }
+  }
+  samples.messages[20].seconds *= 1.2;
+  const ClusterFit fit = fit_cluster(samples);
+  const auto& found = fit.schedules.at({Algorithm::kHoRing, Collective::kAllGather});
+  EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
+  EXPECT_LT(found.held_out_error, 0.05);
+  EXPECT_NEAR(
+      factor_of(found.law.curves, samples.messages[20].group, samples.messages[20].payload_bytes),
+      1.2, 0.05);
+
+  samples.messages[3].chunk_bytes = 1024;
+  EXPECT_THROW(static_cast<void>(fit_cluster(samples)), Error);
+}
+
+TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
+  OwnSamples samples;
+  for (int step = 0; step < 9; ++step) {
+    const double flops = 1e6 * std::pow(3, step);
+    for (const Phase phase : {Phase::kForward, Phase::kDataGradient}) {
+      const double rate = phase == Phase::kForward ? 4e10 : 2e10;
+      samples.computations.push_back({.kind = OperatorKind::kLinear,
+                                      .phase = phase,
+                                      .dtype = DType::kFp32,
+                                      .flops = flops,
+                                      .bytes = std::sqrt(flops),
+                                      .seconds = 5e-6 + flops / rate});
+    }
+  }
+  const ClusterFit fit = fit_cluster(samples);
+  ASSERT_EQ(fit.computations.size(), 2U);
+  EXPECT_NEAR(fit.computations[0].law.s_per_flop, 1 / 4e10, 1e-13);
+  EXPECT_NEAR(fit.computations[1].law.s_per_flop, 1 / 2e10, 1e-13);
+  EXPECT_NEAR(fit.computations[0].law.start_s, 5e-6, 1e-7);
+}
+
+/// Each of 1 MFLOP more than the one before, with so many bytes.
+std::vector<ComputationSample> computations(std::initializer_list<double> seconds, double bytes) {
+  std::vector<ComputationSample> samples;
+  for (const double each : seconds) {
+    samples.push_back({.kind = OperatorKind::kLinear,
+                       .phase = Phase::kForward,
+                       .dtype = DType::kFp32,
+                       .flops = 1e6 * static_cast<double>(samples.size() + 1),
+                       .bytes = bytes,
+                       .seconds = each});
+  }
+  return samples;
+}
+
+TEST(ComputationLawFit, LeavesOutWhatWouldBeNegative) {
+  const ComputationLaw law = fit_computation_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
+  EXPECT_EQ(law.s_per_flop, 0);
+  EXPECT_NEAR(law.start_s, 0.97, 0.01);
+}
+
+TEST(ComputationLawFit, WhatNoSampleHasCostsNothing) {
+  const ComputationLaw law = fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
+  EXPECT_EQ(law.s_per_byte, 0);
+  EXPECT_NEAR(law.start_s, 1e-3, 1e-9);
+  EXPECT_NEAR(law.s_per_flop, 1e-9, 1e-15);
+}
+
+TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
+  const ComputationLaw law =
+      fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 21e-3, 8e-3, 9e-3}, 0));
+  EXPECT_NEAR(law.s_per_flop, 1e-9, 0.03e-9);
+}
+
+TEST(OwnSample, SayWhereTheyAreBad) {
+  const std::string header(kMessageSampleHeader);
+  const auto refusal = [&](const std::string& row) -> std::string {
+    OwnSamples samples;
+    try {
+      read_own_samples(parse_csv(header + "\n" + row + "\n", "s.csv"), samples);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(refusal("gloo,all_gather,1,4,1,4096,0,0.001"), "nothing");
+  EXPECT_THAT(refusal("gloo,all_gathers,1,4,1,4096,0,0.001"), HasSubstr("s.csv:2: operation"));
+  EXPECT_THAT(refusal("gloo,all_gather,1.5,4,1,4096,0,0.001"), HasSubstr("nodes: '1.5'"));
+  EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0,0"), HasSubstr("seconds: '0'"));
+  EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
+  EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
+  EXPECT_FALSE(holds_own_samples(parse_csv("op,nodes\n", "s.csv")));
+}
+
+}  // namespace
+}  // namespace stepwright

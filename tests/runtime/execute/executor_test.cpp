@@ -1,0 +1,130 @@
+// The walk of a schedule: what templates hand to later ones, and how long it lives.
+#include "stepwright/runtime/execute/executor.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/step/template_builder.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A block whose backward stands in two slots: the data gradient restores what the forward saved,
+/// and saves it again, with the gradient, for the weight gradient.
+StepProgram split_block(const std::vector<Slot>& schedule) {
+  const Operator op{.kind = OperatorKind::kLinear};
+  const auto of_phase = [&](Phase phase) {
+    Operator one = op;
+    one.phase = phase;
+    return one;
+  };
+  TemplateBuilder forward("forward", {});
+  const TensorId x = forward.tensor({.name = "x"});
+  forward.add(op, {}, {x});
+  Kept kept;
+  kept.set(Keep::kMlpInput, x);
+  forward.save(kept);
+
+  TemplateBuilder data("data_gradient", {});
+  Kept restored = data.restore(forward, kept);
+  const TensorId dy = data.tensor({.name = "dy"});
+  data.add(of_phase(Phase::kDataGradient), {restored.get(Keep::kMlpInput)}, {dy});
+  restored.set(Keep::kFc1Out, dy);
+  data.save(restored);
+
+  TemplateBuilder weight("weight_gradient", {});
+  const Kept both = weight.restore(data, restored);
+  weight.add(of_phase(Phase::kWeightGradient), {both.get(Keep::kMlpInput), both.get(Keep::kFc1Out)},
+             {});
+
+  StepProgram program;
+  program.templates = {forward.piece(), data.piece(), weight.piece()};
+  Stage stage;
+  for (TemplateId which = 0; which < 3; ++which) {
+    stage.sequences.push_back({.items = {{.which = which, .units = {0}}}});
+  }
+  stage.schedule = schedule;
+  program.stages = {stage};
+  return program;
+}
+
+/// Writes numbers that tell step and micro-batch, and notes what weight gradients read.
+class Noting : public Performer {
+ public:
+  void begin_step() override { ++step_; }
+  void end_step() override {}
+  Work issue(PlacedOperator placed) override {
+    return [this, placed = std::move(placed)](Moment /*ready*/) { run(placed); };
+  }
+
+  struct Seen {
+    double x, dy;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  std::vector<std::weak_ptr<Cell>> read;  ///< What weight gradients have read.
+
+ private:
+  void run(const PlacedOperator& placed) {
+    const double number = 10 * step_ + placed.micro_batch;
+    if (placed.op.phase == Phase::kForward) {
+      placed.writes[0]->value = at::scalar_tensor(number, at::kDouble);
+    } else if (placed.op.phase == Phase::kDataGradient) {
+      placed.writes[0]->value = placed.reads[0]->value + 0.5;
+    } else {
+      for (const auto& cell : read) EXPECT_TRUE(cell.expired());
+      seen.push_back(
+          {placed.reads[0]->value.item<double>(), placed.reads[1]->value.item<double>()});
+      read.insert(read.end(), placed.reads.begin(), placed.reads.end());
+    }
+  }
+  int step_ = 0;
+};
+
+constexpr std::int32_t kForward = 0;
+constexpr std::int32_t kData = 1;
+constexpr std::int32_t kWeight = 2;
+
+TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
+  const StepProgram program = split_block({{kForward, 0},
+                                           {kForward, 1},
+                                           {kData, 0},
+                                           {kForward, 2},
+                                           {kData, 1},
+                                           {kWeight, 0},
+                                           {kData, 2},
+                                           {kWeight, 2},
+                                           {kWeight, 1}});
+  const std::unique_ptr<RankDevice> device = cpu_device();
+  Noting noting;
+  Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
+  executor.run_step();
+  executor.run_step();
+  EXPECT_THAT(noting.seen,
+              ElementsAre(Noting::Seen{10, 10.5}, Noting::Seen{12, 12.5}, Noting::Seen{11, 11.5},
+                          Noting::Seen{20, 20.5}, Noting::Seen{22, 22.5}, Noting::Seen{21, 21.5}));
+}
+
+TEST(Executor, RefusesToRestoreWhatNobodySaved) {
+  const StepProgram program = split_block({{kForward, 0}, {kData, 0}, {kWeight, 1}});
+  const std::unique_ptr<RankDevice> device = cpu_device();
+  Noting noting;
+  Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
+  try {
+    executor.run_step();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
+    EXPECT_THAT(error.what(), HasSubstr("weight_gradient of block 0, micro-batch 1: restores 2 "
+                                        "tensors, 0 are saved"));
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

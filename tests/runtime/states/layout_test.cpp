@@ -1,0 +1,104 @@
+// Shards, owners and gathers; slices of parameters; initial values.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "stepwright/runtime/states/initial_values.h"
+#include "stepwright/runtime/states/state_layout.h"
+
+namespace stepwright {
+namespace {
+
+/// Blocks that the ranks of a data group hold of a state, each as often as there are holders.
+std::multiset<std::int64_t> held_blocks(const Sharding& sharding, std::int64_t inner,
+                                        std::int64_t world, Spread spread, bool first_only) {
+  std::multiset<std::int64_t> blocks;
+  for (std::int64_t rank = 0; rank < world; ++rank) {
+    const StateLayout layout = state_layout(sharding, inner, world, rank);
+    if (first_only && !layout.first_holder(spread)) continue;
+    const BlockRun run = layout.held(spread);
+    for (std::int64_t i = 0; i < run.count; ++i) blocks.insert(run.first + i);
+  }
+  return blocks;
+}
+
+void expect_held(const Sharding& sharding, std::int64_t inner, std::int64_t world) {
+  const std::int64_t blocks = state_layout(sharding, inner, world, 0).blocks();
+  for (const Spread spread : {sharding.parameters, sharding.gradients, sharding.optimizer}) {
+    const std::int64_t times = spread == Spread::kNone    ? world
+                               : spread == Spread::kInner ? world / inner
+                                                          : 1;
+    const auto all = held_blocks(sharding, inner, world, spread, false);
+    const auto first = held_blocks(sharding, inner, world, spread, true);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      EXPECT_EQ(static_cast<std::int64_t>(all.count(block)), times);
+      EXPECT_EQ(first.count(block), 1U);
+    }
+  }
+}
+
+TEST(StateLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
+  for (const Sharding& sharding : paro_strategies()) {
+    for (const std::int64_t world : {1, 2, 4, 6, 8, 12}) {
+      for (std::int64_t inner = 1; inner <= world; ++inner) {
+        if (world % inner == 0) expect_held(sharding, inner, world);
+      }
+    }
+  }
+}
+
+TEST(StateLayout, FinerShardsLieInCoarserOnes) {
+  for (const Sharding& sharding : paro_strategies()) {
+    for (std::int64_t rank = 0; rank < 12; ++rank) {
+      const StateLayout layout = state_layout(sharding, 3, 12, rank);
+      const BlockRun fine = layout.held(sharding.optimizer);
+      for (const Spread spread : {sharding.parameters, sharding.gradients}) {
+        const BlockRun coarse = layout.held(spread);
+        EXPECT_GE(fine.first, coarse.first);
+        EXPECT_LE(fine.first + fine.count, coarse.first + coarse.count);
+      }
+    }
+  }
+}
+
+TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
+  const Sharding sharding{Spread::kInner, Spread::kGlobal, Spread::kGlobal, 2, 1};
+  const auto held = [&](std::int64_t rank, Spread spread) {
+    return state_layout(sharding, 2, 4, rank).held(spread).first;
+  };
+  for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, Spread::kInner), 0);
+  for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, Spread::kInner), 2);
+  EXPECT_EQ(held(0, Spread::kGlobal), 0);
+  EXPECT_EQ(held(1, Spread::kGlobal), 2);
+  EXPECT_EQ(held(2, Spread::kGlobal), 1);
+  EXPECT_EQ(held(3, Spread::kGlobal), 3);
+}
+
+TEST(InitialValues, DependOnSeedNameAndIndexAlone) {
+  const InitialValues a(1, "layers.0.mlp.fc1", 4);
+  const InitialValues again(1, "layers.0.mlp.fc1", 4);
+  const InitialValues other(1, "layers.1.mlp.fc1", 4);
+  const InitialValues seeded(2, "layers.0.mlp.fc1", 4);
+  EXPECT_EQ(a.at(17), again.at(17));
+  EXPECT_NE(a.at(17), other.at(17));
+  EXPECT_NE(a.at(17), seeded.at(17));
+  EXPECT_EQ(a.at(-1), 0);
+  EXPECT_EQ(InitialValues(1, "norm.final", 4).at(3), 1);
+  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", 4).at(3), 0);
+}
+
+TEST(InitialValues, AreNormal) {
+  const InitialValues values(5, "embedding.word", 4);
+  double sum = 0;
+  double squares = 0;
+  constexpr int kCount = 100'000;
+  for (int i = 0; i < kCount; ++i) {
+    sum += values.at(i);
+    squares += values.at(i) * values.at(i);
+  }
+  EXPECT_NEAR(sum / kCount, 0, 3e-4);
+  EXPECT_NEAR(squares / kCount, 4e-4, 1e-5);
+}
+
+}  // namespace
+}  // namespace stepwright

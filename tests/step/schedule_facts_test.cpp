@@ -1,0 +1,105 @@
+#include "stepwright/step/schedule_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace stepwright {
+namespace {
+
+constexpr Schedule kSchedules[] = {{ScheduleKind::kGpipe, 1},
+                                   {ScheduleKind::kOneForwardOneBackward, 1},
+                                   {ScheduleKind::kInterleaved, 2},
+                                   {ScheduleKind::kInterleaved, 3},
+                                   {ScheduleKind::kZeroBubbleH1, 1}};
+
+TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
+  for (const Schedule& schedule : kSchedules) {
+    for (std::int64_t position = 0; position < 4; ++position) {
+      std::set<Part> done;
+      for (const Part& part : parts_of(pipeline_schedule(schedule, 4, position, 8))) {
+        EXPECT_TRUE(done.insert(part).second);
+        Part before = part;
+        before.direction = part.direction == Direction::kWeightGradient ? Direction::kDataGradient
+                                                                        : Direction::kForward;
+        EXPECT_TRUE(part.direction == Direction::kForward || done.contains(before));
+      }
+      const std::int64_t directions = splits_backward(schedule) ? 3 : 2;
+      EXPECT_EQ(std::ssize(done), 8 * schedule.chunks * directions);
+    }
+  }
+}
+
+TEST(ScheduleFacts, OnlyZeroBubbleSplitsBackwards) {
+  for (const Schedule& schedule : kSchedules) {
+    EXPECT_EQ(splits_backward(schedule), schedule.kind == ScheduleKind::kZeroBubbleH1);
+  }
+}
+
+TEST(ScheduleFacts, EndsOfAChunkAreItsFirstForwardAndLastGradients) {
+  const auto parts = parts_of(pipeline_schedule({ScheduleKind::kInterleaved, 2}, 2, 1, 2));
+  // F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1
+  const ChunkEnds second = chunk_ends(parts, 1);
+  EXPECT_EQ(second.first_forward, 2);
+  EXPECT_EQ(second.last_backward, 5);
+  EXPECT_EQ(second.last_weight, -1);
+  const auto cut = parts_of(pipeline_schedule({ScheduleKind::kZeroBubbleH1, 1}, 3, 1, 4));
+  const ChunkEnds ends = chunk_ends(cut, 0);  // F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3
+  EXPECT_EQ(ends.last_backward, 9);
+  EXPECT_EQ(ends.last_weight, 11);
+}
+
+TEST(ScheduleFacts, OfTwoThatRunTogetherTheBackwardFreesFirst) {
+  const Part forward{Direction::kForward, 0, 3};
+  const Part backward{Direction::kBackward, 1, 1};
+  for (const Turn& turn : {Turn{forward, backward}, Turn{backward, forward}}) {
+    EXPECT_EQ(parts_of(std::vector<Turn>{turn}), (std::vector<Part>{backward, forward}));
+  }
+}
+
+TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
+  for (std::int32_t r = 0; r < 4; ++r) {
+    const auto parts = parts_of(pipeline_schedule({ScheduleKind::kZeroBubbleH1, 1}, 4, r, 16));
+    std::int32_t backward = 0;
+    std::int32_t weight = 0;
+    for (const Moment& moment : fullest_moments(parts, 1)) {
+      backward = std::max(backward, moment.backward[0]);
+      // A data gradient that has just run waits until its turn's weight gradient has.
+      if (moment.part.direction != Direction::kWeightGradient) {
+        weight = std::max(weight, moment.weight[0]);
+      }
+    }
+    EXPECT_EQ(backward, 4 - r);
+    EXPECT_EQ(weight, r);
+    EXPECT_EQ(weights_at_end(parts), r + 1);
+  }
+}
+
+TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
+  for (const Schedule& schedule : kSchedules) {
+    const auto parts = parts_of(pipeline_schedule(schedule, 4, 1, 8));
+    const auto chunks = static_cast<std::size_t>(schedule.chunks);
+    const std::vector<Moment> fullest = fullest_moments(parts, schedule.chunks);
+    std::vector<std::int32_t> backward(chunks, 0);
+    std::vector<std::int32_t> weight(chunks, 0);
+    for (const Part& part : parts) {
+      const auto covers = [&](const Moment& m) {
+        bool all = m.part.direction == part.direction && m.part.chunk == part.chunk;
+        for (std::size_t i = 0; i < chunks; ++i) {
+          all = all && m.backward[i] >= backward[i] && m.weight[i] >= weight[i];
+        }
+        return all;
+      };
+      EXPECT_TRUE(std::ranges::any_of(fullest, covers));
+      const auto chunk = static_cast<std::size_t>(part.chunk);
+      if (part.direction == Direction::kForward) ++backward[chunk];
+      if (part.direction == Direction::kBackward) --backward[chunk];
+      if (part.direction == Direction::kDataGradient) --backward[chunk], ++weight[chunk];
+      if (part.direction == Direction::kWeightGradient) --weight[chunk];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,63 @@
+#include "stepwright/validate/rows/metric.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/validate/rows/row_plan.h"
+#include "tests/validate/rows/table_rows.h"
+
+namespace stepwright {
+namespace {
+
+Job job_of(const RunRow& row) { return std::get<RowPlan>(row_plan(row)).planned.job; }
+
+double seconds(const RunRow& row) { return std::get<double>(measured_step_s(row, job_of(row))); }
+
+TEST(Metric, SecondsAreTaken) { EXPECT_DOUBLE_EQ(seconds(small_row()), 0.5); }
+
+TEST(Metric, TokensPerSecondAndGpuByHand) {
+  RunRow row = small_row();
+  row.metric = "tokens_per_s_per_gpu";
+  row.measured = 4096;
+  // 16 sequences of 1,024 tokens on 8 GPUs: 2,048 tokens each.
+  EXPECT_DOUBLE_EQ(seconds(row), 0.5);
+}
+
+TEST(Metric, HardwareFlopsByHand) {
+  RunRow row = small_row();
+  row.convention = "hardware FLOPs incl. recompute: F=96*B*s*l*h^2*(1+s/6h+V/16lh)";
+  // 96 * 16,384 tokens * 4 * 1,024^2 * (1 + 1/6 + 51,200 / 65,536)
+  const double by_hand = 96.0 * 16384 * 4 * 1048576 * (1 + 1.0 / 6 + 0.78125);
+  EXPECT_DOUBLE_EQ(counted_flops(row, job_of(row)), by_hand);
+  row.metric = "tflops_per_gpu";
+  row.measured = 100;
+  EXPECT_DOUBLE_EQ(seconds(row), by_hand / 100e12 / 8);
+}
+
+TEST(Metric, AHalvedMaskLeavesOutHalfTheAttention) {
+  RunRow row = small_row();
+  const double full = counted_flops(row, job_of(row));
+  row.convention = "model FLOPs, causal-halved attention";
+  // 4 layers of 6 * s * h per token and layer, of 12 in all.
+  EXPECT_DOUBLE_EQ(full - counted_flops(row, job_of(row)), 16384.0 * 4 * 6 * 1024 * 1024);
+}
+
+TEST(Metric, UtilisationMayBeAPercentage) {
+  RunRow row = small_row();
+  row.metric = "mfu";
+  row.measured = 0.4;
+  const double share = seconds(row);
+  row.measured = 40;
+  EXPECT_DOUBLE_EQ(seconds(row), share);
+}
+
+TEST(Metric, SkipsWhatItDoesNotKnow) {
+  RunRow row = small_row();
+  const Job job = job_of(row);
+  row.metric = "loss";
+  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "metric: loss");
+  row.measured.reset();
+  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "nothing measured");
+}
+
+}  // namespace
+}  // namespace stepwright

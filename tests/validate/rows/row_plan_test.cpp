@@ -1,0 +1,139 @@
+#include "stepwright/validate/rows/row_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/validate/rows/row_layers.h"
+#include "tests/validate/rows/table_rows.h"
+
+namespace stepwright {
+namespace {
+
+PlannedJob planned(const RunRow& row) {
+  auto made = row_plan(row);
+  if (const auto* skipped = std::get_if<Skipped>(&made)) {
+    ADD_FAILURE() << skipped->reason;
+    return {};
+  }
+  return std::get<RowPlan>(made).planned;
+}
+
+std::string reason(const RunRow& row) {
+  auto made = row_plan(row);
+  const auto* skipped = std::get_if<Skipped>(&made);
+  return skipped != nullptr ? skipped->reason : "used";
+}
+
+TEST(RowPlan, OfAMegatronRow) {
+  const PlannedJob made = planned(small_row());
+  EXPECT_EQ(made.plan.parallel.data, 2);
+  EXPECT_EQ(made.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(sharding_word(made.plan.sharding), "NNN");
+  EXPECT_EQ(made.job.kernels.attention, AttentionKernel::kUnfused);
+  EXPECT_TRUE(made.job.kernels.scattered_pipeline);
+  EXPECT_FALSE(made.plan.overlap.gradients);
+  EXPECT_EQ(made.job.framework.name, "megatron-lm");
+  EXPECT_FALSE(made.job.model.gated);
+  EXPECT_TRUE(made.job.model.tied);
+}
+
+TEST(RowPlan, ReadsShardingGroups) {
+  RunRow row = small_row();
+  row.tensor = row.pipeline = 1;
+  row.global_batch = 64;
+  row.sharding = "ZeRO-1 over 4 ranks (Hybrid ZeRO)";
+  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNI");
+  EXPECT_EQ(planned(row).plan.sharding.group, 4);
+  row.sharding = "FSDP FULL_SHARD mixed_precision=PURE";
+  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "GGG");
+  EXPECT_EQ(planned(row).plan.accumulate, DType::kFp16);
+  row.sharding = "FSDP2 over 8";
+  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "GGG");
+}
+
+TEST(RowPlan, ReadsExperts) {
+  RunRow row = small_row();
+  row.model = "DeepSeekV3";
+  row.framework = "Megatron-Bridge/Megatron-Core";
+  row.moe = "256 routed experts, top-8, 1 shared, moe_ffn 512, first 2 layers dense, MLA";
+  row.tensor = 1;
+  row.expert = 4;
+  const Architecture model = planned(row).job.model;
+  ASSERT_TRUE(model.experts && model.latent);
+  EXPECT_EQ(model.experts->count, 256);
+  EXPECT_EQ(model.experts->top_k, 8);
+  EXPECT_EQ(model.experts->ffn, 512);
+  EXPECT_EQ(model.experts->shared_ffn, 512);
+  EXPECT_EQ(model.experts->is_dense, (std::vector<std::uint8_t>{1, 1, 0, 0}));
+  row.expert.reset();
+  EXPECT_EQ(reason(row), "ep not stated");
+}
+
+TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
+  RunRow row = small_row();
+  row.framework = "Megatron-Bridge/Megatron-Core";
+  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdam);
+  row.model = "DeepSeekV3";
+  row.moe = "256 routed experts, top-8, 1 shared, moe_ffn 512, first 2 layers dense, MLA";
+  row.tensor = 1;
+  row.expert = 4;
+  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdamNarrow);
+}
+
+// 40 layers, an embedding, a norm and a head on four stages: 11, 11, 11 and 10 modules.
+TEST(RowPlan, SomeStacksDealOutModules) {
+  EXPECT_EQ(layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
+  EXPECT_EQ(layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
+  EXPECT_TRUE(layers_by_modules(4, 4).empty());
+  RunRow row = small_row();
+  row.layers = 40;
+  EXPECT_TRUE(planned(row).plan.layers.empty());
+  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
+  EXPECT_EQ(planned(row).plan.layers, (std::vector<std::int64_t>{21, 19}));
+  row.pipeline = 1;
+  EXPECT_TRUE(planned(row).plan.layers.empty());
+}
+
+TEST(RowPlan, ReadsKernels) {
+  RunRow row = small_row();
+  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
+  row.notes = "attention/norm kernel=flash_attention2";
+  EXPECT_EQ(planned(row).job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_FALSE(planned(row).job.kernels.fused_norm);
+  EXPECT_TRUE(planned(row).job.kernels.gathered_logits);
+  row.notes += " + RMS kernel";
+  EXPECT_TRUE(planned(row).job.kernels.fused_norm);
+  row.notes = "attention/norm kernel=torch";
+  EXPECT_FALSE(planned(row).job.kernels.fused_softmax);
+}
+
+struct Change {
+  const char* what;
+  void (*change)(RunRow& row);
+  const char* reason;
+};
+
+class RowPlanSkips : public ::testing::TestWithParam<Change> {};
+
+TEST_P(RowPlanSkips, WithAReason) {
+  RunRow row = small_row();
+  GetParam().change(row);
+  EXPECT_EQ(reason(row), GetParam().reason) << GetParam().what;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, RowPlanSkips,
+    ::testing::Values(
+        Change{"adapter", [](RunRow& r) { r.model = "Llama2-70B [LoRA]"; }, "LoRA: frozen weights"},
+        Change{"hybrid", [](RunRow& r) { r.moe = "hybrid Mamba2/attention"; },
+               "hybrid of other layers than attention and MLP"},
+        Change{"no layers", [](RunRow& r) { r.layers.reset(); }, "layers not stated"},
+        Change{"no vpp", [](RunRow& r) { r.chunks.reset(); }, "vpp not stated"},
+        Change{"no batch", [](RunRow& r) { r.micro_batch.reset(); }, "micro_batch not stated"},
+        Change{"degrees", [](RunRow& r) { r.tensor = 3; }, "degrees do not divide the GPUs"},
+        Change{"illegal", [](RunRow& r) { r.global_batch = 15; }, "no legal plan: batch-per-data"},
+        Change{"DualPipe", [](RunRow& r) { r.notes = "DualPipe"; }, "DualPipe: no such schedule"},
+        Change{"offload", [](RunRow& r) { r.notes = "cpu_offloading_num_layers=4"; },
+               "activations or states off the GPU"}));
+
+}  // namespace
+}  // namespace stepwright
