@@ -1,36 +1,33 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long cuda-objects bench check format fuzz profiles accuracy search emulation collectives \
-	scaling
+.PHONY: plan test test-long cuda-objects bench check check-all format fuzz profiles accuracy search emulation \
+	collectives scaling
 
 plan:
 	tools/setup.sh plan
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset release --target stepwright
 	build/release/stepwright tune examples/llama-3-70b.yaml
 
 test:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset release
-	cmake --preset dev
-	cmake --build --preset dev
-	tools/fuzz.sh 3 -seed=1
-	ctest --preset dev -j "$$(nproc)"
+	ctest --preset release -j "$$(nproc)"
 
 # Ranks on 160 random plans, and 100 kills; the suite itself takes a sample of them.
 test-long: test
-	STEPWRIGHT_RANDOM_PLANS=160 STEPWRIGHT_COMMAND=build/dev/stepwright \
-		build/dev/tests/runtime/runtime_random_test
-	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/dev/stepwright \
-		build/dev/tests/runtime/runtime_faults_test --gtest_filter=*Killed*
+	STEPWRIGHT_RANDOM_PLANS=160 STEPWRIGHT_COMMAND=build/release/stepwright \
+		build/release/tests/runtime/runtime_test --gtest_filter=RandomPlans.*
+	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/release/stepwright \
+		build/release/tests/runtime/runtime_test --gtest_filter=Faults.*Killed*
 
 # Compiles the CUDA sources where PyTorch has no CUDA; needs the toolkit's headers.
 cuda-objects:
 	tools/setup.sh test
 	tools/setup.sh cuda
-	cmake --preset dev -D STEPWRIGHT_CUDA_OBJECTS=ON
-	cmake --build --preset dev --target stepwright_cuda_objects
-	cmake --preset dev -D STEPWRIGHT_CUDA_OBJECTS=OFF
+	cmake --preset release -D STEPWRIGHT_CUDA_OBJECTS=ON
+	cmake --build --preset release --target stepwright_cuda_objects
+	cmake --preset release -D STEPWRIGHT_CUDA_OBJECTS=OFF
 
 bench:
 	tools/setup.sh bench
@@ -38,9 +35,18 @@ bench:
 	cmake --build --preset bench
 	set -e; for bench in build/release/bench/*_bench; do "$$bench"; done
 
+# Format, include arrows, Python: seconds. What takes longer is `make check-all`.
 check:
 	tools/setup.sh check
 	tools/check.sh
+
+# Before a large change is called done: usual mistakes, each file by itself, the planner under the
+# sanitizers, the readers against noise. Hours.
+check-all: check
+	tools/setup.sh test
+	tools/setup.sh bench
+	tools/setup.sh fuzz
+	tools/check_all.sh
 
 format:
 	tools/setup.sh check
@@ -54,21 +60,21 @@ fuzz:
 profiles:
 	tools/setup.sh plan
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset commands
 	tools/profiles.sh build/release/stepwright
 
 # Writes docs/search.md anew: what other ways to choose a plan choose.
 search:
 	tools/setup.sh search
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset commands
 	python3 tools/search_comparison.py > docs/search.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.
 accuracy:
 	tools/setup.sh accuracy
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset commands
 	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md data/training_runs.csv
 	python3 -B tools/accuracy.py
 
@@ -77,7 +83,7 @@ accuracy:
 emulation:
 	tools/setup.sh test
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset commands
 	python3 -B tools/emulation.py build/release/stepwright -o docs/emulation/plans.md
 	python3 -B tools/emulation.py build/release/stepwright --real -o docs/emulation/real.md
 
@@ -85,7 +91,7 @@ emulation:
 collectives:
 	tools/setup.sh test
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset commands
 	python3 -B tools/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
 
 # docs/collectives/scaling.md: how collectives scale to 16,384 GPUs, simulated. Some minutes.

@@ -1,36 +1,84 @@
 option(STEPWRIGHT_FUZZ "Build the libFuzzer targets (clang only) instead of the tests" OFF)
 
+# Settings of sources that only test: optimised fully they take twice as long to compile.
+function(stepwright_test_settings target)
+  stepwright_settings(${target})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # stepwright_test(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...]
-#                 [LABELS <label>...] [SERIAL])
-# One GoogleTest binary and one ctest entry, run from the repository root with the path of the
-# command in STEPWRIGHT_COMMAND. SERIAL: nothing else runs beside it.
+#                 [COMMANDS <command>...] [LABELS <label>...] [COST <seconds>])
+# One GoogleTest binary and one ctest entry of all its cases but those of its parts (below), run
+# from the repository root with the path of the command in STEPWRIGHT_COMMAND. COMMANDS are built
+# before it; entries of a higher COST start earlier.
 function(stepwright_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL" "" "SOURCES;ROOMS;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "COST" "SOURCES;ROOMS;LIBRARIES;COMMANDS;LABELS")
   stepwright_no_rest("${name}" "${test_UNPARSED_ARGUMENTS}")
   if(STEPWRIGHT_FUZZ)
     return()
   endif()
   add_executable(${name} ${test_SOURCES})
-  stepwright_settings(${name})
   stepwright_link(${name} "${test_ROOMS}" "${test_LIBRARIES};GTest::gmock;GTest::gtest_main")
-  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT 600
-    RUN_SERIAL "${test_SERIAL}" ENVIRONMENT "STEPWRIGHT_COMMAND=${PROJECT_BINARY_DIR}/stepwright")
+  if("executor" IN_LIST test_ROOMS)
+    stepwright_settings(${name})
+    stepwright_torch_headers(${name})
+  else()
+    stepwright_test_settings(${name})
+    target_precompile_headers(${name} REUSE_FROM stepwright_test_headers)
+  endif()
+  if(test_COMMANDS)
+    add_dependencies(${name} ${test_COMMANDS})
+  endif()
+  stepwright_test_entry(${name} ${name} "-$<JOIN:$<TARGET_PROPERTY:${name},STEPWRIGHT_PARTS>,:>"
+    LABELS ${test_LABELS} COST ${test_COST})
+endfunction()
+
+# stepwright_test_part(<entry> OF <name> CASES <pattern>... [LABELS <label>...] [COST <seconds>]
+#                      [SERIAL])
+# A ctest entry of its own for the cases of a binary that GoogleTest's patterns select. SERIAL:
+# nothing else runs beside it.
+function(stepwright_test_part entry)
+  cmake_parse_arguments(PARSE_ARGV 1 part "SERIAL" "OF;COST" "CASES;LABELS")
+  stepwright_no_rest("${entry}" "${part_UNPARSED_ARGUMENTS}")
+  if(STEPWRIGHT_FUZZ)
+    return()
+  endif()
+  set_property(TARGET ${part_OF} APPEND PROPERTY STEPWRIGHT_PARTS ${part_CASES})
+  list(JOIN part_CASES ":" cases)
+  stepwright_test_entry(${entry} ${part_OF} "${cases}" LABELS ${part_LABELS} COST ${part_COST})
+  set_tests_properties(${entry} PROPERTIES RUN_SERIAL "${part_SERIAL}")
+endfunction()
+
+# The ctest entry of one filter of a binary.
+function(stepwright_test_entry entry binary filter)
+  cmake_parse_arguments(PARSE_ARGV 3 entry "" "COST" "LABELS")
+  add_test(NAME ${entry} COMMAND ${binary} "--gtest_filter=${filter}"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  # A pattern that no case has any more is a mistake.
+  set_tests_properties(${entry} PROPERTIES LABELS "${entry_LABELS}" TIMEOUT 1800
+    FAIL_REGULAR_EXPRESSION "Running 0 tests"
+    ENVIRONMENT "STEPWRIGHT_COMMAND=${PROJECT_BINARY_DIR}/stepwright")
+  if(entry_COST)
+    set_tests_properties(${entry} PROPERTIES COST ${entry_COST})
+  endif()
 endfunction()
 
 # stepwright_fuzz(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...])
-# One libFuzzer binary in <build>/fuzz/, the name ends in _fuzz; nothing unless STEPWRIGHT_FUZZ is on
-# and the compiler is clang. Seeds, if any, are the files of tests/<room>/corpus/<name>/.
+# The name ends in _fuzz. With STEPWRIGHT_FUZZ one libFuzzer binary in <build>/fuzz/; else a test
+# that gives its entry point each file of tests/<room>/corpus/<name>/, the seeds of the former.
 function(stepwright_fuzz name)
   cmake_parse_arguments(PARSE_ARGV 1 fuzz "" "" "SOURCES;ROOMS;LIBRARIES")
   stepwright_no_rest("${name}" "${fuzz_UNPARSED_ARGUMENTS}")
-  if(NOT STEPWRIGHT_FUZZ OR NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_executable(${name} ${fuzz_SOURCES})
+  stepwright_test_settings(${name})
+  stepwright_link(${name} "${fuzz_ROOMS}" "${fuzz_LIBRARIES}")
+  if(STEPWRIGHT_FUZZ)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${name})
     return()
   endif()
-  add_executable(${name} ${fuzz_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
-  stepwright_settings(${name})
-  stepwright_link(${name} "${fuzz_ROOMS}" "${fuzz_LIBRARIES}")
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  add_dependencies(fuzzers ${name})
+  target_link_libraries(${name} PRIVATE stepwright_replay)
+  add_test(NAME ${name} COMMAND ${name} "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 60)
 endfunction()

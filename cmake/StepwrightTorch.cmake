@@ -41,6 +41,20 @@ if(NOT STEPWRIGHT_RUNTIME STREQUAL OFF)
   stepwright_find_torch()
 endif()
 
+# Gives a target the headers of PyTorch precompiled: the first makes them, the others use its. They
+# agree in position independence, which a Python module asks for.
+function(stepwright_torch_headers target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  get_property(first GLOBAL PROPERTY STEPWRIGHT_TORCH_HEADERS)
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY STEPWRIGHT_TORCH_HEADERS ${target})
+    target_precompile_headers(${target} PRIVATE
+      <ATen/ATen.h> <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>)
+  endif()
+endfunction()
+
 # Headers of the CUDA toolkit, and of NVIDIA's libraries as PyPI has them.
 if(STEPWRIGHT_TORCH AND STEPWRIGHT_CUDA_OBJECTS)
   find_path(STEPWRIGHT_CUDA_RUNTIME cuda_runtime_api.h

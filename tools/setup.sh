@@ -8,11 +8,11 @@ packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev l
   libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libxgboost-dev libxxhash-dev)
 case $goal in
   plan) ;;
-  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv clang libclang-rt-dev
-    libgloo-dev python3-dev iproute2) ;;
+  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv libgloo-dev python3-dev
+    iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
-  check) packages+=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv) ;;
+  check) packages+=(python3 python3-venv) ;;
   search|scaling) packages+=(python3) ;;
   cuda) ;;
   accuracy) packages+=(python3 python3-numpy) ;;

@@ -7,11 +7,9 @@
 namespace stepwright {
 namespace {
 
-constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
-
 TEST(Answers, OfPredictAreThese) {
   const Workplace place;
-  const std::string plan = std::string("predict ") + kPlan;
+  const std::string plan = std::string("predict ") + kExamplePlan;
   expect_golden("predict.txt",
                 transcript(place, plan) +
                     transcript(place, plan + " --set cluster.nic=2x --set micro_batch=2"));
@@ -19,14 +17,14 @@ TEST(Answers, OfPredictAreThese) {
 
 TEST(Answers, OfTrafficAreThese) {
   const Workplace place;
-  const std::string plan = std::string("traffic ") + kPlan;
+  const std::string plan = std::string("traffic ") + kExamplePlan;
   expect_golden("traffic.txt",
                 transcript(place, plan + " --links") + transcript(place, plan + " --rank 0"));
 }
 
 TEST(Answers, OfMemoryAreThese) {
   const Workplace place;
-  expect_golden("memory.txt", transcript(place, std::string("memory ") + kPlan));
+  expect_golden("memory.txt", transcript(place, std::string("memory ") + kExamplePlan));
 }
 
 TEST(Answers, OfTuneAreThese) {
@@ -45,7 +43,7 @@ TEST(Answers, OfExportAreThese) {
   text += transcript(place, "export --to nccl-tuner --cluster aws-p5-h100 --nodes 3");
   text += transcript(place, std::string("export --to nccl-tuner --channels 16 -o tuner.conf "
                                         "--plan ") +
-                                kPlan);
+                                kExamplePlan);
   expect_golden("export.txt", text + place.read("tuner.conf"));
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kErr = ".err";
 
 std::string command_path() {
   const char* path = std::getenv("STEPWRIGHT_COMMAND");
-  return path == nullptr ? "build/dev/stepwright" : path;
+  return path == nullptr ? "build/release/stepwright" : path;
 }
 
 }  // namespace

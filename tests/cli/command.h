@@ -5,6 +5,10 @@
 
 namespace stepwright {
 
+/// A plan of the repository, and an option that makes its step short.
+inline constexpr const char* kExamplePlan = "examples/llama-3-70b.plan.yaml";
+inline constexpr const char* kSmallBatch = " --set batch.sequences=16";
+
 /// How a command ended and what it said.
 struct Outcome {
   int code = -1;  ///< Exit code; -1 when it was ended by a signal.

@@ -9,8 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
-
 /// The one document that a command prints.
 Json answer_of(const std::string& arguments) {
   const Workplace place;
@@ -43,7 +41,7 @@ void expect_prediction(const Json& answer) {
 }
 
 TEST(Contract, PredictSumsToTheStepTime) {
-  const Json answer = answer_of(std::string("predict ") + kPlan);
+  const Json answer = answer_of(std::string("predict ") + kExamplePlan);
   expect_prediction(answer);
   EXPECT_EQ(answer.at("model").at("parameters"), 70'553'706'496);
   EXPECT_EQ(answer.at("stages").size(), 4);
@@ -53,7 +51,7 @@ TEST(Contract, PredictSumsToTheStepTime) {
 
 TEST(Contract, StudiesHavePanelsOfCurves) {
   for (const char* what : {"utilization ", "bandwidth "}) {
-    const Json answer = answer_of(std::string("study ") + what + kPlan);
+    const Json answer = answer_of(std::string("study ") + what + kExamplePlan);
     expect_keys(answer, {"variable", "panels", "plan"});
     for (const Json& panel : answer.at("panels")) {
       expect_keys(panel, {"key", "title", "x", "y", "curves"});
@@ -91,7 +89,7 @@ TEST(Contract, CollectivesAreStudiedPointByPoint) {
 }
 
 TEST(Contract, SetGivesBothAndTheDifference) {
-  const Json answer = answer_of(std::string("predict ") + kPlan + " --set cluster.nic=0.5x");
+  const Json answer = answer_of(std::string("predict ") + kExamplePlan + " --set cluster.nic=0.5x");
   expect_prediction(answer);
   for (const char* key : {"baseline", "changed"}) expect_prediction(answer.at(key));
   const double before = answer.at("baseline").at("step_time_s").get<double>();
@@ -103,7 +101,7 @@ TEST(Contract, SetGivesBothAndTheDifference) {
 }
 
 TEST(Contract, TrafficTotalsSumItsMessages) {
-  const Json answer = answer_of(std::string("traffic ") + kPlan + " --links");
+  const Json answer = answer_of(std::string("traffic ") + kExamplePlan + " --links");
   expect_keys(answer, {"ranks", "messages", "totals", "histogram", "links"});
   EXPECT_EQ(answer.at("ranks"), 64);
   double sent = 0;
@@ -127,10 +125,11 @@ TEST(Contract, TrafficTotalsSumItsMessages) {
 }
 
 TEST(Contract, TrafficOfAllRanksSumsThatOfEach) {
-  const Json all = answer_of(std::string("traffic ") + kPlan);
+  const Json all = answer_of(std::string("traffic ") + kExamplePlan);
   std::int64_t count = 0;
   for (int rank = 0; rank < 64; rank += 1) {
-    const Json one = answer_of(std::string("traffic ") + kPlan + " --rank " + std::to_string(rank));
+    const Json one =
+        answer_of(std::string("traffic ") + kExamplePlan + " --rank " + std::to_string(rank));
     EXPECT_EQ(one.at("rank"), rank);
     for (const Json& message : one.at("messages")) count += message.at("count").get<std::int64_t>();
   }
@@ -139,7 +138,7 @@ TEST(Contract, TrafficOfAllRanksSumsThatOfEach) {
 }
 
 TEST(Contract, MemoryKindsSumToThePeak) {
-  const Json answer = answer_of(std::string("memory ") + kPlan);
+  const Json answer = answer_of(std::string("memory ") + kExamplePlan);
   expect_keys(answer, {"peak_bytes", "stages", "fits", "capacity_bytes"});
   std::int64_t largest = 0;
   for (const Json& stage : answer.at("stages")) {

@@ -7,9 +7,6 @@
 namespace stepwright {
 namespace {
 
-/// A smaller batch, for a short timeline.
-constexpr const char* kShort = " --set batch.sequences=16";
-
 /// The bytes of a tuned answer without its wall clock.
 std::string tuned(const Workplace& place, const std::string& job, const std::string& options) {
   const Outcome outcome = place.run("tune " + job + " --json " + options);
@@ -32,7 +29,7 @@ TEST(Determinism, EqualInputsGiveEqualBytes) {
   const Workplace place;
   const std::string plan = "examples/llama-3-70b.plan.yaml";
   for (const std::string& arguments :
-       {"predict " + plan + kShort + " --json --trace trace.json --program program.json",
+       {"predict " + plan + kSmallBatch + " --json --trace trace.json --program program.json",
         "traffic " + plan + " --json --matrix matrix.csv --links", "memory " + plan + " --json"}) {
     const std::string first = place.run(arguments).out;
     const std::string trace = place.read("trace.json");

@@ -39,7 +39,7 @@ std::string runs(const Workplace& place, const std::vector<double>& factors) {
   return table(seconds);
 }
 
-constexpr const char* kJob = R"(stepwright: job/1
+constexpr const char* kRunsJob = R"(stepwright: job/1
 model: llama-2-7b
 cluster: {profile: dgx-a100-80g, nodes: 1}
 batch: {sequences: 64, length: 2048}
@@ -59,8 +59,8 @@ TEST(FitRuns, WritesConditionsThatAJobCanName) {
   EXPECT_THAT(outcome.out, HasSubstr("Conditions of a100-sxm-80g under megatron-lm"));
   EXPECT_THAT(outcome.out, HasSubstr("left out"));
   std::filesystem::create_directory(place.path() / "jobs");
-  place.write("jobs/job.yaml", std::string(kJob) + "conditions: ../mine.yaml\n");
-  place.write("job.yaml", kJob);
+  place.write("jobs/job.yaml", std::string(kRunsJob) + "conditions: ../mine.yaml\n");
+  place.write("job.yaml", kRunsJob);
   const Outcome tuned = place.run("tune jobs/job.yaml -o plan.yaml");
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("conditions of "));
@@ -103,8 +103,8 @@ TEST(FitRuns, WritesNothingWhenItWouldBeWorse) {
 TEST(FitRuns, RefusesBadInput) {
   const Workplace place;
   place.write("few.csv", table({1, -1}));
-  place.write("job.yaml", std::string(kJob) + "conditions: nowhere.yaml\n");
-  place.write("other.yaml", std::string(kJob) + "conditions: job.yaml\n");
+  place.write("job.yaml", std::string(kRunsJob) + "conditions: nowhere.yaml\n");
+  place.write("other.yaml", std::string(kRunsJob) + "conditions: job.yaml\n");
   const auto refusal = [&](const std::string& arguments) {
     const Outcome outcome = place.run(arguments);
     EXPECT_EQ(outcome.code, 2) << arguments;

@@ -13,10 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kPlan = "examples/llama-3-70b.plan.yaml";
-/// A smaller batch, for a short timeline.
-constexpr const char* kShort = " --set batch.sequences=16";
-
 /// Names of what lies in the workplace after a run.
 std::set<std::string> files(const Workplace& place) {
   std::set<std::string> names;
@@ -37,7 +33,7 @@ void expect_refused(const std::string& arguments, int code, const std::string& m
 }
 
 TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
-  const std::string plan(kPlan);
+  const std::string plan(kExamplePlan);
   expect_refused("predict " + plan + " --trace nowhere/t.json", 1,
                  "nowhere/t.json: cannot be written");
   expect_refused("predict " + plan + " --program examples", 1,
@@ -46,7 +42,7 @@ TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
                  "cannot be written: No such file");
   expect_refused("tune job.yaml --top 1 -o nowhere/plan.yaml", 1, "cannot be written");
   expect_refused("traffic " + plan + " --matrix /dev/full", 1, "/dev/full: cannot be written");
-  expect_refused("predict " + plan + kShort + " --trace /dev/full", 1,
+  expect_refused("predict " + plan + kSmallBatch + " --trace /dev/full", 1,
                  "/dev/full: cannot be written");
 }
 
@@ -62,9 +58,9 @@ TEST(Output, OfAnswersThatCannotBeWrittenIsAFailure) {
 
 TEST(Output, FilesAreWhatTheySay) {
   const Workplace place;
-  const std::string plan(kPlan);
+  const std::string plan(kExamplePlan);
   const Outcome predicted =
-      place.run("predict " + plan + kShort + " --trace t.json --program p.json");
+      place.run("predict " + plan + kSmallBatch + " --trace t.json --program p.json");
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_THAT(predicted.err, HasSubstr("wrote the timeline to t.json"));
   EXPECT_FALSE(nlohmann::json::parse(place.read("t.json")).at("traceEvents").empty());
@@ -76,7 +72,8 @@ TEST(Output, FilesAreWhatTheySay) {
 
 TEST(Output, MessagesStayOutOfTheDocument) {
   const Workplace place;
-  const Outcome outcome = place.run(std::string("predict --json --trace t.json ") + kPlan + kShort);
+  const Outcome outcome =
+      place.run(std::string("predict --json --trace t.json ") + kExamplePlan + kSmallBatch);
   EXPECT_TRUE(nlohmann::json::accept(outcome.out));
 }
 

@@ -7,16 +7,16 @@
 namespace stepwright {
 namespace {
 
-constexpr double kPayload = 4e6;
+constexpr double kBuffer = 4e6;
 
 /// Two nodes of two: 40 us for half of the buffer inside, 80 us on a NIC; a start of 1 ms allows
 /// one chunk only. Latencies: 2, 6 and 2 us.
 TEST(InNetwork, IsWhatAHandCounts) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 1e-3;
-  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kPayload),
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kBuffer),
               3e-3 + 40e-6 + 80e-6 + 40e-6 + 10e-6, 1e-12);
-  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kPayload),
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kBuffer),
               3e-3 + 80e-6 + 80e-6 + 80e-6 + 10e-6, 1e-12);
 }
 
@@ -25,8 +25,8 @@ TEST(InNetwork, IsWhatAHandCounts) {
 TEST(InNetwork, ApproachesTheSlowerLevel) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 0;
-  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kPayload), 90e-6, 1e-6);
-  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kPayload), 130e-6, 1e-6);
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kBetweenNodes, links, kBuffer), 90e-6, 1e-6);
+  EXPECT_NEAR(in_network_seconds(AddingSwitches::kEverywhere, links, kBuffer), 130e-6, 1e-6);
 }
 
 TEST(InNetwork, DoesNotGrowWithTheNodes) {

@@ -10,7 +10,7 @@
 namespace stepwright {
 namespace {
 
-constexpr double kPayload = 5040.0 * 64;
+constexpr double kDivisible = 5040.0 * 64;
 
 /// `nodes` nodes of `members` devices behind a switch, NICs shared by equal blocks of devices.
 Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t nics) {
@@ -39,7 +39,7 @@ Cluster four_levels() {
 }
 
 ScheduleBytes bytes_of(const ScheduleSpec& spec, const Cluster& cluster) {
-  return schedule_bytes(generate(spec), cluster, kPayload);
+  return schedule_bytes(generate(spec), cluster, kDivisible);
 }
 
 /// Nodes n, m ranks each, full buffer V: nobody can do with less than (n-1)/n V per node and
@@ -50,10 +50,10 @@ void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
     const double passes = collective == Collective::kAllReduce ? 2 : 1;
     const ScheduleBytes bytes = bytes_of({method, collective, {m, n}, 3}, cluster);
-    EXPECT_NEAR(bytes.links.nics.busiest_bytes, passes * (n - 1) * kPayload / (n * nics), 1e-6);
+    EXPECT_NEAR(bytes.links.nics.busiest_bytes, passes * (n - 1) * kDivisible / (n * nics), 1e-6);
     EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
-    EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, passes * (m - 1) * kPayload / m, 1e-6);
-    const double sent = passes * (n * m - 1) * kPayload / (n * m);
+    EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, passes * (m - 1) * kDivisible / m, 1e-6);
+    const double sent = passes * (n * m - 1) * kDivisible / (n * m);
     EXPECT_NEAR(*std::max_element(bytes.sent.begin(), bytes.sent.end()), sent, 1e-6);
   }
 }
@@ -76,7 +76,7 @@ TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const GroupLayout layout = strided_layout(cluster, 32, 1);
   const auto compare = [&](Algorithm algorithm, Collective collective) {
     const ScheduleBytes bytes = bytes_of({algorithm, collective, {8, 4}, 2, Inner::kRing}, cluster);
-    const LevelLoads loads = level_loads(collective, algorithm, kPayload, layout, 2);
+    const LevelLoads loads = level_loads(collective, algorithm, kDivisible, layout, 2);
     for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
       EXPECT_NEAR(bytes.links.levels[i].busiest_bytes, loads[i].bytes, 1e-6)
           << name_of(kAlgorithmNames, algorithm) << " level " << cluster.levels[i].name;
@@ -92,22 +92,22 @@ TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
 
 TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
   const Cluster cluster = nodes_of_devices(8, 4, 8);
-  const LevelLoads loads = level_loads(Collective::kAllToAll, Algorithm::kRing, kPayload,
+  const LevelLoads loads = level_loads(Collective::kAllToAll, Algorithm::kRing, kDivisible,
                                        strided_layout(cluster, 32, 1), 1);
   const ScheduleBytes direct =
       bytes_of({Algorithm::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
-  EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kPayload / 32, 1e-6);
+  EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kDivisible / 32, 1e-6);
   EXPECT_NEAR(direct.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
   const ScheduleBytes relay = bytes_of({Algorithm::kRelay, Collective::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(relay.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
-  EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kPayload, 1e-6);
+  EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kDivisible, 1e-6);
 }
 
 /// Outside, a flat ring and the others send more; trees are entered once per node.
 TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
   const Cluster cluster = nodes_of_devices(4, 4, 1);
   const auto nic = [&](Algorithm method, Collective collective) {
-    return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kPayload;
+    return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kDivisible;
   };
   EXPECT_NEAR(nic(Algorithm::kRing, Collective::kAllGather), 15.0 / 16, 1e-12);
   EXPECT_NEAR(nic(Algorithm::kDirect, Collective::kAllGather), 4 * 12.0 / 16, 1e-12);
@@ -122,9 +122,9 @@ TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
   const Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
       bytes_of({Algorithm::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
-  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kPayload, 1e-6);
+  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kDivisible, 1e-6);
   EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
-  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kPayload, 1e-6);
+  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kDivisible, 1e-6);
 }
 
 /// {2, 4, 3}: (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
@@ -136,14 +136,14 @@ TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
                     {.name = "network", .size = 24, .network = true}};
   const ScheduleBytes bytes =
       bytes_of({Algorithm::kHoRing, Collective::kAllGather, {2, 4, 3}}, cluster);
-  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * kPayload / 24, 1e-6);
-  EXPECT_NEAR(bytes.links.levels[1].busiest_bytes, 2 * 9 * kPayload / 24, 1e-6);  // Of a pair.
-  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kPayload / 24, 1e-6);
+  EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * kDivisible / 24, 1e-6);
+  EXPECT_NEAR(bytes.links.levels[1].busiest_bytes, 2 * 9 * kDivisible / 24, 1e-6);  // Of a pair.
+  EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kDivisible / 24, 1e-6);
 }
 
 TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
   const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllGather, {9}});
-  EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kPayload), Error);
+  EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kDivisible), Error);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace stepwright {
 namespace {
 
-constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduceScatter,
-                                      Collective::kAllReduce, Collective::kAllToAll};
+constexpr Collective kPlayed[] = {Collective::kAllGather, Collective::kReduceScatter,
+                                  Collective::kAllReduce, Collective::kAllToAll};
 
 TEST(Play, SharesALinkThatIsNotDuplex) {
   const Cluster cluster = switched(2, 1, 1, 1);
@@ -42,7 +42,7 @@ void expect_stands_for_all(const ScheduleSpec& spec, const Cluster& cluster) {
 /// Schedules of one algorithm for {members, nodes}.
 std::vector<ScheduleSpec> specs_of(Algorithm method, const std::array<std::int32_t, 2>& shape) {
   std::vector<ScheduleSpec> specs;
-  for (const Collective collective : kOperations) {
+  for (const Collective collective : kPlayed) {
     for (const std::int32_t chunks : {1, 3}) {
       specs.push_back({method, collective, {shape[0], shape[1]}, chunks});
     }

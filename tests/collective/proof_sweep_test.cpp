@@ -8,9 +8,9 @@
 namespace stepwright {
 namespace {
 
-constexpr Collective kOperations[] = {Collective::kAllReduce,     Collective::kAllGather,
-                                      Collective::kReduceScatter, Collective::kAllToAll,
-                                      Collective::kBroadcast,     Collective::kReduce};
+constexpr Collective kProved[] = {Collective::kAllReduce,     Collective::kAllGather,
+                                  Collective::kReduceScatter, Collective::kAllToAll,
+                                  Collective::kBroadcast,     Collective::kReduce};
 
 std::string text_of(const ScheduleSpec& spec) {
   std::string text(name_of(kAlgorithmNames, spec.method));
@@ -23,7 +23,7 @@ std::string text_of(const ScheduleSpec& spec) {
 /// Proves every operation that the spec's method covers.
 int prove_all(ScheduleSpec spec) {
   int proven = 0;
-  for (const Collective collective : kOperations) {
+  for (const Collective collective : kProved) {
     spec.collective = collective;
     if (why_not(spec)) continue;
     const auto defect = defect_of(generate(spec));
@@ -131,7 +131,7 @@ TEST(Proof, HoldsRankByRankAt4096) {
   for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kTwoLevel, Algorithm::kRing,
                                  Algorithm::kDirect, Algorithm::kRelay, Algorithm::kHalvingDoubling,
                                  Algorithm::kRings, Algorithm::kRailHalving}) {
-    for (const Collective collective : kOperations) {
+    for (const Collective collective : kProved) {
       const ScheduleSpec spec{method, collective, {8, 512}};
       if (why_not(spec)) continue;
       const CollectiveSchedule frame = schedule_frame(spec);

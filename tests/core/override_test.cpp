@@ -23,7 +23,7 @@ std::string with(const std::string& path, const std::string& value) {
   return Document::parse(kJob, "job.yaml").with(path, value).to_yaml();
 }
 
-std::string refused(const std::string& path, const std::string& value) {
+std::string refused_change(const std::string& path, const std::string& value) {
   return refusal([&] { (void)with(path, value); });
 }
 
@@ -69,40 +69,42 @@ TEST(Override, CreatesMissingKeys) {
 }
 
 TEST(Override, RejectsPathsThatLeadNowhere) {
-  EXPECT_EQ(refused("rate.x", "1"),
+  EXPECT_EQ(refused_change("rate.x", "1"),
             "job.yaml: cannot set rate.x to '1': what should hold 'x' is 0.3, not a mapping");
-  EXPECT_THAT(refused("layers.2", "1"), HasSubstr("the list has 2 elements"));
-  EXPECT_THAT(refused("layers.first", "1"), HasSubstr("'first' should be the number"));
-  EXPECT_THAT(refused("layers.-1", "1"), HasSubstr("'-1' should be the number"));
-  EXPECT_THAT(refused("batch", "1"), HasSubstr("it is a mapping; only a scalar can be replaced"));
-  EXPECT_THAT(refused("layers", "1"), HasSubstr("it is a list; only a scalar can be replaced"));
+  EXPECT_THAT(refused_change("layers.2", "1"), HasSubstr("the list has 2 elements"));
+  EXPECT_THAT(refused_change("layers.first", "1"), HasSubstr("'first' should be the number"));
+  EXPECT_THAT(refused_change("layers.-1", "1"), HasSubstr("'-1' should be the number"));
+  EXPECT_THAT(refused_change("batch", "1"),
+              HasSubstr("it is a mapping; only a scalar can be replaced"));
+  EXPECT_THAT(refused_change("layers", "1"),
+              HasSubstr("it is a list; only a scalar can be replaced"));
   for (const std::string path : {"", ".", "batch.", ".batch", "a..b"}) {
-    EXPECT_THAT(refused(path, "1"), HasSubstr("the path has an empty part"));
+    EXPECT_THAT(refused_change(path, "1"), HasSubstr("the path has an empty part"));
   }
 }
 
 TEST(Override, RejectsPathsThatNoFileCouldHold) {
   std::string deep = "a";
   for (int i = 0; i < 100; ++i) deep += ".a";
-  EXPECT_THAT(refused(deep, "1"), HasSubstr("nested deeper than 100 levels"));
-  EXPECT_THAT(refused(std::string(241, 'k'), "1"), HasSubstr("a key may have 240 bytes"));
-  EXPECT_THAT(refused("\xFF", "1"), HasSubstr("the path is not UTF-8"));
+  EXPECT_THAT(refused_change(deep, "1"), HasSubstr("nested deeper than 100 levels"));
+  EXPECT_THAT(refused_change(std::string(241, 'k'), "1"), HasSubstr("a key may have 240 bytes"));
+  EXPECT_THAT(refused_change("\xFF", "1"), HasSubstr("the path is not UTF-8"));
 }
 
 TEST(Override, RejectsFactorsOfWhatIsNoNumber) {
-  EXPECT_THAT(refused("name", "2x"), HasSubstr("the present value is 'ring'"));
-  EXPECT_THAT(refused("version", "2x"), HasSubstr("the present value is \"5\""));
-  EXPECT_THAT(refused("missing", "2x"), HasSubstr("the present value is empty"));
-  EXPECT_THAT(refused("batch.length", "1e308x"), HasSubstr("the product is too large"));
+  EXPECT_THAT(refused_change("name", "2x"), HasSubstr("the present value is 'ring'"));
+  EXPECT_THAT(refused_change("version", "2x"), HasSubstr("the present value is \"5\""));
+  EXPECT_THAT(refused_change("missing", "2x"), HasSubstr("the present value is empty"));
+  EXPECT_THAT(refused_change("batch.length", "1e308x"), HasSubstr("the product is too large"));
 }
 
 TEST(Override, RejectsValuesThatAreNoScalar) {
-  EXPECT_THAT(refused("name", "[1, 2]"), HasSubstr("it is not a scalar"));
-  EXPECT_THAT(refused("name", "{a: 1}"), HasSubstr("it is not a scalar"));
-  EXPECT_THAT(refused("name", ""), HasSubstr("the value is empty"));
-  EXPECT_THAT(refused("name", "\xFF"), HasSubstr("the value is not UTF-8"));
-  EXPECT_THAT(refused("name", "\"open"), HasSubstr("the value of name:"));
-  EXPECT_THAT(refused("name", "'a': 1"), HasSubstr("it is not a scalar"));
+  EXPECT_THAT(refused_change("name", "[1, 2]"), HasSubstr("it is not a scalar"));
+  EXPECT_THAT(refused_change("name", "{a: 1}"), HasSubstr("it is not a scalar"));
+  EXPECT_THAT(refused_change("name", ""), HasSubstr("the value is empty"));
+  EXPECT_THAT(refused_change("name", "\xFF"), HasSubstr("the value is not UTF-8"));
+  EXPECT_THAT(refused_change("name", "\"open"), HasSubstr("the value of name:"));
+  EXPECT_THAT(refused_change("name", "'a': 1"), HasSubstr("it is not a scalar"));
 }
 
 }  // namespace

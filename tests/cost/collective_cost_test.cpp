@@ -15,7 +15,6 @@ namespace stepwright {
 namespace {
 
 constexpr double kGibi = 1073741824;
-constexpr double kMicro = 1e-6;
 
 /// Groups of `size` ranks at `stride`.
 struct Place {

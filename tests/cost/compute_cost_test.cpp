@@ -8,7 +8,6 @@
 namespace stepwright {
 namespace {
 
-constexpr double kMicro = 1e-6;
 constexpr double kClose = 0.01 * kMicro;
 
 Operator linear(std::int64_t rows, std::int64_t inner, std::int64_t columns,

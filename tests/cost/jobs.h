@@ -4,6 +4,8 @@
 
 namespace stepwright {
 
+inline constexpr double kMicro = 1e-6;
+
 /// Nodes of eight devices on NVLink, a NIC for each device, one network.
 inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
   Job job;

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-MeasuredProfile read(const std::string& text) {
+MeasuredProfile read_measured(const std::string& text) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("stepwright-measured-" + std::to_string(::getpid()) + ".json");
   std::ofstream(path) << text;
@@ -26,9 +26,9 @@ MeasuredProfile read(const std::string& text) {
   return load_measured(path);
 }
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_measured(const std::string& text) {
   try {
-    static_cast<void>(read(text));
+    static_cast<void>(read_measured(text));
   } catch (const Error& error) {
     return error.what();
   }
@@ -54,7 +54,7 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
        {message_law_json(Collective::kAllGather, {law, {}}),
         message_law_json(Algorithm::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
       {"computations", {computation_law_json(product)}}};
-  const MeasuredProfile profile = read(file.dump());
+  const MeasuredProfile profile = read_measured(file.dump());
   const auto& gathered = profile.messages.gloo[static_cast<std::size_t>(Collective::kAllGather)];
   ASSERT_TRUE(gathered.has_value());
   EXPECT_DOUBLE_EQ(gathered->law.start_s, 1e-3);
@@ -90,16 +90,17 @@ TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {
 }
 
 TEST(MeasuredProfiles, ThatAreNoneAreRefused) {
-  EXPECT_THAT(refusal(R"({"stepwright": "profile/1"})"), HasSubstr("must be measured/1"));
-  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "message": {}})"),
+  EXPECT_THAT(refusal_of_measured(R"({"stepwright": "profile/1"})"),
+              HasSubstr("must be measured/1"));
+  EXPECT_THAT(refusal_of_measured(R"({"stepwright": "measured/1", "name": "n", "message": {}})"),
               HasSubstr("message"));
-  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n",
+  EXPECT_THAT(refusal_of_measured(R"({"stepwright": "measured/1", "name": "n",
                          "messages": [{"library": "nccl", "operation": "all_gather"}]})"),
               HasSubstr("only messages of gloo"));
-  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "messages": [
+  EXPECT_THAT(refusal_of_measured(R"({"stepwright": "measured/1", "name": "n", "messages": [
                          {"library": "gloo", "operation": "all_gather", "start_us": -1}]})"),
               HasSubstr("start_us"));
-  EXPECT_THAT(refusal(R"({"stepwright": "measured/1", "name": "n", "messages": [
+  EXPECT_THAT(refusal_of_measured(R"({"stepwright": "measured/1", "name": "n", "messages": [
                          {"library": "gloo", "operation": "all_gather", "shapes": [{"nodes": 1,
                           "ranks_of_node": 4, "groups_of_node": 1, "factors": [[9, 1], [8, 1]]}]}]})"),
               HasSubstr("bytes must ascend"));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr DevicePeaks kPeaks{312e12, 2e12};
 
-Operator product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+Operator half_product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
   return {.kind = OperatorKind::kLinear,
           .dtype = DType::kFp16,
           .shape = {.rows = rows, .columns = columns, .inner = inner}};
@@ -19,7 +19,7 @@ TEST(OperatorLaw, AProductPaysTilesWavesDepthAndStart) {
   // 4096 x 4096 in tiles of 128 x 256: 512 tiles, 5 waves of 108: 540 / 512 = 1.0546875; 1,024
   // tiles of 128 x 128: 10 waves, 1080 / 1024, the same.
   const PassWork work =
-      pass_work(OperatorClass::kProduct, Pass::kForward, product(4096, 4096, 4096), 108);
+      pass_work(OperatorClass::kProduct, Pass::kForward, half_product(4096, 4096, 4096), 108);
   ASSERT_EQ(work.count, 1);
   EXPECT_EQ(work.kernels[0].waves, 1.0546875);
   EXPECT_EQ(work.kernels[0].depth, 4096);
@@ -35,7 +35,7 @@ TEST(OperatorLaw, AProductPaysTilesWavesDepthAndStart) {
 
 TEST(OperatorLaw, TheBackwardOfAProductIsItsTwoGradients) {
   const PassWork work =
-      pass_work(OperatorClass::kProduct, Pass::kBackward, product(8192, 1024, 4096), 108);
+      pass_work(OperatorClass::kProduct, Pass::kBackward, half_product(8192, 1024, 4096), 108);
   ASSERT_EQ(work.count, 2);
   EXPECT_EQ(work.kernels[0].depth, 4096);  // rows x inner over columns
   EXPECT_EQ(work.kernels[1].depth, 8192);  // inner x columns over rows
@@ -82,7 +82,7 @@ TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
 }
 
 TEST(OperatorLaw, EveryClassHasAsManyFeaturesAsNames) {
-  const Operator op = product(4096, 4096, 4096);
+  const Operator op = half_product(4096, 4096, 4096);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
       EXPECT_EQ(features(what.value, pass.value, op, 108).count,

@@ -26,7 +26,7 @@ constexpr uid_t kNobody = 65534;
 
 std::string command_path() {
   const char* path = std::getenv("STEPWRIGHT_COMMAND");
-  return std::filesystem::absolute(path == nullptr ? "build/dev/stepwright" : path).string();
+  return std::filesystem::absolute(path == nullptr ? "build/release/stepwright" : path).string();
 }
 
 /// `stepwright lab ...`, started.

@@ -16,19 +16,21 @@ cluster: {profile: dgx-h100, nodes: 2}
 )";
 constexpr std::string_view kBatch = "batch: {sequences: 512, length: 8192}\n";
 
-Job read(const std::string& text) { return read_job(Document::parse(text, "job.yaml"), {}); }
-
-/// A job with more lines.
-Job read_with(const std::string& lines) {
-  return read(std::string(kStart) + std::string(kBatch) + lines);
+Job read_job_text(const std::string& text) {
+  return read_job(Document::parse(text, "job.yaml"), {});
 }
 
-std::string refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
-  return refusal_of(kind, [&] { read_with(lines); });
+/// A job with more lines.
+Job job_with(const std::string& lines) {
+  return read_job_text(std::string(kStart) + std::string(kBatch) + lines);
+}
+
+std::string job_refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
+  return refusal_of(kind, [&] { job_with(lines); });
 }
 
 TEST(JobFile, ReadsTheLeastThereCanBe) {
-  const Job job = read_with("");
+  const Job job = job_with("");
   EXPECT_EQ(job.model_name, "llama-3-8b");
   EXPECT_EQ(job.model.layers, 32);
   EXPECT_EQ(job.cluster.devices(), 16);
@@ -42,7 +44,7 @@ TEST(JobFile, ReadsTheLeastThereCanBe) {
 }
 
 TEST(JobFile, ReadsEveryKey) {
-  const Job job = read_with(R"(
+  const Job job = job_with(R"(
 precision: fp16
 optimizer: adamw
 framework: {name: megatron-core, version: 0.10}
@@ -99,7 +101,7 @@ search:
 )";
 
 TEST(JobFile, ReadsTheSearch) {
-  const Job job = read_with(std::string(kSearch));
+  const Job job = job_with(std::string(kSearch));
   const Space& space = job.space;
   EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
   EXPECT_THAT(space.pipeline, ElementsAre(2));
@@ -127,7 +129,7 @@ TEST(JobFile, ReadsTheSearch) {
 CollectiveLists algorithms_of(const std::string& line) {
   std::string text = std::string(kStart) + std::string(kBatch) + line + "\n";
   text.replace(text.find("job/1"), 5, "job/2");
-  return read(text).space.collectives;
+  return read_job_text(text).space.collectives;
 }
 
 TEST(JobFile, ListsAlgorithmsByScheme) {
@@ -144,20 +146,21 @@ TEST(JobFile, ListsAlgorithmsByScheme) {
 }
 
 TEST(JobFile, RefusesAlgorithmsThatItCannotList) {
-  EXPECT_THAT(refused("search: {collectives: {data: [tree, tree]}}\n"),
+  EXPECT_THAT(job_refused("search: {collectives: {data: [tree, tree]}}\n"),
               HasSubstr("is listed twice"));
-  EXPECT_THAT(refused("search: {collectives: {data: [tre]}}\n"), HasSubstr("did you mean 'tree'?"));
-  EXPECT_THAT(refused("search: {collectives: {tensors: ring}}\n"),
+  EXPECT_THAT(job_refused("search: {collectives: {data: [tre]}}\n"),
+              HasSubstr("did you mean 'tree'?"));
+  EXPECT_THAT(job_refused("search: {collectives: {tensors: ring}}\n"),
               HasSubstr("did you mean 'tensor'?"));
-  EXPECT_THAT(refused("search: {collectives: {pipeline: tree}}\n"),
+  EXPECT_THAT(job_refused("search: {collectives: {pipeline: tree}}\n"),
               HasSubstr("collectives.pipeline: must be library"));
-  EXPECT_THAT(refused("search: {collectives: {data: tree}}\ncollectives: {data: tree}\n"),
+  EXPECT_THAT(job_refused("search: {collectives: {data: tree}}\ncollectives: {data: tree}\n"),
               HasSubstr("given elsewhere too"));
-  EXPECT_THAT(refused("collectives: [{tensor: tree}]\n"), HasSubstr("tensor"));
+  EXPECT_THAT(job_refused("collectives: [{tensor: tree}]\n"), HasSubstr("tensor"));
 }
 
 TEST(JobFile, KeysOfAPlanFixDimensions) {
-  const Job job = read_with(R"(
+  const Job job = job_with(R"(
 parallel: {tensor: 4, data: [2, 4]}
 schedule: {kind: [1f1b, interleaved], chunks: 2, strands: 1}
 sharding: {states: [IIG, GGG], group: node}
@@ -178,36 +181,36 @@ layers: [10, 22]
   EXPECT_THAT(space.micro_batch, ElementsAre(2));
   EXPECT_THAT(space.recompute, ElementsAre(Recompute{.kind = RecomputeKind::kEvery, .every = 4}));
   EXPECT_THAT(space.layers, ElementsAre(ElementsAre(10, 22)));
-  EXPECT_THAT(read_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
+  EXPECT_THAT(job_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
 }
 
 TEST(JobFile, RefusesADimensionGivenTwice) {
-  EXPECT_THAT(refused("parallel: {tensor: 4}\nsearch: {tensor: [1, 2]}\n"),
+  EXPECT_THAT(job_refused("parallel: {tensor: 4}\nsearch: {tensor: [1, 2]}\n"),
               HasSubstr("parallel.tensor: fixes or lists a dimension that is given elsewhere too"));
-  EXPECT_THAT(refused("search: {tensor: [1, 2, 1]}\n"),
+  EXPECT_THAT(job_refused("search: {tensor: [1, 2, 1]}\n"),
               HasSubstr("search.tensor.2: is listed twice"));
-  EXPECT_THAT(refused("search: {tensor: []}\n"), HasSubstr("search.tensor: lists no value"));
+  EXPECT_THAT(job_refused("search: {tensor: []}\n"), HasSubstr("search.tensor: lists no value"));
 }
 
 TEST(JobFile, AnAliasThatIsOnlyNearestLeavesANote) {
-  const Job job = read_with("search: {sharding: [hpz]}\n");
+  const Job job = job_with("search: {sharding: [hpz]}\n");
   EXPECT_THAT(job.space.sharding, ElementsAre(*sharding_of("IGG")));
   EXPECT_THAT(job.notes, ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 
 TEST(JobFile, NamesUnknownKeysAndWords) {
-  EXPECT_THAT(refused("precison: bf16\n"),
+  EXPECT_THAT(job_refused("precison: bf16\n"),
               HasSubstr("unknown key 'precison'; did you mean 'precision'?"));
-  EXPECT_THAT(refused("search: {tensr: 4}\n"), HasSubstr("did you mean 'tensor'?"));
-  EXPECT_THAT(refused("precision: bf61\n"), HasSubstr("did you mean 'bf16'?"));
-  EXPECT_THAT(refused("precision: int8\n"),
+  EXPECT_THAT(job_refused("search: {tensr: 4}\n"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(job_refused("precision: bf61\n"), HasSubstr("did you mean 'bf16'?"));
+  EXPECT_THAT(job_refused("precision: int8\n"),
               HasSubstr("must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4; it is 'int8'"));
-  EXPECT_THAT(refused("conditions: nowhere.yaml\n"), HasSubstr("there is no file"));
-  EXPECT_THAT(refused("framework: megatron\n"),
+  EXPECT_THAT(job_refused("conditions: nowhere.yaml\n"), HasSubstr("there is no file"));
+  EXPECT_THAT(job_refused("framework: megatron\n"),
               HasSubstr("must be one of stepwright, megatron-core"));
-  EXPECT_THAT(refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));
-  EXPECT_THAT(refused("search: {sharding: GNN}\n"), HasSubstr("GNN is no strategy"));
-  EXPECT_THAT(refused("search: {rank_order: tp-dp}\n"),
+  EXPECT_THAT(job_refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));
+  EXPECT_THAT(job_refused("search: {sharding: GNN}\n"), HasSubstr("GNN is no strategy"));
+  EXPECT_THAT(job_refused("search: {rank_order: tp-dp}\n"),
               HasSubstr("must name tp, cp, ep, dp and pp"));
 }
 
@@ -215,28 +218,28 @@ TEST(JobFile, RefusesNumbersOutOfRange) {
   for (const std::string value : {"0", "-4", "1.5", ".nan", "9223372036854775808", "1e30", "many",
                                   "\"4\"", "[4]", "{}", "true", ""}) {
     const auto read_value = [&] {
-      read(std::string(kStart) + "batch: {length: 128, sequences: " + value + "}\n");
+      read_job_text(std::string(kStart) + "batch: {length: 128, sequences: " + value + "}\n");
     };
     EXPECT_THAT(refusal_of(ErrorKind::kInput, read_value),
                 HasSubstr("batch.sequences: must be an integer from 1 to 1099511627776"))
         << value;
   }
-  EXPECT_THAT(refused("search: {tensor: 0}\n"), HasSubstr("search.tensor"));
-  EXPECT_THAT(refused("search: {tensor: 2e9}\n"), HasSubstr("from 1 to 1073741824"));
-  EXPECT_THAT(refused("imbalance: 0.5\n"), HasSubstr("imbalance: must be a number from 1"));
-  EXPECT_THAT(refused("dropout: 1\n"), HasSubstr("dropout: must be below 1"));
+  EXPECT_THAT(job_refused("search: {tensor: 0}\n"), HasSubstr("search.tensor"));
+  EXPECT_THAT(job_refused("search: {tensor: 2e9}\n"), HasSubstr("from 1 to 1073741824"));
+  EXPECT_THAT(job_refused("imbalance: 0.5\n"), HasSubstr("imbalance: must be a number from 1"));
+  EXPECT_THAT(job_refused("dropout: 1\n"), HasSubstr("dropout: must be below 1"));
 }
 
 TEST(JobFile, RefusesBatchesThatNoIntegerCounts) {
   const auto read_batch = [] {
-    read(std::string(kStart) + "batch: {sequences: 1e12, length: 1e12}\n");
+    read_job_text(std::string(kStart) + "batch: {sequences: 1e12, length: 1e12}\n");
   };
   EXPECT_THAT(refusal_of(ErrorKind::kInput, read_batch), HasSubstr("more than 2^60 elements"));
 }
 
 TEST(JobFile, NamesWhatIsMissing) {
   const auto missing = [](const std::string& text) {
-    return refusal_of(ErrorKind::kInput, [&] { read(text); });
+    return refusal_of(ErrorKind::kInput, [&] { read_job_text(text); });
   };
   EXPECT_THAT(missing(std::string(kStart)), HasSubstr("the key 'batch' is missing"));
   EXPECT_THAT(missing("stepwright: job/1\n"), HasSubstr("the key 'model' is missing"));
@@ -247,12 +250,12 @@ TEST(JobFile, NamesWhatIsMissing) {
 }
 
 TEST(JobFile, TargetsBelongToTheSmallestCluster) {
-  EXPECT_THAT(refused("objective: smallest_cluster\n"),
+  EXPECT_THAT(job_refused("objective: smallest_cluster\n"),
               HasSubstr("smallest_cluster needs target_step_time"));
-  EXPECT_THAT(refused("objective: {kind: step_time, target_step_time: 3}\n"),
+  EXPECT_THAT(job_refused("objective: {kind: step_time, target_step_time: 3}\n"),
               HasSubstr("targets belong to smallest_cluster"));
-  EXPECT_THAT(refused("objective: {memory_limit: 0}\n"), HasSubstr("must be above 0"));
-  EXPECT_EQ(read_with("objective: {memory_limit: 60e9}\n").objective.memory_limit_bytes, 60e9);
+  EXPECT_THAT(job_refused("objective: {memory_limit: 0}\n"), HasSubstr("must be above 0"));
+  EXPECT_EQ(job_with("objective: {memory_limit: 60e9}\n").objective.memory_limit_bytes, 60e9);
 }
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
@@ -260,9 +263,9 @@ TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
        {"packed: true", "search: {schedule: folded}", "search: {schedule: [1f1b, zb-v]}",
         "search: {schedule: paired}", "schedule: {kind: 1f1b, strands: 2}",
         "offload: {optimizer: cpu}", "offload: true"}) {
-    EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
+    EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
-  EXPECT_EQ(read_with("offload: {optimizer: none}\n").space, Space{});
+  EXPECT_EQ(job_with("offload: {optimizer: none}\n").space, Space{});
 }
 
 }  // namespace

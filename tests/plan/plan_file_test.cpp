@@ -23,18 +23,18 @@ job:
   batch: {sequences: 512, length: 4096}
 )";
 
-PlannedJob read(const std::string& text) {
+PlannedJob read_plan_text(const std::string& text) {
   return read_plan(Document::parse(text, "plan.yaml"), {});
 }
 
-Plan read_with(const std::string& lines) { return read(std::string(kJob) + lines).plan; }
+Plan plan_with(const std::string& lines) { return read_plan_text(std::string(kJob) + lines).plan; }
 
-std::string refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
-  return refusal_of(kind, [&] { read_with(lines); });
+std::string plan_refused(const std::string& lines, ErrorKind kind = ErrorKind::kInput) {
+  return refusal_of(kind, [&] { plan_with(lines); });
 }
 
 TEST(PlanFile, ReadsTheExampleOfTheDesign) {
-  const Plan plan = read_with(R"(
+  const Plan plan = plan_with(R"(
 parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}
 layers: [40, 40]
 sequence_parallel: true
@@ -66,7 +66,7 @@ rank_order: tp-cp-ep-dp-pp
 Plan of_version(int version, const std::string& lines) {
   std::string text(kJob);
   text.replace(text.find("plan/1"), 6, "plan/" + std::to_string(version));
-  return read(text + lines).plan;
+  return read_plan_text(text + lines).plan;
 }
 
 TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
@@ -76,7 +76,7 @@ TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
       of_version(2, "collectives: {tensor: nvls, context: direct, expert: relay}\n").collectives,
       (Collectives{
           .tensor = Algorithm::kNvls, .context = Algorithm::kDirect, .expert = Algorithm::kRelay}));
-  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/3\n"); }),
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read_plan_text("stepwright: plan/3\n"); }),
               HasSubstr("must be plan/2 or plan/1; it is 'plan/3'"));
 }
 
@@ -95,33 +95,34 @@ TEST(PlanFile, OnlyTheLibraryCarriesOutThePipeline) {
       HasSubstr("collectives.pipeline: must be library"));
 }
 
-TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(read_with(""), Plan{}); }
+TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(plan_with(""), Plan{}); }
 
 TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {
-  EXPECT_EQ(read_with("").accumulate, DType::kFp32);
-  EXPECT_EQ(read(std::string(kJob) + "  precision: fp64\n").plan.accumulate, DType::kFp64);
+  EXPECT_EQ(plan_with("").accumulate, DType::kFp32);
+  EXPECT_EQ(read_plan_text(std::string(kJob) + "  precision: fp64\n").plan.accumulate,
+            DType::kFp64);
 }
 
 TEST(PlanFile, ReadsShortForms) {
-  const Plan plan = read_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
+  const Plan plan = plan_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
   EXPECT_EQ(plan.schedule.kind, ScheduleKind::kGpipe);
   EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
   EXPECT_EQ(plan.overlap, overlap_all(false));
-  EXPECT_EQ(read_with("recompute: {every: 3}\n").recompute,
+  EXPECT_EQ(plan_with("recompute: {every: 3}\n").recompute,
             (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
 TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
   const std::string parallel = "parallel: {tensor: 2, data: 32}\n";
-  EXPECT_EQ(read_with(parallel + "sharding: IIG\n").sharding.group, 4);
-  EXPECT_EQ(read_with(parallel + "sharding: {states: IIG, group: node}\n").sharding.group, 4);
-  EXPECT_EQ(read_with(parallel + "sharding: {states: IIG, group: 8}\n").sharding.group, 8);
-  EXPECT_EQ(read_with(parallel + "sharding: {states: GGG, group: node}\n").sharding.group, 1);
+  EXPECT_EQ(plan_with(parallel + "sharding: IIG\n").sharding.group, 4);
+  EXPECT_EQ(plan_with(parallel + "sharding: {states: IIG, group: node}\n").sharding.group, 4);
+  EXPECT_EQ(plan_with(parallel + "sharding: {states: IIG, group: 8}\n").sharding.group, 8);
+  EXPECT_EQ(plan_with(parallel + "sharding: {states: GGG, group: node}\n").sharding.group, 1);
 }
 
 TEST(PlanFile, SaysThatAGroupIsOne) {
   const auto notes = [](const std::string& lines) {
-    return read(std::string(kJob) + lines).job.notes;
+    return read_plan_text(std::string(kJob) + lines).job.notes;
   };
   EXPECT_THAT(notes("parallel: {tensor: 8, data: 8}\nsharding: {states: IIG, group: node}\n"),
               ElementsAre(HasSubstr("sharding group is 1")));
@@ -131,41 +132,44 @@ TEST(PlanFile, SaysThatAGroupIsOne) {
 }
 
 TEST(PlanFile, DegreesThatFillNoClusterAreReadAndLeftToLegality) {
-  const Plan plan = read_with(
+  const Plan plan = plan_with(
       "parallel: {tensor: 1e9, pipeline: 1e9, context: 1e9, data: 1e9, expert: 1e9}\n"
       "sharding: IIG\n");
   EXPECT_EQ(plan.sharding.group, 1);
 }
 
 TEST(PlanFile, RefusesWhatIsMalformed) {
-  EXPECT_THAT(refused("paralel: {}\n"), HasSubstr("did you mean 'parallel'?"));
-  EXPECT_THAT(refused("parallel: {tensr: 2}\n"), HasSubstr("did you mean 'tensor'?"));
-  EXPECT_THAT(refused("parallel: 4\n"), HasSubstr("parallel: must be a mapping"));
-  EXPECT_THAT(refused("layers: []\n"), HasSubstr("layers: must be 'even' or the layers"));
-  EXPECT_THAT(refused("layers: [40, 0]\n"), HasSubstr("layers.1: must be an integer from 1"));
-  EXPECT_THAT(refused("sharding: {group: 2}\n"), HasSubstr("the key 'states' is missing"));
-  EXPECT_THAT(refused("sharding: {states: IIG, group: rack}\n"),
+  EXPECT_THAT(plan_refused("paralel: {}\n"), HasSubstr("did you mean 'parallel'?"));
+  EXPECT_THAT(plan_refused("parallel: {tensr: 2}\n"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(plan_refused("parallel: 4\n"), HasSubstr("parallel: must be a mapping"));
+  EXPECT_THAT(plan_refused("layers: []\n"), HasSubstr("layers: must be 'even' or the layers"));
+  EXPECT_THAT(plan_refused("layers: [40, 0]\n"), HasSubstr("layers.1: must be an integer from 1"));
+  EXPECT_THAT(plan_refused("sharding: {group: 2}\n"), HasSubstr("the key 'states' is missing"));
+  EXPECT_THAT(plan_refused("sharding: {states: IIG, group: rack}\n"),
               HasSubstr("sharding.group: must be an integer from 1 to 1073741824 or 'node'"));
-  EXPECT_THAT(refused("sharding: {states: IIG, group: 0}\n"), HasSubstr("sharding.group"));
-  EXPECT_THAT(refused("recompute: every\n"), HasSubstr("must be one of none, selective, full"));
-  EXPECT_THAT(refused("recompute: {every: 0}\n"), HasSubstr("recompute.every: must be an integer"));
-  EXPECT_THAT(refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
-  EXPECT_THAT(refused("collectives: {data: star}\n"),
+  EXPECT_THAT(plan_refused("sharding: {states: IIG, group: 0}\n"), HasSubstr("sharding.group"));
+  EXPECT_THAT(plan_refused("recompute: every\n"),
+              HasSubstr("must be one of none, selective, full"));
+  EXPECT_THAT(plan_refused("recompute: {every: 0}\n"),
+              HasSubstr("recompute.every: must be an integer"));
+  EXPECT_THAT(plan_refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
+  EXPECT_THAT(plan_refused("collectives: {data: star}\n"),
               HasSubstr("collectives.data: must be one of library, nvls, ring"));
-  EXPECT_THAT(refused("accumulate: fp8\n"), HasSubstr("must be one of fp64, fp32, fp16, bf16"));
-  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read("stepwright: plan/1\n"); }),
+  EXPECT_THAT(plan_refused("accumulate: fp8\n"),
+              HasSubstr("must be one of fp64, fp32, fp16, bf16"));
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read_plan_text("stepwright: plan/1\n"); }),
               HasSubstr("the key 'job' is missing"));
 }
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
                                  "schedule: {strands: 2}", "offload: {parameters: nvme}"}) {
-    EXPECT_THAT(refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
+    EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
 }
 
 TEST(PlanFile, WritesTheCompactForm) {
-  PlannedJob planned = read(std::string(kJob));
+  PlannedJob planned = read_plan_text(std::string(kJob));
   planned.plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
   planned.plan.layers = {40, 40};
   planned.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
@@ -241,10 +245,10 @@ TEST(PlanFile, GivesBackEqualPlans) {
     if (dice.chance(3)) planned.job.space.sharding_group = {kNodeGroup, 4};
     if (dice.chance(3)) planned.job.imbalance = 1.1;
     if (dice.chance(3)) planned.job.objective = {ObjectiveKind::kSmallestCluster, 6e10, 0, 1.5e5};
-    expect_equal(read(plan_yaml(planned)), planned);
-    expect_equal(read(plan_yaml(planned, true)), planned);
-    expect_equal(read(plan_json(planned).dump()), planned);
-    EXPECT_EQ(plan_yaml(read(plan_yaml(planned, true))), plan_yaml(planned));
+    expect_equal(read_plan_text(plan_yaml(planned)), planned);
+    expect_equal(read_plan_text(plan_yaml(planned, true)), planned);
+    expect_equal(read_plan_text(plan_json(planned).dump()), planned);
+    EXPECT_EQ(plan_yaml(read_plan_text(plan_yaml(planned, true))), plan_yaml(planned));
   }
 }
 

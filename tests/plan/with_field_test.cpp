@@ -24,7 +24,7 @@ layers: [40, 40]
 
 PlannedJob with(const std::string& assignment) { return with_field(planned(), assignment); }
 
-std::string refused(const std::string& assignment, ErrorKind kind = ErrorKind::kInput) {
+std::string field_refused(const std::string& assignment, ErrorKind kind = ErrorKind::kInput) {
   return refusal_of(kind, [&] { with(assignment); });
 }
 
@@ -83,15 +83,15 @@ TEST(WithField, CanBeRepeated) {
 }
 
 TEST(WithField, NamesTheNearestKnownField) {
-  EXPECT_THAT(refused("micro_bach=2"),
+  EXPECT_THAT(field_refused("micro_bach=2"),
               HasSubstr("--set micro_bach=2: unknown field 'micro_bach'; did you mean "
                         "'micro_batch'?"));
-  EXPECT_THAT(refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
-  EXPECT_THAT(refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
-  EXPECT_THAT(refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));
-  EXPECT_THAT(refused("cluster.nics=2x"),
+  EXPECT_THAT(field_refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(field_refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
+  EXPECT_THAT(field_refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));
+  EXPECT_THAT(field_refused("cluster.nics=2x"),
               HasSubstr("there is no 'job.cluster.nics' to multiply; did you mean 'nic'?"));
-  EXPECT_THAT(refused("stepwright=plan/1"), HasSubstr("unknown field 'stepwright'"));
+  EXPECT_THAT(field_refused("stepwright=plan/1"), HasSubstr("unknown field 'stepwright'"));
 }
 
 TEST(WithField, RefusesWhatIsMalformed) {
@@ -100,16 +100,16 @@ TEST(WithField, RefusesWhatIsMalformed) {
         "micro_batch=[1]", "parallel=4", "parallel=2x", "layers=2x", "layers.5=1",
         "micro_batch.deep=1", "recompute={every: }", "overlap={tensor: [}", ".=1",
         "micro_batch=nan"}) {
-    EXPECT_THAT(refused(assignment), HasSubstr("--set")) << assignment;
+    EXPECT_THAT(field_refused(assignment), HasSubstr("--set")) << assignment;
   }
-  EXPECT_THAT(refused("micro_batch=0"),
+  EXPECT_THAT(field_refused("micro_batch=0"),
               HasSubstr("--set micro_batch=0: micro_batch: must be an integer from 1"));
 }
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
-  refused("schedule.strands=2", ErrorKind::kUnsupported);
-  refused("schedule.kind=folded", ErrorKind::kUnsupported);
-  refused("offload=true", ErrorKind::kUnsupported);
+  field_refused("schedule.strands=2", ErrorKind::kUnsupported);
+  field_refused("schedule.kind=folded", ErrorKind::kUnsupported);
+  field_refused("offload=true", ErrorKind::kUnsupported);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr const char* kOddExperts =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, experts: {count: 3, top_k: 2, ffn: 7, "
     "shared_ffn: 9, shared_gate: true, dense_layers: [1]}}";
 
-const RankCase kCases[] = {
+const RankCase kExpertCases[] = {
     {"Two", 2, kExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n"},
     {"TwoLearned", 2, kGatedExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kLearned},
     {"FourOverlapped", 4, kExperts,
@@ -64,7 +64,7 @@ class ExpertRanks : public ::testing::TestWithParam<RankCase> {};
 
 TEST_P(ExpertRanks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Plans, ExpertRanks, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Plans, ExpertRanks, ::testing::ValuesIn(kExpertCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 /// States of experts and of the dense model with sizes that four ranks do not divide.

@@ -12,8 +12,6 @@
 namespace stepwright::testing {
 namespace {
 
-constexpr double kBound = 1e-9;
-
 struct Case {
   const char* name;
   const char* model;

@@ -6,17 +6,9 @@
 namespace stepwright::testing {
 namespace {
 
-constexpr const char* kLlama =
-    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
-constexpr const char* kTied =
-    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
-    "position: learned, positions: 20, bias: true, tied: true}";
 constexpr const char* kNeoX =
     "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
     "rotary_fraction: 0.25, bias: true, parallel_residual: true, head_bias: true}";
-constexpr const char* kQwen3 =
-    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
-    "qk_norm: true}";
 
 const RankCase kData[] = {
     {"TwoRanks", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 2\n"},

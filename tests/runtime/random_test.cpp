@@ -14,8 +14,6 @@
 namespace stepwright::testing {
 namespace {
 
-constexpr double kBound = 1e-9;
-
 int plans_to_try() {
   const char* asked = std::getenv("STEPWRIGHT_RANDOM_PLANS");
   return asked != nullptr ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 12;

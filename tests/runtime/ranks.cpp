@@ -5,11 +5,6 @@
 #include <ostream>
 
 namespace stepwright::testing {
-namespace {
-
-constexpr double kBound = 1e-9;
-
-}  // namespace
 
 std::ostream& operator<<(std::ostream& out, const RankCase& one) { return out << one.name; }
 

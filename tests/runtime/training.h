@@ -12,6 +12,19 @@ namespace stepwright::testing {
 /// Parameters (or gradients) by name, flat.
 using Values = std::map<std::string, std::vector<double>>;
 
+/// How far two ways of computing the same may differ, in parts of its norm.
+inline constexpr double kBound = 1e-9;
+
+/// Small models of three kinds: LLaMA, GPT-2 with tied embeddings, Qwen3.
+inline constexpr const char* kLlama =
+    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
+inline constexpr const char* kTied =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
+    "position: learned, positions: 20, bias: true, tied: true}";
+inline constexpr const char* kQwen3 =
+    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
+    "qk_norm: true}";
+
 /// What a run of `stepwright train` left behind.
 struct Trained {
   int exit_code = 0;

@@ -13,7 +13,7 @@ namespace {
 enum class State : std::uint8_t { kWaits, kRuns, kHeld, kEnded };
 
 /// One operator of one schedule entry. `after` are indices of others.
-struct Node {
+struct Occurrence {
   OperatorKey key;
   const Operator* operation = nullptr;
   LinkClass link = LinkClass::kNone;
@@ -36,7 +36,7 @@ class Unroller {
  public:
   explicit Unroller(const Draft& draft) : draft_(draft) {}
 
-  std::vector<Node> nodes() {
+  std::vector<Occurrence> nodes() {
     for (const Stage& stage : draft_.program.stages) {
       last_.fill({});
       for (const Slot& slot : stage.schedule) unroll(stage, slot);
@@ -76,7 +76,7 @@ class Unroller {
   }
 
   /// An operator follows the one before it in its stream; receives stand in none.
-  void add(Node node) {
+  void add(Occurrence node) {
     if (!node.receives()) {
       auto& last = last_[static_cast<int>(node.operation->stream)];
       append(node.after, last);
@@ -87,11 +87,11 @@ class Unroller {
 
   /// A receive ends with the send of its micro-batch and direction on the stage before it.
   void join_messages() {
-    for (Node& receive : nodes_) {
+    for (Occurrence& receive : nodes_) {
       if (!receive.receives()) continue;
       const int step = receive.direction == Direction::kBackward ? -1 : 1;
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const Node& send = nodes_[i];
+        const Occurrence& send = nodes_[i];
         if (send.operation->kind == OperatorKind::kSend && send.direction == receive.direction &&
             send.key.micro_batch == receive.key.micro_batch &&
             send.key.stage + step == receive.key.stage) {
@@ -102,7 +102,7 @@ class Unroller {
   }
 
   const Draft& draft_;
-  std::vector<Node> nodes_;
+  std::vector<Occurrence> nodes_;
   std::array<std::vector<std::size_t>, kStreams> last_;  ///< Of each stream: its last operator.
 };
 
@@ -117,7 +117,7 @@ class CommonClock {
     while (change() || pass()) {
     }
     std::map<OperatorKey, Span> spans;
-    for (const Node& node : nodes_) {
+    for (const Occurrence& node : nodes_) {
       if (!node.receives()) spans[node.key] = node.span;
     }
     return spans;
@@ -127,14 +127,14 @@ class CommonClock {
   /// Starts and ends what can now; false if nothing.
   bool change() {
     bool changed = false;
-    for (Node& node : nodes_) {
+    for (Occurrence& node : nodes_) {
       if (node.state == State::kWaits && may_start(node)) {
         node.state = State::kRuns;
         node.span.start_s = now_s_;
         changed = true;
       }
     }
-    for (Node& node : nodes_) {
+    for (Occurrence& node : nodes_) {
       if (node.state == State::kRuns && node.left_s <= 0) {
         node.state = State::kHeld;
         changed = true;
@@ -148,27 +148,27 @@ class CommonClock {
     return changed;
   }
 
-  [[nodiscard]] bool reached(const Node& node) const {
+  [[nodiscard]] bool reached(const Occurrence& node) const {
     return std::all_of(node.after.begin(), node.after.end(),
                        [&](std::size_t other) { return nodes_[other].state == State::kEnded; });
   }
-  [[nodiscard]] bool may_start(const Node& node) const {
+  [[nodiscard]] bool may_start(const Occurrence& node) const {
     if (!node.meets() || !meetings_) return reached(node);
-    return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& other) {
+    return std::all_of(nodes_.begin(), nodes_.end(), [&](const Occurrence& other) {
       return !other.meets() || other.state != State::kWaits || reached(other);
     });
   }
-  [[nodiscard]] bool may_end(const Node& node) const {
+  [[nodiscard]] bool may_end(const Occurrence& node) const {
     if (!node.meets() || !meetings_) return true;
-    return std::all_of(nodes_.begin(), nodes_.end(), [](const Node& other) {
+    return std::all_of(nodes_.begin(), nodes_.end(), [](const Occurrence& other) {
       return !other.meets() || other.state >= State::kHeld;
     });
   }
 
   /// Seconds per priced second of what runs.
-  [[nodiscard]] double stretch(const Node& node) const {
+  [[nodiscard]] double stretch(const Occurrence& node) const {
     std::array<int, kLinkClasses> busy{};
-    for (const Node& other : nodes_) {
+    for (const Occurrence& other : nodes_) {
       const bool counts = other.state == State::kRuns && other.key.stage == node.key.stage &&
                           is_communication(other.operation->kind);
       if (counts) ++busy[static_cast<int>(other.link)];
@@ -182,9 +182,9 @@ class CommonClock {
 
   /// Lets time pass until the next operator is done; false if none runs.
   bool pass() {
-    std::vector<std::pair<Node*, double>> running;
+    std::vector<std::pair<Occurrence*, double>> running;
     double step_s = std::numeric_limits<double>::infinity();
-    for (Node& node : nodes_) {
+    for (Occurrence& node : nodes_) {
       if (node.state != State::kRuns) continue;
       running.emplace_back(&node, stretch(node));
       step_s = std::min(step_s, node.left_s * running.back().second);
@@ -198,7 +198,7 @@ class CommonClock {
     return !running.empty();
   }
 
-  std::vector<Node> nodes_;
+  std::vector<Occurrence> nodes_;
   Contention contention_;
   bool meetings_ = false;
   double now_s_ = 0;

@@ -133,7 +133,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   }
   std::ranges::sort(shares);
   RecordProperty("least", std::to_string(shares.front()));
-  EXPECT_GE(shares.front(), 0.45);             // at worst
+  EXPECT_GE(shares.front(), 0.45);              // at worst
   EXPECT_GE(shares[shares.size() / 20], 0.85);  // of nineteen in twenty
   EXPECT_GE(median(shares), 0.98);
 }

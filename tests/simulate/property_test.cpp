@@ -12,9 +12,6 @@
 namespace stepwright {
 namespace {
 
-constexpr int kPrograms = 200;
-constexpr Contention kSlow{.compute_beside_inside = 1.3, .compute_beside_network = 1.7};
-
 /// The priced seconds of a program: per stage, and per stage and scheme.
 struct Totals {
   std::vector<double> compute_s;
@@ -61,7 +58,7 @@ class RandomProgram : public testing::TestWithParam<int> {
 TEST_P(RandomProgram, FollowsTheRecursionWhereNothingIsShared) {
   const Draft draft =
       random_program(static_cast<std::uint32_t>(GetParam()), {.shared_links = false});
-  const Simulation result = stepwright::play(draft.program, draft.prices, kSlow);
+  const Simulation result = stepwright::play(draft.program, draft.prices, kSlowed);
   const std::vector<double> ends = ends_without_contention(draft);
   for (std::size_t s = 0; s < ends.size(); ++s) {
     EXPECT_NEAR(result.stages[s].end_s, ends[s], 1e-9) << "stage " << s;
@@ -71,7 +68,7 @@ TEST_P(RandomProgram, FollowsTheRecursionWhereNothingIsShared) {
 TEST_P(RandomProgram, LiesBetweenItsBounds) {
   const Totals sums = totals(draft_);
   const std::vector<double> ends = ends_without_contention(draft_);
-  const double step_s = play(kSlow).step_time_s;
+  const double step_s = play(kSlowed).step_time_s;
   for (const double compute_s : sums.compute_s) EXPECT_GE(step_s, compute_s - 1e-9);
   for (const double end_s : ends) EXPECT_GE(step_s, end_s - 1e-9);
   EXPECT_LE(step_s, sums.serial_s + 1e-9);
@@ -79,7 +76,7 @@ TEST_P(RandomProgram, LiesBetweenItsBounds) {
 
 TEST_P(RandomProgram, PlaysWhatIsPriced) {
   const Totals sums = totals(draft_);
-  const Simulation result = play(kSlow);
+  const Simulation result = play(kSlowed);
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
     EXPECT_NEAR(result.stages[s].compute_busy_s, sums.compute_s[s], 1e-9);
     for (std::size_t scheme = 0; scheme < 7; ++scheme) {
@@ -90,7 +87,7 @@ TEST_P(RandomProgram, PlaysWhatIsPriced) {
 }
 
 TEST_P(RandomProgram, AccountsForAllOfTheStep) {
-  const Simulation result = play(kSlow);
+  const Simulation result = play(kSlowed);
   for (const StageTimes& stage : result.stages) {
     const Breakdown& b = stage.breakdown;
     EXPECT_NEAR(b.total(), result.step_time_s, 1e-9);
@@ -102,8 +99,8 @@ TEST_P(RandomProgram, AccountsForAllOfTheStep) {
 }
 
 TEST_P(RandomProgram, TakesTheSameTimeWhenRecorded) {
-  const Simulation merged = play(kSlow);
-  const Simulation recorded = play(kSlow, true);
+  const Simulation merged = play(kSlowed);
+  const Simulation recorded = play(kSlowed, true);
   EXPECT_NEAR(merged.step_time_s, recorded.step_time_s, 1e-9);
   EXPECT_EQ(merged.critical_stage, recorded.critical_stage);
   for (std::size_t s = 0; s < merged.stages.size(); ++s) {
@@ -118,8 +115,8 @@ TEST_P(RandomProgram, TakesTheSameTimeWhenRecorded) {
 }
 
 TEST_P(RandomProgram, IsDeterministic) {
-  const Simulation first = play(kSlow, true);
-  const Simulation second = play(kSlow, true);
+  const Simulation first = play(kSlowed, true);
+  const Simulation second = play(kSlowed, true);
   EXPECT_EQ(first.step_time_s, second.step_time_s);
   ASSERT_EQ(first.events.size(), second.events.size());
   for (std::size_t i = 0; i < first.events.size(); ++i) {
@@ -129,7 +126,7 @@ TEST_P(RandomProgram, IsDeterministic) {
 }
 
 TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
-  const Simulation result = play(kSlow, true);
+  const Simulation result = play(kSlowed, true);
   std::map<std::pair<int, Stream>, double> free_s;
   for (const Event& event : result.events) {
     const Operator& op = draft_.program.templates[event.which].operators[event.operation];
@@ -168,8 +165,8 @@ double played_s(const Draft& draft, std::span<const Event> events, const Event& 
     }
     double stretch = 1;
     if (!is_communication(operation(self).kind)) {
-      if (busy[1] > 0) stretch = kSlow.compute_beside_inside;
-      if (busy[2] > 0) stretch = std::max(stretch, kSlow.compute_beside_network);
+      if (busy[1] > 0) stretch = kSlowed.compute_beside_inside;
+      if (busy[2] > 0) stretch = std::max(stretch, kSlowed.compute_beside_network);
     } else if (link(self) != LinkClass::kNone) {
       stretch = std::max(busy[static_cast<int>(link(self))], 1);
     }
@@ -179,7 +176,7 @@ double played_s(const Draft& draft, std::span<const Event> events, const Event& 
 }
 
 TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
-  const Simulation result = play(kSlow, true);
+  const Simulation result = play(kSlowed, true);
   const bool meets = draft_.program.stages.size() > 1;
   for (auto first = result.events.begin(); first != result.events.end();) {
     const auto last = std::find_if(first, result.events.end(),
@@ -197,7 +194,7 @@ TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomProgram, testing::Range(0, kPrograms));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomProgram, testing::Range(0, kRandomPrograms));
 
 }  // namespace
 }  // namespace stepwright

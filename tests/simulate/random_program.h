@@ -2,9 +2,14 @@
 
 #include <cstdint>
 
+#include "stepwright/simulate/engine.h"
 #include "tests/simulate/draft.h"
 
 namespace stepwright {
+
+/// How many random programs a property is held against, and what slows them down.
+inline constexpr int kRandomPrograms = 200;
+inline constexpr Contention kSlowed{.compute_beside_inside = 1.3, .compute_beside_network = 1.7};
 
 struct RandomOptions {
   bool shared_links = true;  ///< Otherwise no message meets another.

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr const char* kHeader =
+constexpr const char* kRunHeader =
     "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
     "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,recompute,"
     "measured_metric,measured_value\n";
@@ -43,9 +43,9 @@ std::string row_text(std::size_t index, const Run& run, double seconds,
 CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
   TrainingConditions truth = built_in_conditions();
   for (DeviceConditions& device : truth.devices) device.product_rate *= product_rate;
-  std::string text = kHeader;
+  std::string text = kRunHeader;
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
-    const CsvTable one = parse_csv(kHeader + row_text(i, kRuns[i], 1), "one.csv");
+    const CsvTable one = parse_csv(kRunHeader + row_text(i, kRuns[i], 1), "one.csv");
     const RunRow row = std::get<RunRow>(read_run_row(one, one.rows[0]));
     const double seconds = std::get<RowResult>(predict_run(row, truth)).predicted;
     text += row_text(i, kRuns[i], seconds * noise(i));
@@ -60,7 +60,7 @@ double value_of(const Calibration& calibration, std::string_view key) {
   return 0;
 }
 
-std::string refusal(const CsvTable& table) {
+std::string calibration_refusal(const CsvTable& table) {
   try {
     calibrate(table, 1);
   } catch (const Error& error) {
@@ -125,13 +125,13 @@ TEST(Calibration, ReportsBadRowsByLine) {
 }
 
 TEST(Calibration, RefusesWhatCannotBeCalibrated) {
-  const auto table = [](const std::string& rows) { return parse_csv(kHeader + rows, "t.csv"); };
-  EXPECT_THAT(refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], -1))),
+  const auto table = [](const std::string& rows) { return parse_csv(kRunHeader + rows, "t.csv"); };
+  EXPECT_THAT(calibration_refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], -1))),
               testing::AllOf(HasSubstr("1 runs can be predicted"), HasSubstr("t.csv:3:")));
-  EXPECT_THAT(refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], 1) +
-                            row_text(2, kRuns[2], 1, "A100-SXM-40GB"))),
+  EXPECT_THAT(calibration_refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], 1) +
+                                        row_text(2, kRuns[2], 1, "A100-SXM-40GB"))),
               HasSubstr("several devices (a100-sxm-40g, a100-sxm-80g)"));
-  EXPECT_THAT(refusal(parse_csv("collective,size_bytes,time_us\n", "c.csv")),
+  EXPECT_THAT(calibration_refusal(parse_csv("collective,size_bytes,time_us\n", "c.csv")),
               HasSubstr("no table of training runs"));
 }
 

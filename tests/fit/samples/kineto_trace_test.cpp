@@ -28,7 +28,7 @@ std::string step_text() {
 
 KinetoTrace step() { return read_kineto_trace(step_text(), "step.json"); }
 
-std::string refusal(const std::string& text) {
+std::string trace_refusal(const std::string& text) {
   try {
     trace_operators(read_kineto_trace(text, "t.json"));
   } catch (const Error& error) {
@@ -181,16 +181,17 @@ TEST(KinetoTrace, RanksMayBeAList) {
 }
 
 TEST(KinetoTrace, SaysWhatToDoWithWhatIsNoUsableTrace) {
-  EXPECT_THAT(refusal("{\"traceEvents\": ["), HasSubstr("is no JSON"));
-  EXPECT_THAT(refusal("{\"a\": 1}"), HasSubstr("has no `traceEvents`"));
-  EXPECT_THAT(refusal("{\"traceEvents\": []}"), HasSubstr("ProfilerActivity.CUDA"));
-  EXPECT_THAT(refusal("\x1f\x8b packed"), HasSubstr("gunzip"));
+  EXPECT_THAT(trace_refusal("{\"traceEvents\": ["), HasSubstr("is no JSON"));
+  EXPECT_THAT(trace_refusal("{\"a\": 1}"), HasSubstr("has no `traceEvents`"));
+  EXPECT_THAT(trace_refusal("{\"traceEvents\": []}"), HasSubstr("ProfilerActivity.CUDA"));
+  EXPECT_THAT(trace_refusal("\x1f\x8b packed"), HasSubstr("gunzip"));
   const std::string kernel =
       R"({"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {}})";
-  EXPECT_THAT(refusal("{\"traceEvents\": [" + kernel + "]}"), HasSubstr("ProfilerActivity.CPU"));
+  EXPECT_THAT(trace_refusal("{\"traceEvents\": [" + kernel + "]}"),
+              HasSubstr("ProfilerActivity.CPU"));
   const std::string op =
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {}})";
-  EXPECT_THAT(refusal("{\"traceEvents\": [" + kernel + "," + op + "]}"),
+  EXPECT_THAT(trace_refusal("{\"traceEvents\": [" + kernel + "," + op + "]}"),
               HasSubstr("record_shapes=True"));
 }
 

@@ -30,7 +30,7 @@ constexpr std::string_view kText = R"(# nThread 1 nGpus 1 minBytes 8 maxBytes 10
 # Avg bus bandwidth    : 15.6
 )";
 
-std::string refusal(const std::string& text, const std::string& name = "perf.txt") {
+std::string text_refusal(const std::string& text, const std::string& name = "perf.txt") {
   try {
     read_nccl_tests_text(text, name);
   } catch (const Error& error) {
@@ -69,18 +69,18 @@ TEST(NcclTestsText, BecomesSamplesOfTheNamedMachine) {
 TEST(NcclTestsText, OldVersionsNameTheirOperationInTheFileOnly) {
   const std::string text = with("# Collective test starting: all_gather_perf\n", "");
   EXPECT_EQ(read_nccl_tests_text(text, "runs/all_reduce_perf.txt").rows[0].cells[0], "all_reduce");
-  EXPECT_THAT(refusal(text), HasSubstr("perf.txt: names no operation"));
+  EXPECT_THAT(text_refusal(text), HasSubstr("perf.txt: names no operation"));
 }
 
 TEST(NcclTestsText, RefusesWhatIsNoWholeText) {
-  EXPECT_THAT(refusal(with("# Rank", "# Ring")), HasSubstr(""));
-  EXPECT_THAT(refusal(with("#  Rank  3", "#  Gone  3")), HasSubstr("the same number on each"));
-  EXPECT_THAT(refusal(with(" Rank ", " Gone ")), HasSubstr("lists no ranks"));
-  EXPECT_THAT(refusal(with("  none      -1    76.24   27.51   20.63      0    77.01   27.23   "
-                           "20.42      0",
-                           "")),
+  EXPECT_THAT(text_refusal(with("# Rank", "# Ring")), HasSubstr(""));
+  EXPECT_THAT(text_refusal(with("#  Rank  3", "#  Gone  3")), HasSubstr("the same number on each"));
+  EXPECT_THAT(text_refusal(with(" Rank ", " Gone ")), HasSubstr("lists no ranks"));
+  EXPECT_THAT(text_refusal(with("  none      -1    76.24   27.51   20.63      0    77.01   27.23   "
+                                "20.42      0",
+                                "")),
               HasSubstr("perf.txt:14: 3 columns"));
-  EXPECT_THAT(refusal("# algbw busbw\n"), HasSubstr("has no rows"));
+  EXPECT_THAT(text_refusal("# algbw busbw\n"), HasSubstr("has no rows"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kModel = "{layers: 4, hidden: 256, heads: 4, ffn: 512, vocab: 1000}";
+constexpr const char* kHeldModel = "{layers: 4, hidden: 256, heads: 4, ffn: 512, vocab: 1000}";
 
 class Held : public ::testing::Test {
  protected:
@@ -49,7 +49,7 @@ class Held : public ::testing::Test {
         "peak: {{bf16: 1e10, fp32: 1e10}}}}, devices_per_node: 8, devices: {}, "
         "levels: [{{name: bus, size: 8, bandwidth: 1e9}}]}}\n"
         "  batch: {{sequences: 8, length: 128}}\n  conditions: {}\n{}",
-        kModel, ranks, (folder_ / "conditions.yaml").string(), choices);
+        kHeldModel, ranks, (folder_ / "conditions.yaml").string(), choices);
   }
 
   /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".

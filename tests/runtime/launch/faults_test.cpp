@@ -26,12 +26,12 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using Seconds = std::chrono::duration<double>;
 
-constexpr const char* kModel =
+constexpr const char* kFaultModel =
     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
 constexpr const char* kTwoRanks = "parallel: {data: 2}\nmicro_batch: 2\nsharding: GGG\n";
 
 std::string two_ranks() {
-  return plan_text_of({.model = kModel, .choices = kTwoRanks, .ranks = 2});
+  return plan_text_of({.model = kFaultModel, .choices = kTwoRanks, .ranks = 2});
 }
 
 std::string text_of(const std::filesystem::path& path) {
@@ -178,7 +178,7 @@ TEST(Faults, ARankStuckInComputationIsNamedAfterTheTimeout) {
 TEST(Faults, RanksWithOtherPlansAreRefused) {
   const Folder folder;
   const std::string other = plan_text_of(
-      {.model = kModel, .choices = "parallel: {data: 2}\nmicro_batch: 4\n", .ranks = 2});
+      {.model = kFaultModel, .choices = "parallel: {data: 2}\nmicro_batch: 4\n", .ranks = 2});
   const std::string port = fmt::format("MASTER_PORT={}", 20000 + ::getpid() % 20000);
   const auto environment = [&](int rank) {
     return std::vector<std::string>{fmt::format("RANK={}", rank), "WORLD_SIZE=2",

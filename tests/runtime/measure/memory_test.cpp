@@ -11,15 +11,7 @@
 namespace stepwright::testing {
 namespace {
 
-constexpr const char* kLlama =
-    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
-constexpr const char* kTied =
-    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
-    "position: learned, positions: 20, bias: true, tied: true}";
-constexpr const char* kQwen3 =
-    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
-    "qk_norm: true}";
-constexpr const char* kExperts =
+constexpr const char* kSharedGate =
     "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 8, "
     "top_k: 2, ffn: 16, shared_ffn: 24, shared_gate: true, leading_dense: 1}}";
 /// Nothing runs beside the compute stream, so that the order of issue is that of execution.
@@ -36,7 +28,7 @@ struct MemoryCase {
 };
 std::ostream& operator<<(std::ostream& out, const MemoryCase& one) { return out << one.name; }
 
-const MemoryCase kCases[] = {
+const MemoryCase kMemoryCases[] = {
     {"OneProcess", 1, kLlama, "micro_batch: 2\n"},
     {"Narrow", 1, kTied, "micro_batch: 2\n", "bf16"},
     {"Recomputed", 1, kQwen3, "micro_batch: 2\nrecompute: full\n"},
@@ -52,10 +44,10 @@ const MemoryCase kCases[] = {
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},
     {"Ring", 2, kLlama, "parallel: {context: 2}\nmicro_batch: 2\n"},
     {"Ulysses", 2, kLlama, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
-    {"Experts", 1, kExperts, "micro_batch: 2\n"},
-    {"ExpertsExchanged", 4, kExperts,
+    {"Experts", 1, kSharedGate, "micro_batch: 2\n"},
+    {"ExpertsExchanged", 4, kSharedGate,
      "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\n", "bf16"},
-    {"ExpertsRecomputed", 2, kExperts,
+    {"ExpertsRecomputed", 2, kSharedGate,
      "parallel: {tensor: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"
      "recompute: full\n"},
     {"FullyShardedStates", 4, kTied, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n",
@@ -124,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, MemoryBeside,
                                            "sharding: {states: IIG, group: 2}\n",
                                            "sharding: {states: NIG, group: 2}\n"));
 
-INSTANTIATE_TEST_SUITE_P(All, Memory, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, Memory, ::testing::ValuesIn(kMemoryCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

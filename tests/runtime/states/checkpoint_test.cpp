@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kModel =
+constexpr const char* kSavedModel =
     "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
 constexpr const char* kTiedModel =
     "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 251, norm: layernorm, gated: false, "
@@ -38,7 +38,7 @@ constexpr Choices kInterleaved{
     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n", 2};
 constexpr Choices kContextShards{"parallel: {context: 2}\nmicro_batch: 2\nsharding: NIG\n", 2};
 
-constexpr Choices kExperts{
+constexpr Choices kExpertChoices{
     "parallel: {data: 4, expert: 2}\nmicro_batch: 1\n"
     "sharding: {states: IIG, group: 2, expert_group: 2}\n",
     4};
@@ -91,7 +91,7 @@ TEST(Checkpoint, ContinuesBitByBitUnderTheSamePlan) {
 
 TEST(Checkpoint, ContinuesExpertsBitByBitUnderTheSamePlan) {
   const Folder folder;
-  const std::string plan = plan_of(kExpertModel, kExperts);
+  const std::string plan = plan_of(kExpertModel, kExpertChoices);
   const Trained whole = train({.plan = plan, .steps = 4});
   ASSERT_EQ(train({.plan = plan, .steps = 2, .options = to(folder)}).exit_code, 0);
   const Trained rest = train({.plan = plan, .steps = 4, .options = to(folder, {"--resume"})});
@@ -106,13 +106,13 @@ struct Pair {
   Choices before;
   Choices after;
 };
-const Pair kPairs[] = {{"OneToTensorData", kModel, kOne, kTensorData},
+const Pair kPairs[] = {{"OneToTensorData", kSavedModel, kOne, kTensorData},
                        {"TensorDataToPipeline", kTiedModel, kTensorData, kPipelineData},
                        {"PipelineToOne", kTiedModel, kPipelineData, kOne},
-                       {"GroupedToInterleaved", kModel, kGrouped, kInterleaved},
-                       {"InterleavedToContext", kModel, kInterleaved, kContextShards},
+                       {"GroupedToInterleaved", kSavedModel, kGrouped, kInterleaved},
+                       {"InterleavedToContext", kSavedModel, kInterleaved, kContextShards},
                        {"ContextToGrouped", kTiedModel, kContextShards, kGrouped},
-                       {"ExpertsToExpertTensor", kExpertModel, kExperts, kExpertTensor},
+                       {"ExpertsToExpertTensor", kExpertModel, kExpertChoices, kExpertTensor},
                        {"ExpertTensorToOne", kExpertModel, kExpertTensor, kOne}};
 
 std::ostream& operator<<(std::ostream& out, const Pair& pair) { return out << pair.name; }
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(All, OtherPlan, ::testing::ValuesIn(kPairs),
 
 TEST(Checkpoint, IsShownVerifiedAndConverted) {
   const Folder folder;
-  const Trained trained = train({.plan = plan_of(kModel, kTensorData),
+  const Trained trained = train({.plan = plan_of(kSavedModel, kTensorData),
                                  .steps = 2,
                                  .options = to(folder, {"--checkpoint-every", "1"})});
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
@@ -155,14 +155,14 @@ TEST(Checkpoint, IsShownVerifiedAndConverted) {
   EXPECT_EQ(code, 1);
   EXPECT_THAT(text, HasSubstr("rank-00003.safetensors: damaged"));
   const Trained refused = train(
-      {.plan = plan_of(kModel, kTensorData), .steps = 3, .options = to(folder, {"--resume"})});
+      {.plan = plan_of(kSavedModel, kTensorData), .steps = 3, .options = to(folder, {"--resume"})});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.errors, HasSubstr("rank-00003.safetensors: "));
 }
 
 TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
   const Folder folder;
-  const std::string plan = plan_of(kModel, kOne);
+  const std::string plan = plan_of(kSavedModel, kOne);
   ASSERT_EQ(train({.plan = plan, .steps = 1, .options = to(folder)}).exit_code, 0);
   const auto refusal = [&](const std::string& text, const std::vector<std::string>& more) {
     const Trained refused = train({.plan = text, .steps = 2, .options = to(folder, more)});
@@ -172,10 +172,10 @@ TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
   EXPECT_THAT(refusal(plan, {}), HasSubstr("is there already; continue it with --resume"));
   EXPECT_THAT(refusal(plan, {"--resume", "--seed", "5"}), HasSubstr("--seed was 0, now it is 5"));
   EXPECT_THAT(refusal(plan_of(kTiedModel, kOne), {"--resume"}), HasSubstr("of another model"));
-  EXPECT_THAT(refusal(plan_of(kModel, kOne, "fp32"), {"--resume"}),
+  EXPECT_THAT(refusal(plan_of(kSavedModel, kOne, "fp32"), {"--resume"}),
               HasSubstr("its states are F64"));
   const std::string sgd =
-      plan_text_of({.model = kModel, .job = "  optimizer: sgd\n", .choices = kOne.text});
+      plan_text_of({.model = kSavedModel, .job = "  optimizer: sgd\n", .choices = kOne.text});
   EXPECT_THAT(refusal(sgd, {"--resume"}), HasSubstr("of another optimizer"));
 }
 
