@@ -109,7 +109,8 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
 /// Two nodes of eight: 800 go up, 100 of the sum once more, and 2 * 1/16 of them between the nodes.
 TEST(LinkLoads, OfAddingSwitchesGoUpOnce) {
   Cluster cluster = cluster_of(2, 8);
-  cluster.device.peak_flops[DType::kBf16] = 989e12;
+  cluster.device.peak_flops[DType::kBf16] = 989e12;  // of Hopper
+  cluster.levels[0].links = Links::kNvlink;
   Plan plan = plan_of({.data = 16});
   plan.collectives.data = Algorithm::kNvls;
   const Operator op =
