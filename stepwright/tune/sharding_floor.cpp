@@ -54,12 +54,12 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
 }
 
 const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const Plan& grid,
-                                                       const StageCost& stage, bool routed) {
+                                                       const StageCost& stage) {
   const auto [entry, fresh] = times_.try_emplace(side);
   std::vector<ShardingTimes>& list = entry->second;
   if (!fresh) return list;
   list.resize(side.kinds->size());
-  if ((routed ? stage.size.expert : stage.size.dense) == 0) return list;
+  if ((side.routed ? stage.size.expert : stage.size.dense) == 0) return list;
   std::map<std::pair<std::int64_t, std::int64_t>, Layouts> layouts;
   Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -69,7 +69,7 @@ const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const P
     if (first) known->second = group_layouts(job_.cluster, Grid(plan));
     DataCost cost;
     add_messages(cost, cost_, job_, plan, known->second, stage,
-                 routed ? routed_spread(plan) : dense_spread(plan));
+                 side.routed ? routed_spread(plan) : dense_spread(plan));
     list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds, cost.reduce.floor_s};
   }
   return list;
@@ -85,13 +85,17 @@ ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const StageCos
   const Parallel& size = grid.parallel;
   const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, stage.units,
                             stage.routed_units};
-  const Side dense{
-      grid.order, {size.tensor, size.context, size.data, size.pipeline}, position, table.dense};
-  const Side routed{grid.order,
-                    {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
-                    position,
-                    table.expert};
-  return {&times(dense, plan, stage, false), &times(routed, plan, stage, true)};
+  const Side dense{.order = grid.order,
+                   .sizes = {size.tensor, size.context, size.data, size.pipeline},
+                   .position = position,
+                   .kinds = table.dense,
+                   .routed = false};
+  const Side routed{.order = grid.order,
+                    .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
+                    .position = position,
+                    .kinds = table.expert,
+                    .routed = true};
+  return {&times(dense, plan, stage), &times(routed, plan, stage)};
 }
 
 }  // namespace stepwright

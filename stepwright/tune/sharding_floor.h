@@ -86,11 +86,12 @@ class ShardingFloor {
     /// Dense, routed and borrowed elements of the position, its blocks, those with routed ones.
     std::array<std::int64_t, 5> position;
     const ShardingKinds* kinds;
+    bool routed;
     auto operator<=>(const Side&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
   const std::vector<ShardingTimes>& times(const Side& side, const Plan& grid,
-                                          const StageCost& stage, bool routed);
+                                          const StageCost& stage);
 
   const Job& job_;
   const CostModel& cost_;

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/memory/memory.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/empty_space.h"
@@ -173,12 +175,26 @@ class Tuning {
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
-  static void set_pareto(TuneResult& result, const BestPlans& kept) {
-    double least = std::numeric_limits<double>::infinity();
+  /// Prices only bound memory, so that what is shown is accounted.
+  void set_pareto(TuneResult& result, const BestPlans& kept) const {
+    double least =
+        goal_.least_memory ? std::numeric_limits<double>::infinity() : device_capacity(job_) + 1;
     for (const Candidate& candidate : kept.list()) {
       if (candidate.price.memory_bytes >= least) continue;
-      least = candidate.price.memory_bytes;
+      const std::optional<double> bytes = accounted_bytes(candidate.plan);
+      if (!bytes || *bytes >= least) continue;
+      least = *bytes;
       result.pareto.push_back({candidate.plan, candidate.price.seconds, least});
+    }
+  }
+
+  /// Nothing for what no builder covers.
+  [[nodiscard]] std::optional<double> accounted_bytes(const Plan& plan) const {
+    try {
+      return memory_report(job_, build_program(job_, plan)).peak_bytes;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+      return std::nullopt;
     }
   }
 

@@ -94,7 +94,7 @@ struct Baseline {
 struct FrontPoint {
   Plan plan;
   double price_s = 0;
-  double memory_bytes = 0;
+  double memory_bytes = 0;  ///< From the program's lifetimes.
 };
 
 struct TuneResult {

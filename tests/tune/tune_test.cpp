@@ -7,6 +7,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
+#include "stepwright/memory/memory.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/tune_json.h"
 
@@ -92,6 +93,8 @@ TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
   for (std::size_t i = 1; i < result.pareto.size(); ++i) {
     EXPECT_GE(result.pareto[i].price_s, result.pareto[i - 1].price_s);
     EXPECT_LT(result.pareto[i].memory_bytes, result.pareto[i - 1].memory_bytes);
+    const StepProgram program = build_program(result.job, result.pareto[i].plan);
+    EXPECT_EQ(result.pareto[i].memory_bytes, memory_report(result.job, program).peak_bytes);
   }
 }
 
