@@ -44,7 +44,7 @@ endif()
 # Gives a target the headers of PyTorch precompiled: the first makes them, the others use its. They
 # agree in position independence, which a Python module asks for.
 function(stepwright_torch_headers target)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -fPIC)
   get_property(first GLOBAL PROPERTY STEPWRIGHT_TORCH_HEADERS)
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})

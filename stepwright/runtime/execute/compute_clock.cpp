@@ -8,10 +8,11 @@
 
 namespace stepwright {
 
-void ComputeClock::spend(Moment earliest, double seconds) {
+Moment ComputeClock::spend(Moment earliest, double seconds) {
   done_ = std::max(done_, earliest) +
           std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
   std::this_thread::sleep_until(done_);
+  return done_;
 }
 
 void ComputeClock::catch_up() { done_ = Moment::clock::now(); }

@@ -10,8 +10,8 @@ namespace stepwright {
 class ComputeClock {
  public:
   /// Sleeps until work of so many seconds has ended that begins when the stream is free, at the
-  /// earliest at `earliest`.
-  void spend(Moment earliest, double seconds);
+  /// earliest at `earliest`; when that is.
+  Moment spend(Moment earliest, double seconds);
   /// The stream is free now: what it did so far took the time that it took.
   void catch_up();
 

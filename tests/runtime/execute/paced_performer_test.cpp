@@ -1,0 +1,49 @@
+#include "stepwright/runtime/execute/paced_performer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ctime>
+
+namespace stepwright {
+namespace {
+
+double processor_time_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Each operator takes a millisecond of its thread's processor time.
+class Busy : public Performer {
+ public:
+  void begin_step() override {}
+  Work issue(PlacedOperator /*placed*/) override {
+    return [this](Moment /*ready*/) {
+      const double before = processor_time_s();
+      while (processor_time_s() < before + 1e-3) continue;
+      busy_s += processor_time_s() - before;
+    };
+  }
+  void end_step() override {}
+
+  double busy_s = 0;
+};
+
+TEST(PacedPerformer, ComputationsLastTheirProcessorTimeSoManyTimes) {
+  constexpr double kPace = 20;
+  const Operator op{.kind = OperatorKind::kLinear};
+  const Template piece;
+  const Item item;
+  Busy busy;
+  PacedPerformer paced(busy, kPace);
+  const Moment begin = Moment::clock::now();
+  paced.begin_step();
+  for (int i = 0; i < 5; ++i) paced.issue({.op = op, .piece = piece, .item = item})(begin);
+  paced.end_step();
+  const std::chrono::duration<double> taken = Moment::clock::now() - begin;
+  EXPECT_GE(taken.count(), kPace * busy.busy_s);
+}
+
+}  // namespace
+}  // namespace stepwright
