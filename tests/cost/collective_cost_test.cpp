@@ -17,10 +17,10 @@ namespace {
 constexpr double kGibi = 1073741824;
 
 /// Groups of `size` ranks at `stride`.
-struct Place {
+struct Spot {
   std::int64_t size, stride;
 };
-constexpr Place kPlaces[] = {{2, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 4}, {2, 8}, {4, 8}, {8, 4}};
+constexpr Spot kPlaces[] = {{2, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 4}, {2, 8}, {4, 8}, {8, 4}};
 
 /// Round constants: one protocol in effect, start 10 us, a hop as long as the link's latency.
 CollectiveConstants round_constants() {
@@ -41,14 +41,14 @@ OperationConstants& of(CollectiveConstants& constants, Collective collective) {
   return constants.operations[static_cast<std::size_t>(collective)];
 }
 
-OperatorTime message(Collective collective, double bytes, Place place,
+OperatorTime message(Collective collective, double bytes, Spot place,
                      const CollectiveConstants& constants, const Cluster& cluster) {
   const GroupLayout layout = strided_layout(cluster, place.size, place.stride);
   return CollectiveCost(cluster, constants)
       .message({collective, bytes, layout, Algorithm::kLibrary});
 }
 
-double seconds(Collective collective, double bytes, Place place,
+double seconds(Collective collective, double bytes, Spot place,
                const CollectiveConstants& constants = round_constants()) {
   return message(collective, bytes, place, constants, a100_job(4).cluster).seconds;
 }
@@ -307,7 +307,7 @@ void expect_growth(const CollectiveCost& cost, const CollectiveMessage& of) {
 /// The layouts of `kPlaces` that a cluster has.
 std::vector<GroupLayout> layouts_of(const Cluster& cluster) {
   std::vector<GroupLayout> layouts;
-  for (const Place place : kPlaces) {
+  for (const Spot place : kPlaces) {
     if (place.size * place.stride > cluster.devices()) continue;
     layouts.push_back(strided_layout(cluster, place.size, place.stride));
   }

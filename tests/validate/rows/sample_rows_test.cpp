@@ -1,4 +1,5 @@
 #include "stepwright/validate/rows/sample_rows.h"
+#include "stepwright/validate/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
