@@ -11,19 +11,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file says that it is of this kind ("job/1").
+/// Whether a file says that it is of this kind ("job/"), in whatever version.
 bool says(const Document& document, std::string_view kind) {
   const Node root = document.root();
   if (!root.is_mapping()) return false;
   const auto version = root.find("stepwright");
-  return version && version->is_scalar() && version->text() == kind;
+  return version && version->is_scalar() && version->text().starts_with(kind);
 }
 
 }  // namespace
 
 Job load_job_file(const std::string& path) {
   const Document document = Document::load(path);
-  if (says(document, "plan/1")) {
+  if (says(document, "plan/")) {
     fail_input(
         fmt::format("{}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {}`",
@@ -34,7 +34,7 @@ Job load_job_file(const std::string& path) {
 
 PlannedJob load_plan_file(const std::string& path) {
   const Document document = Document::load(path);
-  if (says(document, "job/1")) {
+  if (says(document, "job/")) {
     fail_input(
         fmt::format("{}: is a job, and a plan is needed: run `stepwright tune {} -o plan.yaml`, "
                     "then give plan.yaml",
@@ -43,7 +43,7 @@ PlannedJob load_plan_file(const std::string& path) {
   return read_plan(document, fs::path(path).parent_path());
 }
 
-bool is_plan_file(const std::string& path) { return says(Document::load(path), "plan/1"); }
+bool is_plan_file(const std::string& path) { return says(Document::load(path), "plan/"); }
 
 PlannedJob load_legal_plan(const std::string& path) {
   PlannedJob planned = load_plan_file(path);
