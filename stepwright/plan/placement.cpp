@@ -2,29 +2,6 @@
 
 namespace stepwright {
 
-std::int64_t Placement::model_chunk(const Place& place) const {
-  switch (kind_) {
-    case PlacementKind::kCyclic: return place.chunk * positions_ + place.position;
-    case PlacementKind::kV:
-      return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
-    case PlacementKind::kMirrored:
-      return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
-  }
-  return 0;
-}
-
-Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const {
-  switch (kind_) {
-    case PlacementKind::kCyclic: return {model_chunk % positions_, model_chunk / positions_};
-    case PlacementKind::kV:
-      return model_chunk < positions_ ? Place{model_chunk, 0}
-                                      : Place{2 * positions_ - 1 - model_chunk, 1};
-    case PlacementKind::kMirrored:
-      return {place.chunk == 0 ? model_chunk : positions_ - 1 - model_chunk, place.chunk};
-  }
-  return {};
-}
-
 std::vector<Place> Placement::holders(std::int64_t model_chunk) const {
   std::vector<Place> places{holder(model_chunk)};
   if (kind_ == PlacementKind::kMirrored) places.push_back(on_route_of({0, 1}, model_chunk));

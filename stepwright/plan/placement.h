@@ -80,6 +80,29 @@ class Placement {
   std::int64_t chunks_ = 1;
 };
 
+inline std::int64_t Placement::model_chunk(const Place& place) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return place.chunk * positions_ + place.position;
+    case PlacementKind::kV:
+      return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
+    case PlacementKind::kMirrored:
+      return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
+  }
+  return 0;
+}
+
+inline Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return {model_chunk % positions_, model_chunk / positions_};
+    case PlacementKind::kV:
+      return model_chunk < positions_ ? Place{model_chunk, 0}
+                                      : Place{2 * positions_ - 1 - model_chunk, 1};
+    case PlacementKind::kMirrored:
+      return {place.chunk == 0 ? model_chunk : positions_ - 1 - model_chunk, place.chunk};
+  }
+  return {};
+}
+
 /// The placement of a schedule on so many pipeline positions, and of a plan's.
 Placement placement_of(const Schedule& schedule, std::int64_t positions);
 Placement placement_of(const Plan& plan);

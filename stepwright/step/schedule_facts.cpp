@@ -1,6 +1,8 @@
 #include "stepwright/step/schedule_facts.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace stepwright {
 namespace {
@@ -87,10 +89,17 @@ std::int64_t weights_at_end(std::span<const Part> parts) {
 }
 
 bool splits_backward(const Schedule& schedule) {
-  constexpr std::int64_t kFew = 2;
-  const std::vector<Part> parts = parts_of(pipeline_schedule(schedule, kFew, 0, kFew));
-  return std::ranges::any_of(
-      parts, [](const Part& part) { return part.direction == Direction::kDataGradient; });
+  static const auto kSplits = [] {
+    constexpr std::int64_t kFew = 2;
+    std::array<bool, std::size(kScheduleNames)> splits{};
+    for (const auto& [kind, name] : kScheduleNames) {
+      const std::vector<Part> parts = parts_of(pipeline_schedule({kind, kFew}, kFew, 0, kFew));
+      splits[static_cast<std::size_t>(kind)] = std::ranges::any_of(
+          parts, [](const Part& part) { return part.direction == Direction::kDataGradient; });
+    }
+    return splits;
+  }();
+  return kSplits[static_cast<std::size_t>(schedule.kind)];
 }
 
 }  // namespace stepwright

@@ -13,12 +13,15 @@
 namespace stepwright {
 namespace {
 
+constexpr std::size_t kNoRecompute = recompute_index(RecomputeKind::kNone);
+
 /// The work that blocks were priced at.
 struct BlockWork {
   Work seconds;  ///< As the closed form counts it.
   Work floors;   ///< Never above what the simulator takes.
 };
 
+/// Without recomputation it stands for every kind: none takes less.
 Work work_of(const BlockCosts& blocks, std::size_t recompute, bool cut, double BlockCost::* part) {
   Work work;
   for (const BlockCosts::Layer& layer : blocks.layers) {
@@ -26,6 +29,7 @@ Work work_of(const BlockCosts& blocks, std::size_t recompute, bool cut, double B
                                       layer.backward(recompute, cut).*part);
   }
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
+  if (recompute == kNoRecompute) work.layer_s.fill(work.layer_s[kNoRecompute]);
   return work;
 }
 
@@ -92,6 +96,10 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const auto floor_of = [&](const Work& work, const StageChoice& choice) {
     return stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
   };
+  const auto floors_of = [&](const BlockWork& work, const StageChoice& choice) {
+    return StageFloor{floor_of(work.seconds, choice).price_s,
+                      floor_of(work.floors, choice).simulated_s};
+  };
   const BlockCosts* costs = nullptr;
   std::array<std::array<std::optional<BlockWork>, 3>, 2> works;  // by whether backwards are cut
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
@@ -105,6 +113,15 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     }
     const bool cut = splits_backward(choice.schedule);
     std::optional<BlockWork>& work = works[cut ? 1 : 0][recompute];
+    // What recomputes nothing bounds what does, and often saves pricing it.
+    const std::optional<BlockWork>& least = works[cut ? 1 : 0][kNoRecompute];
+    if (!work && least) {
+      stages.floor = floors_of(*least, choice);
+      if (beaten(stages.floor.price_s)) {
+        visit(stages);
+        continue;
+      }
+    }
     if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
       costs = blocks(stages, unit.micro_batch);
       if (costs != nullptr) work = block_work(*costs, recompute, cut);
@@ -113,8 +130,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     if (costs == nullptr) {
       stages.unsupported = &unsupported_;
     } else {
-      stages.floor = {floor_of(work->seconds, choice).price_s,
-                      floor_of(work->floors, choice).simulated_s};
+      stages.floor = floors_of(*work, choice);
     }
     visit(stages);
   }
