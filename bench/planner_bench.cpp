@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/census.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "stepwright/simulate/simulation.h"
+#include "stepwright/simulate/timeline/simulation.h"
 
 namespace stepwright {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "stepwright/simulate/trace.h"
+#include "stepwright/simulate/timeline/trace.h"
 
 namespace stepwright {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stepwright/cost/collective_profiles.h"
+#include "stepwright/cost/profiles/collective_profiles.h"
 
 namespace stepwright {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "stepwright/cost/device_defaults.h"
-#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/cost/operator_profile.h"
+#include "stepwright/cost/profiles/operator_profile.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 

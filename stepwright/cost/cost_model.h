@@ -9,7 +9,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/cost/collective_cost.h"
 #include "stepwright/cost/compute_cost.h"
-#include "stepwright/cost/measured_profile.h"
+#include "stepwright/cost/profiles/measured_profile.h"
 #include "stepwright/cost/training_conditions.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"

@@ -4,7 +4,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
-#include "stepwright/plan/read_choices.h"
+#include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stepwright/plan/repair.h"
+#include "stepwright/plan/laws/repair.h"
 
 namespace stepwright {
 namespace {

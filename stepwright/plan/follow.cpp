@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/placement.h"
-#include "stepwright/plan/repair.h"
 
 namespace stepwright {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "stepwright/plan/laws.h"
-#include "stepwright/plan/repair.h"
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
 
 namespace stepwright {
 namespace {

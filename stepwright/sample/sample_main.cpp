@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "stepwright/core/error.h"
-#include "stepwright/cost/measured_profile.h"
+#include "stepwright/cost/profiles/measured_profile.h"
 #include "stepwright/runtime/launch/rank_world.h"
 #include "stepwright/sample/message_sampler.h"
 #include "stepwright/sample/operator_sampler.h"

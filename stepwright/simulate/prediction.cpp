@@ -10,7 +10,7 @@
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/simulate/prices.h"
+#include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {

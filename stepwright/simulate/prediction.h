@@ -6,8 +6,8 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/simulate/pricer.h"
-#include "stepwright/simulate/simulation.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {

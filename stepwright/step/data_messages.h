@@ -14,7 +14,7 @@ namespace stepwright {
 
 // The messages of data parallelism, as values: what a strategy sends, when, and in how many pieces.
 // Builders write operators from them (`step/sharding.h`), pricers sum them
-// (`simulate/data_cost.h`). The rules are those of PaRO (2310.06003), the table of
+// (`simulate/price/data_cost.h`). The rules are those of PaRO (2310.06003), the table of
 // docs/algorithms.md.
 
 /// When in a step messages are due: the columns of the table.

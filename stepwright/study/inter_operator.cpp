@@ -6,8 +6,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/simulate/block_costs.h"
-#include "stepwright/simulate/pricer.h"
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/confirm.h"
 
 namespace stepwright {

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "stepwright/core/error.h"
-#include "stepwright/plan/laws.h"
-#include "stepwright/simulate/schedule_forms.h"
-#include "stepwright/simulate/turn_play.h"
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/simulate/price/schedule_forms.h"
+#include "stepwright/simulate/price/turn_play.h"
 #include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/simulate/pricer.h"
+#include "stepwright/simulate/price/pricer.h"
 
 namespace stepwright {
 

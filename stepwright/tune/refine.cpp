@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"
 
 namespace stepwright {

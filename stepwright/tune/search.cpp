@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "stepwright/core/parallel.h"
-#include "stepwright/simulate/block_store.h"
+#include "stepwright/simulate/price/block_store.h"
 
 namespace stepwright {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
-#include "stepwright/simulate/data_cost.h"
+#include "stepwright/simulate/price/data_cost.h"
 #include "stepwright/tune/census.h"
 
 namespace stepwright {

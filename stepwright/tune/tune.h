@@ -10,7 +10,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/simulate/simulation.h"
+#include "stepwright/simulate/timeline/simulation.h"
 
 namespace stepwright {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/simulate/block_costs.h"
-#include "stepwright/simulate/block_store.h"
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/block_store.h"
 #include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {

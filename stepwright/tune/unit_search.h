@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stepwright/memory/memory.h"
-#include "stepwright/simulate/pricer.h"
+#include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/census.h"
 #include "stepwright/tune/sharding_floor.h"

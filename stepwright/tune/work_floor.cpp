@@ -7,8 +7,8 @@
 
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/simulate/block_costs.h"
-#include "stepwright/simulate/schedule_forms.h"
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/schedule_forms.h"
 
 namespace stepwright {
 namespace {

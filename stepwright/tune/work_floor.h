@@ -7,7 +7,7 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/simulate/block_costs.h"
+#include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/tune/choices.h"
 

@@ -8,7 +8,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/collective/closed_form.h"
-#include "stepwright/cost/collective_profiles.h"
+#include "stepwright/cost/profiles/collective_profiles.h"
 #include "tests/cost/jobs.h"
 
 namespace stepwright {

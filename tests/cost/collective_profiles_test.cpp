@@ -1,4 +1,4 @@
-#include "stepwright/cost/collective_profiles.h"
+#include "stepwright/cost/profiles/collective_profiles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
-#include "stepwright/cost/machine_files.h"
+#include "stepwright/cost/profiles/machine_files.h"
 
 namespace stepwright {
 namespace {

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/compute_cost.h"
 #include "stepwright/cost/price_table.h"
-#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {

@@ -1,4 +1,4 @@
-#include "stepwright/cost/measured_profile.h"
+#include "stepwright/cost/profiles/measured_profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -214,11 +214,16 @@ TEST(JobFile, NamesUnknownKeysAndWords) {
               HasSubstr("must name tp, cp, ep, dp and pp"));
 }
 
+std::string with_batch(const std::string& batch) {
+  std::string text(kStart);
+  return text.append("batch: {").append(batch).append("}\n");
+}
+
 TEST(JobFile, RefusesNumbersOutOfRange) {
   for (const std::string value : {"0", "-4", "1.5", ".nan", "9223372036854775808", "1e30", "many",
                                   "\"4\"", "[4]", "{}", "true", ""}) {
     const auto read_value = [&] {
-      read_job_text(std::string(kStart) + "batch: {length: 128, sequences: " + value + "}\n");
+      read_job_text(with_batch("length: 128, sequences: " + value));
     };
     EXPECT_THAT(refusal_of(ErrorKind::kInput, read_value),
                 HasSubstr("batch.sequences: must be an integer from 1 to 1099511627776"))
@@ -232,7 +237,7 @@ TEST(JobFile, RefusesNumbersOutOfRange) {
 
 TEST(JobFile, RefusesBatchesThatNoIntegerCounts) {
   const auto read_batch = [] {
-    read_job_text(std::string(kStart) + "batch: {sequences: 1e12, length: 1e12}\n");
+    read_job_text(with_batch("sequences: 1e12, length: 1e12"));
   };
   EXPECT_THAT(refusal_of(ErrorKind::kInput, read_batch), HasSubstr("more than 2^60 elements"));
 }

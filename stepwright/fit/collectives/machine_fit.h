@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/cost/collective_profiles.h"
+#include "stepwright/cost/profiles/collective_profiles.h"
 #include "stepwright/fit/samples/collective_sample.h"
 
 namespace stepwright {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/cost/operator_profile.h"
+#include "stepwright/cost/profiles/operator_profile.h"
 #include "stepwright/fit/samples/operator_sample.h"
 
 namespace stepwright {

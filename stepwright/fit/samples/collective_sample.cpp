@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
-#include "stepwright/cost/collective_profiles.h"
+#include "stepwright/cost/profiles/collective_profiles.h"
 
 namespace stepwright {
 namespace {

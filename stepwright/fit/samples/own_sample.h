@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/core/csv.h"
-#include "stepwright/cost/measured_profile.h"
+#include "stepwright/cost/profiles/measured_profile.h"
 
 namespace stepwright {
 

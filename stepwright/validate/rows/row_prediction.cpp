@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/grid.h"
-#include "stepwright/simulate/simulation.h"
+#include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"

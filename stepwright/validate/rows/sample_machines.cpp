@@ -8,7 +8,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
-#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/cost/profiles/profile_catalog.h"
 
 namespace stepwright {
 namespace {

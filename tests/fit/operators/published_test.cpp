@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/cost/profile_catalog.h"
+#include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/fit/operators/device_profile.h"
 #include "stepwright/fit/operators/fit_target.h"
 

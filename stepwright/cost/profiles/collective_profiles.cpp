@@ -1,0 +1,179 @@
+#include "stepwright/cost/profiles/collective_profiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/adding_switches.h"
+#include "stepwright/cost/device_defaults.h"
+#include "stepwright/cost/profiles/machine_files.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number of an operation with its key.
+struct Scalar {
+  std::string_view key;
+  double OperationConstants::* value;
+  double most;
+};
+constexpr Scalar kScalars[] = {
+    {"fill", &OperationConstants::fill, 20},
+    {"inside_share", &OperationConstants::inside_share, 1},
+    {"few_ranks", &OperationConstants::few_ranks, 0.95},
+    {"network_share", &OperationConstants::network_share, 1},
+    {"tree_share", &OperationConstants::tree_share, 1},
+    {"switch_share", &OperationConstants::switch_share, 1},
+};
+
+/// A number of each protocol with its key.
+struct PerProtocol {
+  std::string_view key;
+  double ProtocolConstants::* value;
+  double most;
+};
+constexpr PerProtocol kPerProtocol[] = {
+    {"start_us", &ProtocolConstants::start_us, 1e5},
+    {"hop", &ProtocolConstants::hop, 1e4},
+    {"network_hop", &ProtocolConstants::network_hop, 1e4},
+    {"rate", &ProtocolConstants::rate, 1},
+    {"belief", &ProtocolConstants::belief, 1},
+};
+
+/// Later protocols have no lower rate and no higher belief, or time could fall as bytes grow.
+void check_order(Node node, const OperationConstants& operation) {
+  for (int i = 1; i < kProtocols; ++i) {
+    const ProtocolConstants& before = operation.protocols[i - 1];
+    const ProtocolConstants& after = operation.protocols[i];
+    if (after.rate < before.rate) node.fail("rates must not fall from protocol to protocol");
+    if (after.belief > before.belief) node.fail("beliefs must not grow from protocol to protocol");
+  }
+}
+
+void read_operation(Node node, OperationConstants& operation) {
+  std::vector<std::string_view> keys;
+  for (const Scalar& scalar : kScalars) keys.push_back(scalar.key);
+  for (const PerProtocol& each : kPerProtocol) keys.push_back(each.key);
+  node.allow_only(keys);
+  for (const Scalar& scalar : kScalars) {
+    if (const auto found = node.find(scalar.key)) {
+      const bool share = scalar.key.ends_with("_share") && scalar.key != "switch_share";
+      operation.*scalar.value = found->number(share ? 1e-6 : 0, scalar.most);
+    }
+  }
+  for (const PerProtocol& each : kPerProtocol) {
+    const auto found = node.find(each.key);
+    if (!found) continue;
+    if (found->size() != kProtocols) found->fail("must have one number for each protocol");
+    const bool positive = each.most == 1;  // rate, belief
+    for (int i = 0; i < kProtocols; ++i) {
+      operation.protocols[i].*each.value = found->at(i).number(positive ? 1e-6 : 0, each.most);
+    }
+  }
+  check_order(node, operation);
+}
+
+bool has_mesh(const Cluster& cluster) { return std::ranges::any_of(cluster.levels, &Level::mesh); }
+
+double rounded(double value) {
+  if (value == 0) return 0;
+  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
+  return std::round(value * scale) / scale;
+}
+
+/// Overlays what the built-in profile of that name says.
+bool overlay(std::string_view name, std::string_view library, CollectiveConstants& constants) {
+  const EmbeddedFile* file = find_embedded(embedded_machines(), name);
+  if (file == nullptr) return false;
+  const Document document = Document::parse(file->text, std::string(name) + ".json");
+  const auto list = document.root().find("collectives");
+  if (!list || !read_collectives(*list, library, constants)) return false;
+  constants.fit = name;
+  return true;
+}
+
+void read_operations(Node operations, CollectiveConstants& constants) {
+  std::vector<std::string_view> known;
+  for (const auto& each : kCollectiveNames) known.push_back(each.name);
+  operations.allow_only(known);
+  for (const auto& each : kCollectiveNames) {
+    if (const auto node = operations.find(each.name)) {
+      read_operation(*node, constants.operations[static_cast<std::size_t>(each.value)]);
+    }
+  }
+}
+
+}  // namespace
+
+CollectiveConstants unfitted_collectives(const Cluster& cluster) {
+  CollectiveConstants constants = default_collectives();
+  double tree = kChainTree;
+  if (adds_inside(adding_switches(cluster))) {
+    constants.operations[static_cast<std::size_t>(Collective::kAllReduce)].switch_share =
+        kDefaultSwitchShare;
+    tree = kSwitchTree;
+  }
+  if (has_mesh(cluster)) {
+    for (OperationConstants& operation : constants.operations) operation.few_ranks = 0;
+  }
+  const double share = device_defaults(cluster.device).network_share;
+  for (OperationConstants& operation : constants.operations) {
+    operation.network_share = share;
+    operation.tree_share = tree * share;
+  }
+  return constants;
+}
+
+CollectiveConstants collectives_of(const Cluster& cluster, std::string_view library) {
+  CollectiveConstants constants = unfitted_collectives(cluster);
+  constants.of_cluster = overlay(cluster.name, library, constants);
+  if (!constants.of_cluster) overlay(cluster.device.name, library, constants);
+  return constants;
+}
+
+CollectiveConstants collectives_of_profile(const Cluster& cluster, std::string_view profile,
+                                           std::string_view library) {
+  CollectiveConstants constants = unfitted_collectives(cluster);
+  overlay(profile, library, constants);
+  return constants;
+}
+
+bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Node entry = list.at(i);
+    entry.allow_only({"library", "rows", "range", "held_out_error", "operations"});
+    if (entry.get("library").text() != library) continue;
+    read_operations(entry.get("operations"), constants);
+    const auto range = entry.find("range");
+    for (const auto& each : kCollectiveNames) {
+      const auto found = range ? range->find(each.name) : std::nullopt;
+      auto& ranges = constants.ranges[static_cast<std::size_t>(each.value)];
+      ranges = found ? read_ranges(*found) : std::vector<FittedRange>();
+    }
+    return true;
+  }
+  return false;
+}
+
+Json operation_json(const OperationConstants& constants, FittedParts parts) {
+  Json json = Json::object();
+  for (const Scalar& scalar : kScalars) {
+    if (scalar.key == "network_share" && !parts.network) continue;
+    if (scalar.key == "tree_share" && !parts.tree) continue;
+    if (scalar.key == "switch_share" && constants.switch_share == 0) continue;
+    json[std::string(scalar.key)] = rounded(constants.*scalar.value);
+  }
+  for (const PerProtocol& each : kPerProtocol) {
+    if (each.key == "network_hop" && !parts.network) continue;
+    Json numbers = Json::array();
+    for (const ProtocolConstants& protocol : constants.protocols) {
+      numbers.push_back(rounded(protocol.*each.value));
+    }
+    json[std::string(each.key)] = std::move(numbers);
+  }
+  return json;
+}
+
+}  // namespace stepwright

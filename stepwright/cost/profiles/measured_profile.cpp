@@ -1,0 +1,85 @@
+#include "stepwright/cost/profiles/measured_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/document.h"
+#include "stepwright/cost/law_fields.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ComputationLaw read_computation_law(Node node) {
+  node.allow_only({"operator", "phase", "dtype", "start_us", "flops_per_s", "bytes_per_s", "rows",
+                   "held_out_error"});
+  return {.kind = node.get("operator").choice(kOperatorNames),
+          .phase = node.get("phase").choice(kPhaseNames),
+          .dtype = node.get("dtype").choice(kDTypeNames),
+          .start_s = read_micros(node, "start_us"),
+          .s_per_flop = read_rate(node, "flops_per_s"),
+          .s_per_byte = read_rate(node, "bytes_per_s")};
+}
+
+MeasuredOverlap read_overlap(Node node) {
+  constexpr double kMostSlower = 100;
+  node.allow_only({"beside_inside", "beside_network"});
+  const auto factor = [&](std::string_view key) {
+    const auto found = node.find(key);
+    return found ? found->number(1, kMostSlower) : 0;
+  };
+  return {.beside_inside = factor("beside_inside"), .beside_network = factor("beside_network")};
+}
+
+}  // namespace
+
+const ComputationLaw* MeasuredProfile::find(const Operator& op) const {
+  const auto found = std::ranges::find_if(computations, [&](const ComputationLaw& law) {
+    return law.kind == op.kind && law.phase == law_phase(op.phase) && law.dtype == op.dtype;
+  });
+  return found == computations.end() ? nullptr : &*found;
+}
+
+std::string MeasuredProfile::contents() const {
+  const bool any = messages.any();
+  std::string text = any ? "messages" : "";
+  if (computations.empty()) return text;
+  return fmt::format("{}{}{} kinds of computation", text, any ? ", " : "", computations.size());
+}
+
+MeasuredProfile load_measured(const std::filesystem::path& path) {
+  const Document document = Document::load(path);
+  const Node root = document.root();
+  const Node version = root.get("stepwright");
+  if (version.text() != "measured/1") {
+    version.fail(fmt::format("must be measured/1 here; it is '{}'", version.text()));
+  }
+  root.allow_only({"stepwright", "name", "messages", "computations", "overlap", "sources"});
+  MeasuredProfile profile;
+  profile.name = root.get("name").text();
+  if (const auto list = root.find("messages")) {
+    for (std::size_t i = 0; i < list->size(); ++i) read_messages(list->at(i), profile.messages);
+  }
+  if (const auto list = root.find("computations")) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      profile.computations.push_back(read_computation_law(list->at(i)));
+    }
+  }
+  if (const auto overlap = root.find("overlap")) profile.overlap = read_overlap(*overlap);
+  return profile;
+}
+
+Json computation_law_json(const ComputationLaw& law) {
+  Json json = {{"operator", name_of(kOperatorNames, law.kind)},
+               {"phase", name_of(kPhaseNames, law.phase)},
+               {"dtype", name_of(kDTypeNames, law.dtype)}};
+  write_micros(json, "start_us", law.start_s);
+  write_rate(json, "flops_per_s", law.s_per_flop);
+  write_rate(json, "bytes_per_s", law.s_per_byte);
+  return json;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,117 @@
+#include "stepwright/cost/profiles/operator_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/generation.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kHighest = 1e30;
+
+LawConstants read_law(Node node, OperatorClass what) {
+  LawConstants law;
+  std::vector<std::string_view> known;
+  for (const LawConstant& constant : kLawConstants) {
+    if (!uses(what, constant)) continue;
+    known.push_back(constant.name);
+    const bool divides = constant.name.ends_with("_share");
+    law.*constant.value = node.get(constant.name).number(divides ? 1e-12 : 0, kHighest);
+  }
+  node.allow_only(known);
+  return law;
+}
+
+BoostedTrees read_trees(Node node, std::size_t feature_count) {
+  node.allow_only({"range", "base", "trees"});
+  std::vector<std::string> texts;
+  const Node list = node.get("trees");
+  for (std::size_t i = 0; i < list.size(); ++i) texts.push_back(list.at(i).text());
+  return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
+}
+
+OperatorEntry read_entry(Node node) {
+  OperatorEntry entry;
+  entry.what = node.get("class").choice(kOperatorClassNames);
+  entry.pass = node.get("pass").choice(kPassNames);
+  entry.kind = node.get("chosen").choice(kFitKindNames);
+  entry.law = read_law(node.get("law"), entry.what);
+  if (const auto trees = node.find("trees")) {
+    entry.trees = read_trees(*trees, feature_names(entry.what, entry.pass).size());
+    const Node ends = trees->get("range");
+    entry.lowest_log = ends.at(0).number();
+    entry.highest_log = ends.at(1).number(entry.lowest_log, kHighest);
+  } else if (entry.kind != FitKind::kLaw) {
+    node.fail("has no `trees`, which were chosen");
+  }
+  entry.range = read_ranges(node.get("range"));
+  if (const auto kernel = node.find("kernel")) entry.kernel = kernel->choice(kAttentionKernelNames);
+  return entry;
+}
+
+Generation generation_of_profile(const OperatorProfile& profile) {
+  const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
+  return file != nullptr ? generation_of(built_in_device(profile.device))
+                         : generation_of_peak(profile.peaks.flops);
+}
+
+}  // namespace
+
+OperatorProfile read_operator_profile(const Document& document) {
+  const Node root = document.root();
+  const Node version = root.get("stepwright");
+  if (version.text() != "profile/1") version.fail("is not a profile; allowed: profile/1");
+  OperatorProfile profile;
+  profile.name = root.get("name").text();
+  const Node device = root.get("device");
+  profile.device = device.get("name").text();
+  profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
+  profile.peaks.bandwidth_bytes_per_s =
+      device.get("memory_bandwidth_bytes_per_s").number(1, kHighest);
+  profile.generation = generation_of_profile(profile);
+  profile.multiprocessors = static_cast<int>(device.get("multiprocessors").integer(1, 100000));
+  const auto operators = root.find("operators");
+  for (std::size_t i = 0; operators && i < operators->size(); ++i) {
+    const Node node = operators->at(i);
+    OperatorEntry entry = read_entry(node);
+    auto& place =
+        profile.entries[static_cast<std::size_t>(entry.what)][static_cast<std::size_t>(entry.pass)];
+    if (place) node.fail("is a class and pass that came before");
+    place = std::move(entry);
+  }
+  return profile;
+}
+
+std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
+                                     const Operator& op, const FitUse& use) {
+  const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
+  std::array<double, 2> seconds = law_seconds(entry.law, work, use.peaks, use.arithmetic_speedup);
+  if (entry.kind == FitKind::kLaw || !use.trees) return seconds;
+  const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
+  const double log = entry.trees.evaluate(inputs.all());
+  double factor = std::exp(std::clamp(log, entry.lowest_log, entry.highest_log));
+  if (entry.kind == FitKind::kTrees) {
+    const std::array<double, 2> there = law_seconds(entry.law, work, profile.peaks);
+    factor /= there[0] + there[1];
+  }
+  for (double& kernel_s : seconds) kernel_s *= factor;
+  return seconds;
+}
+
+double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use) {
+  if (entry.kind == FitKind::kTrees) return 0;
+  const bool corrected = entry.kind == FitKind::kLawTimesTrees && use.trees;
+  return (corrected ? std::exp(entry.lowest_log) : 1) * flops /
+         (entry.law.arithmetic_share * use.peaks.flops * use.arithmetic_speedup);
+}
+
+std::string outside_range(const OperatorEntry& entry, const Operator& op) {
+  return outside_range(entry.range, quantities(entry.what, op).all());
+}
+
+}  // namespace stepwright

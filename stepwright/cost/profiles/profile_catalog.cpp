@@ -1,0 +1,111 @@
+#include "stepwright/cost/profiles/profile_catalog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/cost/device_defaults.h"
+
+namespace stepwright {
+namespace {
+
+OperatorProfile parsed(const EmbeddedFile& file, std::string_view text) {
+  return read_operator_profile(
+      Document::parse(text, fmt::format("built-in profile {}", file.name)));
+}
+
+/// A built-in profile: its head at once, its operators when a job needs them; then constant.
+class BuiltIn {
+ public:
+  explicit BuiltIn(const EmbeddedFile& file) : file_(file) {
+    // A profile says its device before its operators, most of its text.
+    const std::size_t operators = file.text.find("\"operators\":");
+    const bool all = operators == std::string_view::npos;
+    const std::string head(file.text.substr(0, operators));
+    head_ = parsed(file, all ? head : head + "\"operators\": []}");
+  }
+  [[nodiscard]] const OperatorProfile& head() const { return head_; }
+  [[nodiscard]] const OperatorProfile& whole() const {
+    std::call_once(once_, [this] { whole_ = parsed(file_, file_.text); });
+    return whole_;
+  }
+
+ private:
+  const EmbeddedFile& file_;
+  OperatorProfile head_;
+  mutable std::once_flag once_;
+  mutable OperatorProfile whole_;
+};
+
+const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
+  static const std::vector<std::unique_ptr<BuiltIn>> kProfiles = [] {
+    std::vector<std::unique_ptr<BuiltIn>> profiles;
+    for (const EmbeddedFile& file : embedded_profiles()) {
+      profiles.push_back(std::make_unique<BuiltIn>(file));
+    }
+    return profiles;
+  }();
+  return kProfiles;
+}
+
+double distance(const OperatorProfile& profile, const Device& device) {
+  if (profile.device == device.name) return -1;
+  return std::abs(std::log(sixteen_bit_flops(device) / profile.peaks.flops)) +
+         std::abs(
+             std::log(device.memory_bandwidth_bytes_per_s / profile.peaks.bandwidth_bytes_per_s));
+}
+
+/// Whether programs have the class; the others are there for samples.
+bool in_programs(OperatorClass what) {
+  return what != OperatorClass::kUnfusedSoftmax && what != OperatorClass::kMask &&
+         what != OperatorClass::kUnfusedOptimizer;
+}
+
+/// Whether every class that programs have is among the entries.
+bool covers_programs(std::span<const OperatorProfile* const> profiles) {
+  for (const Named<OperatorClass>& what : kOperatorClassNames) {
+    if (!in_programs(what.value)) continue;
+    for (const Named<Pass>& pass : kPassNames) {
+      if (what.value == OperatorClass::kOptimizer && pass.value == Pass::kBackward) continue;
+      const bool found = std::ranges::any_of(profiles, [&](const OperatorProfile* profile) {
+        return profile->find(what.value, pass.value) != nullptr;
+      });
+      if (!found) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string_view> built_in_profiles() { return names_of(embedded_profiles()); }
+
+Document load_profile(const std::string& name_or_path) {
+  if (const EmbeddedFile* file = find_embedded(embedded_profiles(), name_or_path)) {
+    return Document::parse(file->text, fmt::format("built-in profile {}", file->name));
+  }
+  if (std::filesystem::exists(name_or_path)) return Document::load(name_or_path);
+  fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,
+                         list_of(built_in_profiles())));
+}
+
+std::vector<const OperatorProfile*> operator_profiles_for(const Device& device) {
+  std::vector<const BuiltIn*> nearest_first;
+  for (const auto& profile : all_profiles()) nearest_first.push_back(profile.get());
+  std::ranges::stable_sort(
+      nearest_first, {}, [&](const BuiltIn* profile) { return distance(profile->head(), device); });
+  std::vector<const OperatorProfile*> profiles;
+  for (const BuiltIn* profile : nearest_first) {
+    if (covers_programs(profiles)) break;
+    profiles.push_back(&profile->whole());
+  }
+  return profiles;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,206 @@
+#include "stepwright/plan/files/read_choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "stepwright/core/nearest.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<DType> kAccumulateNames[] = {
+    {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
+
+/// Refuses a word that the schema knows and nothing covers yet.
+template <class Words, class Name = std::identity>
+void refuse_future(Node node, const Words& future, Name name = {}) {
+  if (!node.is_scalar() || std::ranges::find(future, node.text(), name) == std::end(future)) return;
+  node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
+}
+
+/// Whether a scalar says that something is not used.
+bool says_no(Node node) {
+  if (!node.is_scalar()) return false;
+  const std::string word = node.text();
+  return word == "false" || word == "none";
+}
+
+}  // namespace
+
+void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists) {
+  std::vector<std::string_view> keys;
+  for (const auto list : lists) {
+    for (const std::string_view key : list) keys.push_back(key);
+  }
+  node.allow_only(keys);
+}
+
+void fail_unknown_word(Node node, std::span<const std::string_view> known) {
+  const auto near = nearest(node.text(), known);
+  node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), node.text(),
+                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }
+
+std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
+
+bool read_flag(Node node) { return node.boolean(); }
+
+TensorInput read_tensor_input(Node node) { return node.choice(kTensorInputNames); }
+
+ContextKind read_context_kind(Node node) { return node.choice(kContextKindNames); }
+
+std::int64_t read_group(Node node) {
+  if (node.is_number()) return read_degree(node);
+  if (node.is_scalar() && node.text() == "node") return kNodeGroup;
+  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", kMaxDevices));
+}
+
+ScheduleKind read_schedule_kind(Node node) {
+  refuse_future(node, kFutureSchedules, &ScheduleWord::name);
+  return node.choice(kScheduleNames);
+}
+
+void read_strands(Node node) {
+  if (read_degree(node) > 1) {
+    node.fail_unsupported(
+        "two strands (micro-batch co-execution) are known but nothing covers "
+        "them yet; strands is 1");
+  }
+}
+
+Sharding read_states(Node node, Notes& notes) {
+  const std::string word = node.text();
+  const std::optional<Sharding> sharding = sharding_of(word);
+  if (!sharding || !is_paro_strategy(*sharding)) {
+    std::vector<std::string> words;
+    for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+    std::vector<std::string_view> known(words.begin(), words.end());
+    for (const ShardingAlias& alias : kShardingAliases) known.push_back(alias.name);
+    if (sharding) {
+      node.fail(
+          fmt::format("{} is no strategy: optimizer states are split at least as finely as "
+                      "parameters and gradients (one of {})",
+                      word, list_of(known)));
+    }
+    fail_unknown_word(node, known);
+  }
+  const auto alias = std::ranges::find(kShardingAliases, word, &ShardingAlias::name);
+  if (alias != std::ranges::end(kShardingAliases) && !alias->note.empty()) {
+    notes.emplace_back(alias->note);
+  }
+  return *sharding;
+}
+
+Recompute read_recompute(Node node) {
+  if (node.is_mapping()) {
+    node.allow_only({"every"});
+    return {RecomputeKind::kEvery, read_degree(node.get("every"))};
+  }
+  if (!node.is_scalar()) node.fail("must be none, selective, full or {every: n}");
+  const std::string word = node.text();
+  static constexpr std::string_view kWords[] = {"none", "selective", "full", "{every: n}"};
+  for (const auto& [kind, name] : kRecomputeNames) {
+    if (name == word && kind != RecomputeKind::kEvery) return {kind, 1};
+  }
+  fail_unknown_word(node, kWords);
+}
+
+Overlap read_overlap(Node node) {
+  if (node.is_scalar()) return overlap_all(node.boolean());
+  node.allow_only(
+      {"gradients", "parameters", "tensor", "tensor_gradients", "context", "expert", "pipeline"});
+  Overlap overlap;
+  const auto read = [node](std::string_view key, bool& flag) {
+    if (const auto given = node.find(key)) flag = given->boolean();
+  };
+  read("gradients", overlap.gradients);
+  read("parameters", overlap.parameters);
+  read("tensor", overlap.tensor);
+  read("tensor_gradients", overlap.tensor_gradients);
+  read("context", overlap.context);
+  read("expert", overlap.expert);
+  read("pipeline", overlap.pipeline);
+  return overlap;
+}
+
+Algorithm read_algorithm(Node node) { return node.choice(kAlgorithmNames); }
+
+void read_pipeline_algorithm(Node collectives, FileVersion version) {
+  const auto word = collectives.find("pipeline");
+  if (!word || as_meant(read_algorithm(*word), version) == Algorithm::kLibrary) return;
+  word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
+                         word->text()));
+}
+
+Collectives read_collectives(Node node, FileVersion version) {
+  node.allow_only(kCollectiveKeys);
+  Collectives collectives;
+  for (const auto& [choice, scheme] : kChoosingSchemes) {
+    if (const auto word = node.find(scheme)) {
+      collectives.*choice = as_meant(read_algorithm(*word), version);
+    }
+  }
+  read_pipeline_algorithm(node, version);
+  return collectives;
+}
+
+Algorithm as_meant(Algorithm algorithm, FileVersion version) {
+  const bool least = version == FileVersion::kOne && algorithm == Algorithm::kRing;
+  return least ? Algorithm::kLibrary : algorithm;
+}
+
+RankOrder read_rank_order(Node node) {
+  const std::string word = node.text();
+  if (const auto order = rank_order_of(word)) return *order;
+  node.fail(
+      fmt::format("must name tp, cp, ep, dp and pp once each, fastest first, as in "
+                  "tp-cp-ep-dp-pp; it is '{}'",
+                  word));
+}
+
+std::vector<std::int64_t> read_layers(Node node) {
+  if (node.is_scalar() && node.text() == "even") return {};
+  if (!node.is_sequence() || node.size() == 0) {
+    node.fail("must be 'even' or the layers of each chunk in model order, as in [40, 40]");
+  }
+  std::vector<std::int64_t> layers;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    layers.push_back(node.at(i).integer(1, kLargestLayers));
+  }
+  return layers;
+}
+
+DType read_accumulate(Node node) { return node.choice(kAccumulateNames); }
+
+void read_offload(Node node) {
+  static constexpr std::string_view kKeys[] = {"activations", "parameters", "optimizer"};
+  if (says_no(node)) return;
+  if (node.is_mapping()) {
+    node.allow_only(kKeys);
+    const auto members = node.members();
+    if (std::ranges::all_of(members, [](const auto& member) { return says_no(member.second); })) {
+      return;
+    }
+  }
+  node.fail_unsupported("offloading to the host is known but nothing covers it yet");
+}
+
+void check_version(Node root, std::string_view version) {
+  const Node given = root.get("stepwright");
+  if (given.text() == version) return;
+  given.fail(fmt::format("must be {}; it is '{}'", version, given.text()));
+}
+
+FileVersion read_version(Node root, std::string_view kind) {
+  const Node given = root.get("stepwright");
+  for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
+    if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;
+  }
+  given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, given.text()));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMostBytes = 1e18;
+constexpr double kMostRate = 1e18;
+
+void read_packed(Node parent) {
+  const auto packed = parent.find("packed");
+  if (packed && packed->boolean()) {
+    packed->fail_unsupported(
+        "packed sequences of unequal length are known but nothing covers "
+        "them yet");
+  }
+}
+
+void read_batch(Node node, Job& job) {
+  node.allow_only({"sequences", "length", "packed"});
+  job.sequences = node.get("sequences").integer(1, kMostElements);
+  job.length = node.get("length").integer(1, kMostElements);
+  read_packed(node);
+}
+
+Framework read_framework(Node node) {
+  const bool mapping = node.is_mapping();
+  if (mapping) node.allow_only({"name", "version"});
+  const Node name = mapping ? node.get("name") : node;
+  Framework framework{.name = name.text(), .version = ""};
+  const auto& known = kFrameworkNames;
+  if (std::ranges::find(known, framework.name) == std::ranges::end(known)) {
+    fail_unknown_word(name, known);
+  }
+  const auto version = mapping ? node.find("version") : std::nullopt;
+  if (version) framework.version = version->text();
+  return framework;
+}
+
+/// The path as it is from anywhere: a plan file may stand in another folder than its job.
+std::string read_path(Node node, const std::filesystem::path& directory) {
+  const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
+  if (!std::filesystem::is_regular_file(path)) {
+    node.fail(fmt::format("there is no file {}", path.string()));
+  }
+  return path.string();
+}
+
+Kernels read_kernels(Node node) {
+  node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
+                   "gathered_logits", "scattered_pipeline"});
+  Kernels kernels;
+  const auto read = [node](std::string_view key, bool& flag) {
+    if (const auto given = node.find(key)) flag = given->boolean();
+  };
+  if (const auto given = node.find("attention")) {
+    kernels.attention = given->choice(kAttentionKernelNames);
+  }
+  read("fused_norm", kernels.fused_norm);
+  read("fused_cross_entropy", kernels.fused_cross_entropy);
+  read("fused_softmax", kernels.fused_softmax);
+  read("cuda_graphs", kernels.cuda_graphs);
+  read("gathered_logits", kernels.gathered_logits);
+  read("scattered_pipeline", kernels.scattered_pipeline);
+  return kernels;
+}
+
+/// A number above zero.
+double read_positive(Node node, double most) {
+  const double value = node.number(0, most);
+  if (value == 0) node.fail("must be above 0");
+  return value;
+}
+
+void check_targets(Node node, const Objective& objective) {
+  const int targets =
+      (objective.target_step_time_s > 0 ? 1 : 0) + (objective.target_tokens_per_s > 0 ? 1 : 0);
+  const bool smallest = objective.kind == ObjectiveKind::kSmallestCluster;
+  if (smallest && targets != 1) {
+    node.fail(
+        "smallest_cluster needs target_step_time (seconds) or target_tokens_per_s, one of "
+        "them");
+  }
+  if (!smallest && targets != 0) node.fail("targets belong to smallest_cluster");
+}
+
+Objective read_objective(Node node) {
+  Objective objective;
+  if (node.is_mapping()) {
+    node.allow_only({"kind", "memory_limit", "target_step_time", "target_tokens_per_s"});
+    const auto read = [node](std::string_view key, double most, double& value) {
+      if (const auto given = node.find(key)) value = read_positive(*given, most);
+    };
+    if (const auto kind = node.find("kind")) objective.kind = kind->choice(kObjectiveNames);
+    read("memory_limit", kMostBytes, objective.memory_limit_bytes);
+    read("target_step_time", kMostRate, objective.target_step_time_s);
+    read("target_tokens_per_s", kMostRate, objective.target_tokens_per_s);
+  } else {
+    objective.kind = node.choice(kObjectiveNames);
+  }
+  check_targets(node, objective);
+  return objective;
+}
+
+void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
+  job.model = read_model(node.get("model"), directory);
+  job.model_name = job.model.name.empty() ? "model" : job.model.name;
+  if (const auto dropout = node.find("dropout")) {
+    job.model.dropout = dropout->number(0, 1);
+    if (job.model.dropout == 1) dropout->fail("must be below 1: it would drop everything");
+  }
+}
+
+void read_experts(Node node, Job& job) {
+  if (const auto given = node.find("routing")) job.routing = given->choice(kRoutingNames);
+  if (const auto given = node.find("dispatcher")) job.dispatcher = given->choice(kDispatcherNames);
+  if (const auto given = node.find("imbalance")) job.imbalance = given->number(1, 1e6);
+}
+
+/// No tensor of a step has more elements than an integer counts: the widest of the whole batch, and
+/// the scores of one sequence.
+void check_size(Node node, const Job& job) {
+  const Architecture& model = job.model;
+  const auto widest = static_cast<double>(
+      std::max({model.hidden, model.ffn, model.vocabulary, model.heads * model.head_dim}));
+  const auto length = static_cast<double>(job.length);
+  const double scores = static_cast<double>(model.heads) * length * length;
+  constexpr double kMost = 0x1p60;
+  if (job.tokens() * widest > kMost || scores > kMost) {
+    node.fail(fmt::format("{} sequences of {} tokens make tensors of more than 2^60 elements",
+                          job.sequences, job.length));
+  }
+}
+
+}  // namespace
+
+Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version) {
+  if (node.find("stepwright")) version = read_version(node, "job");
+  allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
+  Job job;
+  read_model_of(node, directory, job);
+  job.cluster = read_cluster(node.get("cluster"), directory);
+  read_batch(node.get("batch"), job);
+  read_packed(node);
+  if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
+  if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
+  if (const auto given = node.find("framework")) job.framework = read_framework(*given);
+  if (const auto given = node.find("conditions")) {
+    job.conditions = read_path(*given, directory);
+  }
+  if (const auto given = node.find("measured")) job.measured = read_path(*given, directory);
+  if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given);
+  if (const auto given = node.find("objective")) job.objective = read_objective(*given);
+  read_experts(node, job);
+  job.space = read_space(node, version, job.notes);
+  check_size(node.get("batch"), job);
+  return job;
+}
+
+Job read_job(const Document& document, const std::filesystem::path& directory) {
+  const FileVersion version = read_version(document.root(), "job");
+  return read_job_mapping(document.root(), directory, version);
+}
+
+Job load_job(const std::filesystem::path& path) {
+  return read_job(Document::load(path), path.parent_path());
+}
+
+}  // namespace stepwright

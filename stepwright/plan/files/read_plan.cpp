@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+Parallel read_parallel(Node node) {
+  node.allow_only(kDegreeKeys);
+  Parallel parallel;
+  const auto read = [node](std::string_view key, std::int64_t& degree) {
+    if (const auto given = node.find(key)) degree = read_degree(*given);
+  };
+  read("tensor", parallel.tensor);
+  read("pipeline", parallel.pipeline);
+  read("context", parallel.context);
+  read("expert", parallel.expert);
+  read("expert_tensor", parallel.expert_tensor);
+  read("data", parallel.data);
+  return parallel;
+}
+
+Schedule read_schedule(Node node) {
+  Schedule schedule;
+  if (!node.is_mapping()) return {.kind = read_schedule_kind(node), .chunks = 1};
+  node.allow_only({"kind", "chunks", "strands"});
+  if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
+  if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
+  if (const auto strands = node.find("strands")) read_strands(*strands);
+  return schedule;
+}
+
+/// Whether the ranks are those of the cluster, so that groups in a node can be counted.
+bool fills_cluster(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::int64_t rest = job.cluster.devices();
+  for (const std::int64_t size :
+       {degrees.tensor, degrees.context, degrees.data, degrees.pipeline}) {
+    if (rest % size != 0) return false;
+    rest /= size;
+  }
+  return rest == 1 && degrees.expert_data() > 0;
+}
+
+/// The group as given; where it is the word `node`, which is also the default, `in_node`.
+std::int64_t resolve_group(std::optional<Node> given, std::int64_t in_node) {
+  const std::int64_t group = given ? read_group(*given) : kNodeGroup;
+  return group == kNodeGroup ? in_node : group;
+}
+
+void read_sharding(Node node, const Job& job, Plan& plan, Notes& notes) {
+  const bool mapping = node.is_mapping();
+  if (mapping) node.allow_only({"states", "group", "expert_group"});
+  plan.sharding = read_states(mapping ? node.get("states") : node, notes);
+  const auto find = [&](std::string_view key) {
+    return mapping ? node.find(key) : std::optional<Node>();
+  };
+  const bool used = plan.sharding.uses(Spread::kInner);
+  const bool routed = used && job.model.experts.has_value();
+  // Without a grid the plan is not legal, and nothing can be counted.
+  const bool grid = fills_cluster(job, plan);
+  plan.sharding.group =
+      resolve_group(find("group"), used && grid ? node_sharding_group(job.cluster, plan) : 1);
+  plan.sharding.expert_group = resolve_group(
+      find("expert_group"), routed && grid ? node_expert_group(job.cluster, plan) : 1);
+  if (used && plan.sharding.group == 1) {
+    notes.push_back(
+        fmt::format("sharding group is 1: what {} splits inside groups is held whole "
+                    "by every rank",
+                    sharding_word(plan.sharding)));
+  }
+  if (routed && plan.sharding.expert_group == 1) {
+    notes.emplace_back("expert_group is 1: expert states split inside groups are held whole");
+  }
+}
+
+void read_buckets(Node node, Plan& plan) {
+  node.allow_only({"gradients", "parameters"});
+  if (const auto size = node.find("gradients")) plan.gradient_bucket = read_bucket(*size);
+  if (const auto size = node.find("parameters")) plan.parameter_bucket = read_bucket(*size);
+}
+
+void read_cuts(Node node, Plan& plan) {
+  if (const auto given = node.find("layers")) plan.layers = read_layers(*given);
+  if (const auto given = node.find("sequence_parallel")) plan.sequence_parallel = read_flag(*given);
+  if (const auto given = node.find("tensor_input")) plan.tensor_input = read_tensor_input(*given);
+  if (const auto given = node.find("context_kind")) plan.context_kind = read_context_kind(*given);
+}
+
+Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) {
+  Plan plan;
+  plan.accumulate = default_accumulate(job.precision);
+  if (const auto given = node.find("parallel")) plan.parallel = read_parallel(*given);
+  if (const auto given = node.find("rank_order")) plan.rank_order = read_rank_order(*given);
+  read_cuts(node, plan);
+  if (const auto given = node.find("micro_batch")) plan.micro_batch = read_degree(*given);
+  if (const auto given = node.find("schedule")) plan.schedule = read_schedule(*given);
+  if (const auto given = node.find("sharding")) read_sharding(*given, job, plan, notes);
+  if (const auto given = node.find("recompute")) plan.recompute = read_recompute(*given);
+  if (const auto given = node.find("accumulate")) plan.accumulate = read_accumulate(*given);
+  if (const auto given = node.find("buckets")) read_buckets(*given, plan);
+  if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given);
+  if (const auto given = node.find("collectives")) {
+    plan.collectives = read_collectives(*given, version);
+  }
+  if (const auto given = node.find("offload")) read_offload(*given);
+  return plan;
+}
+
+/// Version 1 let the library carry out what its two algorithms could not, and refused nothing.
+void settle_collectives(PlannedJob& planned) {
+  Algorithm& data = planned.plan.collectives.data;
+  if (data != Algorithm::kTwoLevel && data != Algorithm::kHoRing) return;
+  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives) data = Algorithm::kLibrary;
+}
+
+}  // namespace
+
+PlannedJob read_plan(const Document& document, const std::filesystem::path& directory) {
+  const Node root = document.root();
+  const FileVersion version = read_version(root, "plan");
+  allow_keys(root, {kPlanFileKeys, kPlanKeys});
+  PlannedJob planned;
+  const Node job = root.get("job");
+  planned.job = read_job_mapping(job, directory, version);
+  planned.plan = read_choices(root, version, planned.job, planned.job.notes);
+  if (version == FileVersion::kOne) settle_collectives(planned);
+  return planned;
+}
+
+PlannedJob load_plan(const std::filesystem::path& path) {
+  return read_plan(Document::load(path), path.parent_path());
+}
+
+}  // namespace stepwright

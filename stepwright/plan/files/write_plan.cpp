@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/write_choices.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The built-in model that differs in nothing but dropout, which a job can state beside it.
+std::optional<Architecture> built_in_of(const Architecture& model) {
+  std::optional<Architecture> known = built_in_model(model.name);
+  if (!known) return std::nullopt;
+  Architecture like = *known;
+  like.dropout = model.dropout;
+  return like == model ? known : std::nullopt;
+}
+
+void write_model(Json& file, const Job& job, bool expanded) {
+  const std::optional<Architecture> known = expanded ? std::nullopt : built_in_of(job.model);
+  file["model"] = known ? Json(known->name) : inline_model(job.model);
+  if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
+}
+
+void write_cluster(Json& file, const Job& job, bool expanded) {
+  const Cluster& cluster = job.cluster;
+  const bool known = !expanded && built_in_cluster(cluster.name, cluster.nodes) == cluster;
+  file["cluster"] =
+      known ? Json{{"profile", cluster.name}, {"nodes", cluster.nodes}} : inline_cluster(cluster);
+}
+
+Json framework_json(const Framework& framework, bool expanded) {
+  if (framework.version.empty() && !expanded) return framework.name;
+  return {{"name", framework.name}, {"version", framework.version}};
+}
+
+Json kernels_json(const Kernels& kernels) {
+  return {{"attention", name_of(kAttentionKernelNames, kernels.attention)},
+          {"fused_norm", kernels.fused_norm},
+          {"fused_softmax", kernels.fused_softmax},
+          {"fused_cross_entropy", kernels.fused_cross_entropy},
+          {"cuda_graphs", kernels.cuda_graphs},
+          {"gathered_logits", kernels.gathered_logits},
+          {"scattered_pipeline", kernels.scattered_pipeline}};
+}
+
+Json objective_json(const Objective& objective, bool expanded) {
+  Json mapping = {{"kind", name_of(kObjectiveNames, objective.kind)}};
+  const auto write = [&mapping](const char* key, double value) {
+    if (value > 0) mapping[key] = value;
+  };
+  write("memory_limit", objective.memory_limit_bytes);
+  write("target_step_time", objective.target_step_time_s);
+  write("target_tokens_per_s", objective.target_tokens_per_s);
+  return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
+}
+
+void write_plan(Json& file, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  file["parallel"] = {{"tensor", degrees.tensor},
+                      {"pipeline", degrees.pipeline},
+                      {"context", degrees.context},
+                      {"expert", degrees.expert},
+                      {"expert_tensor", degrees.expert_tensor},
+                      {"data", degrees.data}};
+  file["layers"] = layers_json(plan.layers);
+  file["sequence_parallel"] = plan.sequence_parallel;
+  file["tensor_input"] = name_of(kTensorInputNames, plan.tensor_input);
+  file["context_kind"] = name_of(kContextKindNames, plan.context_kind);
+  file["micro_batch"] = plan.micro_batch;
+  file["schedule"] = {{"kind", name_of(kScheduleNames, plan.schedule.kind)},
+                      {"chunks", plan.schedule.chunks}};
+  file["sharding"] = {{"states", sharding_word(plan.sharding)},
+                      {"group", plan.sharding.group},
+                      {"expert_group", plan.sharding.expert_group}};
+  file["recompute"] = recompute_json(plan.recompute);
+  file["accumulate"] = name_of(kDTypeNames, plan.accumulate);
+  file["buckets"] = {{"gradients", plan.gradient_bucket}, {"parameters", plan.parameter_bucket}};
+  file["overlap"] = overlap_json(plan.overlap);
+  file["collectives"] = collectives_json(plan.collectives);
+  file["rank_order"] = rank_order_word(plan.rank_order);
+}
+
+/// Members of the file, the job, a model and a cluster stand on a line each; a cluster of a profile
+/// is short.
+Tree to_tree(const Json& json, int block_levels) {
+  Tree tree;
+  switch (json.type()) {
+    case Json::value_t::object:
+      tree = block_levels > 0 ? Tree::mapping() : Tree::flow_mapping();
+      for (const auto& [key, value] : json.items()) {
+        const bool block = key == "job" || key == "model" || key == "cluster";
+        tree.set(key, to_tree(value, block && value.size() > 2 ? block_levels - 1 : 0));
+      }
+      return tree;
+    case Json::value_t::array:
+      tree = Tree::flow_sequence();
+      for (const Json& value : json) tree.add(to_tree(value, 0));
+      return tree;
+    case Json::value_t::boolean: return json.get<bool>();
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned: return json.get<std::int64_t>();
+    case Json::value_t::number_float: return json.get<double>();
+    case Json::value_t::string: return json.get_ref<const std::string&>();
+    default: return tree;
+  }
+}
+
+}  // namespace
+
+Json job_json(const Job& job, bool expanded) {
+  Json file = Json::object();
+  write_model(file, job, expanded);
+  write_cluster(file, job, expanded);
+  file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
+  file["precision"] = name_of(kPrecisionNames, job.precision);
+  file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
+  file["framework"] = framework_json(job.framework, expanded);
+  if (!job.conditions.empty()) file["conditions"] = job.conditions;
+  if (!job.measured.empty()) file["measured"] = job.measured;
+  file["kernels"] = kernels_json(job.kernels);
+  const Job usual;
+  const bool routed = job.model.experts.has_value();
+  if (routed || job.routing != usual.routing) {
+    file["routing"] = name_of(kRoutingNames, job.routing);
+  }
+  if (routed || job.dispatcher != usual.dispatcher) {
+    file["dispatcher"] = name_of(kDispatcherNames, job.dispatcher);
+  }
+  if (routed || job.imbalance != usual.imbalance) file["imbalance"] = job.imbalance;
+  file["objective"] = objective_json(job.objective, expanded);
+  Json search = space_json(job.space);
+  if (!search.empty()) file["search"] = std::move(search);
+  return file;
+}
+
+Json plan_file_json(const PlannedJob& planned, bool expanded) {
+  Json file = {{"stepwright", "plan/2"}, {"job", job_json(planned.job, expanded)}};
+  write_plan(file, planned.plan);
+  return file;
+}
+
+Tree plan_file_tree(const PlannedJob& planned, bool expanded) {
+  return to_tree(plan_file_json(planned, expanded), 3);
+}
+
+std::string plan_yaml(const PlannedJob& planned, bool expanded) {
+  return Document::from(plan_file_tree(planned, expanded), "plan").to_yaml();
+}
+
+Json plan_json(const PlannedJob& planned) { return plan_file_json(planned, false); }
+
+}  // namespace stepwright

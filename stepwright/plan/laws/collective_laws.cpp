@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "stepwright/cluster/adding_switches.h"
+#include "stepwright/collective/wire.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
+
+namespace stepwright {
+namespace {
+
+/// A kind of message: the operation and the group in which it runs.
+struct Message {
+  Collective operation{};
+  GroupKind group{};
+};
+
+/// The kinds of messages of a scheme, without allocation.
+class Messages {
+ public:
+  void add(std::initializer_list<Collective> operations, GroupKind group) {
+    for (const Collective one : operations) list_[count_++] = {one, group};
+  }
+  [[nodiscard]] std::span<const Message> all() const { return std::span(list_).first(count_); }
+
+ private:
+  std::array<Message, 12> list_{};
+  std::size_t count_ = 0;
+};
+
+constexpr std::initializer_list<Collective> kHalves = {Collective::kAllGather,
+                                                       Collective::kReduceScatter};
+
+Messages tensor_messages(const Job& /*job*/, const Plan& plan) {
+  Messages found;
+  found.add({Collective::kAllReduce}, GroupKind::kTensor);
+  if (plan.sequence_parallel) found.add(kHalves, GroupKind::kTensor);
+  return found;
+}
+
+Messages context_messages(const Job& /*job*/, const Plan& plan) {
+  Messages found;
+  switch (plan.context_kind) {
+    case ContextKind::kRing: found.add({Collective::kPointToPoint}, GroupKind::kContext); break;
+    case ContextKind::kAllGather: found.add(kHalves, GroupKind::kContext); break;
+    case ContextKind::kUlysses: found.add({Collective::kAllToAll}, GroupKind::kContext); break;
+  }
+  return found;
+}
+
+Messages expert_messages(const Job& job, const Plan& /*plan*/) {
+  Messages found;
+  if (job.dispatcher == Dispatcher::kAllGather) {
+    found.add(kHalves, GroupKind::kExpertModel);
+    return found;
+  }
+  found.add({Collective::kAllToAll, Collective::kAllGather}, GroupKind::kExpert);
+  found.add(kHalves, GroupKind::kExpertTensor);
+  return found;
+}
+
+/// The groups of one kind of parameters.
+struct ShardGroups {
+  GroupKind inner{}, outer{}, world{};
+};
+
+/// The table in docs/algorithms.md: what is split group by group goes inside the groups and between
+/// them, what is split over all ranks at once over all of them.
+void add_state_messages(Messages& found, const Sharding& states, const ShardGroups& groups) {
+  switch (states.optimizer) {
+    case Spread::kNone: return found.add({Collective::kAllReduce}, groups.world);
+    case Spread::kInner:
+      found.add(kHalves, groups.inner);
+      return found.add({Collective::kAllReduce}, groups.outer);
+    case Spread::kGlobal: break;
+  }
+  const bool by_groups = states.parameters == Spread::kInner || states.gradients == Spread::kInner;
+  const bool at_once = states.parameters != Spread::kInner || states.gradients != Spread::kInner;
+  if (by_groups) found.add(kHalves, groups.inner);
+  if (by_groups) found.add(kHalves, groups.outer);
+  if (at_once) found.add(kHalves, groups.world);
+}
+
+Messages data_messages(const Job& job, const Plan& plan) {
+  Messages found;
+  add_state_messages(found, plan.sharding,
+                     {GroupKind::kShardInner, GroupKind::kShardOuter, GroupKind::kDataContext});
+  if (!job.model.experts) return found;
+  add_state_messages(
+      found, plan.sharding,
+      {GroupKind::kExpertShardInner, GroupKind::kExpertShardOuter, GroupKind::kExpertData});
+  return found;
+}
+
+/// A scheme, and what it sends. Groups of messages inside blocks lie as degrees and order say,
+/// whatever the sharding, which no law has looked at yet.
+struct Scheme {
+  Algorithm Collectives::* choice;
+  std::string_view name;
+  Messages (*messages)(const Job& job, const Plan& plan);
+  bool sharded = false;
+};
+constexpr Scheme kTensor{&Collectives::tensor, "tensor", tensor_messages};
+constexpr Scheme kContext{&Collectives::context, "context", context_messages};
+constexpr Scheme kExpert{&Collectives::expert, "expert", expert_messages};
+constexpr Scheme kData{&Collectives::data, "data", data_messages, true};
+
+Grid grid_of(const Scheme& scheme, const Plan& plan) {
+  if (scheme.sharded) return Grid(plan);
+  Plan whole;
+  whole.parallel = plan.parallel;
+  whole.rank_order = plan.rank_order;
+  return Grid(whole);
+}
+
+/// Whether the algorithm has a message to carry out, or the scheme none at all.
+bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
+  const Algorithm algorithm = plan.collectives.*scheme.choice;
+  if (algorithm == Algorithm::kLibrary) return true;
+  const Messages messages = scheme.messages(job, plan);
+  const Grid grid = grid_of(scheme, plan);
+  bool any = false;
+  for (const auto& [operation, group] : messages.all()) {
+    if (grid.size(group) < 2) continue;
+    any = true;
+    const GroupLayout layout = group_layout(job.cluster, grid.shape(group));
+    const GroupForm form = group_form(layout, job.cluster);
+    if (settled(algorithm, operation, form) == algorithm) return true;
+  }
+  return !any;
+}
+
+/// "tensor has 8 ranks on 1 node".
+std::string lying(const Job& job, const Grid& grid, GroupKind kind) {
+  const GroupLayout layout = group_layout(job.cluster, grid.shape(kind));
+  const std::int64_t nodes = group_form(layout, job.cluster).nodes;
+  return fmt::format("{} has {} ranks on {} {}", name_of(kGroupNames, kind), layout.size, nodes,
+                     nodes == 1 ? "node" : "nodes");
+}
+
+std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
+  const Algorithm algorithm = plan.collectives.*scheme.choice;
+  const std::string_view word = name_of(kAlgorithmNames, algorithm);
+  const Messages messages = scheme.messages(job, plan);
+  const Grid grid = grid_of(scheme, plan);
+  std::vector<std::string> groups;
+  for (const auto& [operation, group] : messages.all()) {
+    if (grid.size(group) < 2 || !covers(algorithm, operation)) continue;
+    std::string text = lying(job, grid, group);
+    if (std::ranges::find(groups, text) == groups.end()) groups.push_back(std::move(text));
+  }
+  if (groups.empty()) {
+    return fmt::format("{} carries out none of the collectives that {} parallelism has here", word,
+                       scheme.name);
+  }
+  const bool lacks = algorithm == Algorithm::kNvls && !adds_inside(adding_switches(job.cluster));
+  return fmt::format("{} needs {}; {}{}", word, needs(algorithm), fmt::join(groups, ", "),
+                     lacks ? fmt::format(", and no switch of {} adds", job.cluster.name) : "");
+}
+
+void repair_to(Repairs& repairs, const Scheme& scheme) {
+  Plan plan = repairs.plan();
+  plan.collectives.*scheme.choice = Algorithm::kLibrary;
+  repairs.plans({plan});
+}
+
+template <const Scheme& kScheme>
+constexpr Law law_of(Rule rule) {
+  return {rule, [](const Job& job, const Plan& plan) { return !carries(job, plan, kScheme); },
+          [](const Job& job, const Plan& plan) { return values_of(job, plan, kScheme); },
+          [](Repairs& repairs) { repair_to(repairs, kScheme); }};
+}
+
+constexpr Law kBlockLaws[] = {law_of<kTensor>(Rule::kTensorCollectives),
+                              law_of<kContext>(Rule::kContextCollectives),
+                              law_of<kExpert>(Rule::kExpertCollectives)};
+constexpr Law kDataLaws[] = {law_of<kData>(Rule::kDataCollectives)};
+
+}  // namespace
+
+std::span<const Law> block_collective_laws() { return kBlockLaws; }
+
+std::span<const Law> data_collective_laws() { return kDataLaws; }
+
+}  // namespace stepwright

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
+
+namespace stepwright {
+namespace {
+
+// --- Tensor parallelism. ---
+
+bool heads_cut(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  const std::int64_t tensor = plan.parallel.tensor;
+  return model.heads % tensor != 0 || (!model.latent && model.kv_heads % tensor != 0);
+}
+
+std::string heads_values(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  const bool heads = model.heads % plan.parallel.tensor != 0;
+  return fmt::format("{} {} are not a multiple of tensor {}", heads ? model.heads : model.kv_heads,
+                     heads ? "heads" : "kv_heads", plan.parallel.tensor);
+}
+
+void repair_tensor(Repairs& repairs) {
+  repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
+}
+
+bool dense_ffn_cut(const Architecture& model, std::int64_t tensor) {
+  return model.ffn % tensor != 0 && has_dense_layer(model);
+}
+
+bool ffn_cut(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  const std::int64_t tensor = plan.parallel.tensor;
+  return dense_ffn_cut(model, tensor) || (model.experts && model.experts->shared_ffn % tensor != 0);
+}
+
+std::string ffn_values(const Job& job, const Plan& plan) {
+  const std::int64_t tensor = plan.parallel.tensor;
+  const bool dense = dense_ffn_cut(job.model, tensor);
+  return fmt::format("{} {} is not a multiple of tensor {}", dense ? "ffn" : "shared_ffn",
+                     dense ? job.model.ffn : job.model.experts->shared_ffn, tensor);
+}
+
+bool sequence_without_tensor(const Job& /*job*/, const Plan& plan) {
+  return plan.sequence_parallel && plan.parallel.tensor == 1;
+}
+
+std::string sequence_without_tensor_values(const Job& /*job*/, const Plan& /*plan*/) {
+  return "sequence_parallel cuts over the tensor ranks, and tensor is 1";
+}
+
+void drop_sequence_parallel(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.sequence_parallel = false;
+  repairs.plans({plan});
+}
+
+// --- Context parallelism. ---
+
+bool length_cut(const Job& job, const Plan& plan) {
+  const std::int64_t context = plan.parallel.context;
+  return context > 1 && job.length % (2 * context) != 0;
+}
+
+std::string length_cut_values(const Job& job, const Plan& plan) {
+  return fmt::format("length {} is not a multiple of 2 x context {}", job.length,
+                     plan.parallel.context);
+}
+
+void repair_context(Repairs& repairs) {
+  repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
+}
+
+bool ulysses_heads_cut(const Job& job, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  if (context == 1 || plan.context_kind != ContextKind::kUlysses) return false;
+  const Architecture& model = job.model;
+  return model.heads / tensor % context != 0 ||
+         (!model.latent && model.kv_heads / tensor % context != 0);
+}
+
+std::string ulysses_values(const Job& job, const Plan& plan) {
+  return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
+                     dealt_heads(job.model), job.model.latent ? "heads" : "kv_heads",
+                     plan.parallel.tensor, plan.parallel.context);
+}
+
+void repair_ulysses(Repairs& repairs) {
+  repair_context(repairs);
+  Plan plan = repairs.plan();
+  plan.context_kind = ContextKind::kRing;
+  repairs.plans({plan});
+}
+
+// --- Sequence length. ---
+
+bool tokens_cut(const Job& job, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  return plan.sequence_parallel && job.length / context % tensor != 0;
+}
+
+std::string tokens_values(const Job& job, const Plan& plan) {
+  return fmt::format("length {} / context {} is not a multiple of tensor {} (sequence_parallel)",
+                     job.length, plan.parallel.context, plan.parallel.tensor);
+}
+
+void repair_tokens(Repairs& repairs) {
+  drop_sequence_parallel(repairs);
+  repair_tensor(repairs);
+  repair_context(repairs);
+}
+
+bool beyond_positions(const Job& job, const Plan& /*plan*/) {
+  return job.model.position == Position::kLearned && job.length > job.model.positions;
+}
+
+std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
+  return fmt::format("length {} is beyond the {} learned positions of {}", job.length,
+                     job.model.positions, job.model_name);
+}
+
+void shorten(Repairs& repairs) {
+  const Parallel& degrees = repairs.plan().parallel;
+  const std::int64_t step = 2 * degrees.context * degrees.tensor;
+  const std::int64_t length = repairs.job().model.positions / step * step;
+  if (length > 0) repairs.job_change(fmt::format("nearest legal: batch.length {}", length));
+}
+
+constexpr Law kCutLaws[] = {
+    {Rule::kTensorDividesHeads, heads_cut, heads_values, repair_tensor},
+    {Rule::kTensorDividesFfn, ffn_cut, ffn_values, repair_tensor},
+    {Rule::kSequenceParallelNeedsTensor, sequence_without_tensor, sequence_without_tensor_values,
+     drop_sequence_parallel},
+    {Rule::kContextDividesLength, length_cut, length_cut_values, repair_context},
+    {Rule::kUlyssesDividesHeads, ulysses_heads_cut, ulysses_values, repair_ulysses},
+    {Rule::kLengthDividesTensor, tokens_cut, tokens_values, repair_tokens},
+    {Rule::kLengthWithinPositions, beyond_positions, beyond_positions_values, shorten}};
+
+}  // namespace
+
+bool has_dense_layer(const Architecture& model) {
+  if (!model.experts) return true;
+  return std::ranges::any_of(model.experts->is_dense,
+                             [](std::uint8_t dense) { return dense != 0; });
+}
+
+std::span<const Law> cut_laws() { return kCutLaws; }
+
+}  // namespace stepwright

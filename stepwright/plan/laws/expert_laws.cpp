@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
+
+namespace stepwright {
+namespace {
+
+bool routed(const Parallel& degrees) { return degrees.expert > 1 || degrees.expert_tensor > 1; }
+
+bool no_experts(const Job& job, const Plan& plan) {
+  return !job.model.experts && routed(plan.parallel);
+}
+
+std::string no_experts_values(const Job& job, const Plan& plan) {
+  return fmt::format("expert {} and expert_tensor {}, and {} has no experts", plan.parallel.expert,
+                     plan.parallel.expert_tensor, job.model_name);
+}
+
+void drop_expert_parallel(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.parallel.expert = plan.parallel.expert_tensor = 1;
+  repairs.plans({plan});
+}
+
+bool experts_cut(const Job& job, const Plan& plan) {
+  return job.model.experts && job.model.experts->count % plan.parallel.expert != 0;
+}
+
+std::string experts_values(const Job& job, const Plan& plan) {
+  return fmt::format("{} experts are not a multiple of expert {}", job.model.experts->count,
+                     plan.parallel.expert);
+}
+
+void repair_expert(Repairs& repairs) {
+  repairs.values(kExpertKnob, legal_expert_sizes(repairs.job()));
+}
+
+bool expert_ffn_cut(const Job& job, const Plan& plan) {
+  return job.model.experts && job.model.experts->ffn % plan.parallel.expert_tensor != 0;
+}
+
+std::string expert_ffn_values(const Job& job, const Plan& plan) {
+  return fmt::format("expert ffn {} is not a multiple of expert_tensor {}", job.model.experts->ffn,
+                     plan.parallel.expert_tensor);
+}
+
+void repair_expert_tensor(Repairs& repairs) {
+  repairs.values(kExpertTensorKnob, legal_expert_tensor_sizes(repairs.job()));
+}
+
+bool grid_cut(const Job& /*job*/, const Plan& plan) { return plan.parallel.expert_data() == 0; }
+
+std::string grid_values(const Job& /*job*/, const Plan& plan) {
+  const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
+  return fmt::format(
+      "expert {} x expert_tensor {} do not divide tensor {} x context {} x data {} = {}", expert,
+      expert_tensor, tensor, context, data, tensor * context * data);
+}
+
+void repair_grid(Repairs& repairs) {
+  repair_expert(repairs);
+  repair_expert_tensor(repairs);
+  drop_expert_parallel(repairs);
+}
+
+bool duplicate_tokens(const Job& /*job*/, const Plan& plan) {
+  return routed(plan.parallel) && plan.parallel.tensor > 1 && !plan.sequence_parallel;
+}
+
+std::string duplicate_tokens_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format(
+      "expert {} and expert_tensor {} with tensor {} need sequence_parallel: without it the tensor "
+      "ranks route the same tokens",
+      plan.parallel.expert, plan.parallel.expert_tensor, plan.parallel.tensor);
+}
+
+void repair_duplicate_tokens(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.sequence_parallel = true;
+  repairs.plans({plan});
+  drop_expert_parallel(repairs);
+}
+
+constexpr Law kExpertLaws[] = {
+    {Rule::kExpertNeedsExperts, no_experts, no_experts_values, drop_expert_parallel},
+    {Rule::kExpertDividesExperts, experts_cut, experts_values, repair_expert},
+    {Rule::kExpertTensorDividesFfn, expert_ffn_cut, expert_ffn_values, repair_expert_tensor},
+    {Rule::kExpertGridDivides, grid_cut, grid_values, repair_grid},
+    {Rule::kExpertNeedsSequenceParallel, duplicate_tokens, duplicate_tokens_values,
+     repair_duplicate_tokens}};
+
+}  // namespace
+
+std::span<const Law> expert_laws() { return kExpertLaws; }
+
+}  // namespace stepwright

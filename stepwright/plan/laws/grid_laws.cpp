@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/laws.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline);
+
+// --- Sizes. ---
+
+/// The plan's sizes (to read or to change) by their fields in a file.
+template <class AnyPlan>
+auto sizes(AnyPlan& plan) {
+  using Size = std::pair<std::string_view, decltype(&plan.micro_batch)>;
+  auto& degrees = plan.parallel;
+  return std::array{Size{"parallel.tensor", &degrees.tensor},
+                    Size{"parallel.pipeline", &degrees.pipeline},
+                    Size{"parallel.context", &degrees.context},
+                    Size{"parallel.expert", &degrees.expert},
+                    Size{"parallel.expert_tensor", &degrees.expert_tensor},
+                    Size{"parallel.data", &degrees.data},
+                    Size{"micro_batch", &plan.micro_batch},
+                    Size{"schedule.chunks", &plan.schedule.chunks},
+                    Size{"sharding.group", &plan.sharding.group},
+                    Size{"sharding.expert_group", &plan.sharding.expert_group},
+                    Size{"buckets.gradients", &plan.gradient_bucket},
+                    Size{"buckets.parameters", &plan.parameter_bucket}};
+}
+
+bool below_one(const Job& /*job*/, const Plan& plan) {
+  return std::ranges::any_of(sizes(plan), [](const auto& size) { return *size.second < 1; });
+}
+
+std::string below_one_values(const Job& /*job*/, const Plan& plan) {
+  std::string text;
+  for (const auto& [field, value] : sizes(plan)) {
+    if (*value < 1) text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", field, *value);
+  }
+  return text + ", and sizes are at least 1";
+}
+
+void raise_to_one(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  for (const auto& [field, value] : sizes(plan)) *value = std::max<std::int64_t>(1, *value);
+  repairs.plans({plan});
+}
+
+// --- World. ---
+
+bool wrong_world(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::int64_t rest = job.cluster.devices();
+  for (const std::int64_t size :
+       {degrees.tensor, degrees.context, degrees.data, degrees.pipeline}) {
+    if (rest % size != 0) return true;
+    rest /= size;
+  }
+  return rest != 1;
+}
+
+std::string world_values(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  return fmt::format("tensor {} x context {} x data {} x pipeline {} are not the {} devices",
+                     degrees.tensor, degrees.context, degrees.data, degrees.pipeline,
+                     job.cluster.devices());
+}
+
+void repair_world(Repairs& repairs) {
+  repairs.plans({repairs.plan()});  // the data size follows
+  repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
+  repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
+  repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
+}
+
+// --- Rank order. ---
+
+bool repeats_axis(const RankOrder& order) {
+  unsigned seen = 0;
+  for (const Axis axis : order.axes) seen |= 1U << static_cast<unsigned>(axis);
+  return seen != (1U << kAxes) - 1;
+}
+
+bool wrong_rank_order(const Job& /*job*/, const Plan& plan) {
+  if (repeats_axis(plan.rank_order)) return true;
+  // The strides of the pipeline; sizes that do not divide are the business of later rules.
+  const Parallel& degrees = plan.parallel;
+  if (degrees.pipeline == 1 || degrees.expert_data() == 0) return false;
+  const GridAxes axes = grid_axes(degrees, plan.rank_order);
+  return axes.dense[kPipelineIndex].stride != axes.expert[kPipelineIndex].stride;
+}
+
+std::string rank_order_values(const Job& /*job*/, const Plan& plan) {
+  const std::string word = rank_order_word(plan.rank_order);
+  if (repeats_axis(plan.rank_order)) return fmt::format("{} does not name each axis once", word);
+  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  return fmt::format("under {} the pipeline has stride {} on the dense and {} on the expert side",
+                     word, axes.dense[kPipelineIndex].stride, axes.expert[kPipelineIndex].stride);
+}
+
+void repair_rank_order(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  if (repeats_axis(plan.rank_order)) {
+    plan.rank_order = RankOrder{};
+  } else {
+    const auto last = std::ranges::end(plan.rank_order.axes);
+    const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
+    std::rotate(pipeline, pipeline + 1, last);
+  }
+  repairs.plans({plan});
+}
+
+constexpr Law kGridLaws[] = {
+    {Rule::kPositive, below_one, below_one_values, raise_to_one},
+    {Rule::kWorldSize, wrong_world, world_values, repair_world},
+    {Rule::kRankOrder, wrong_rank_order, rank_order_values, repair_rank_order}};
+
+}  // namespace
+
+std::span<const Law> grid_laws() { return kGridLaws; }
+
+}  // namespace stepwright

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+
+/// One rule of legality in full. `broken` may rely on all laws before it and does not allocate.
+struct Law {
+  Rule rule;
+  bool (*broken)(const Job& job, const Plan& plan);
+  /// The values that break it, as a sentence.
+  std::string (*values)(const Job& job, const Plan& plan);
+  /// Proposes plans that do not break it, nearest first.
+  void (*repair)(Repairs& repairs);
+};
+
+// In this order they are all rules, in the order of `Rule`.
+std::span<const Law> grid_laws();              ///< Sizes, world, rank order.
+std::span<const Law> cut_laws();               ///< Tensor and context parallelism, sequence length.
+std::span<const Law> expert_laws();            ///< Expert parallelism.
+std::span<const Law> block_collective_laws();  ///< Algorithms of the messages inside blocks.
+std::span<const Law> schedule_laws();          ///< Stages, chunks, batch.
+std::span<const Law> state_laws();             ///< Sharding.
+std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
+std::span<const Law> type_laws();              ///< Recomputation, types.
+
+/// What tensor and Ulysses parallelism deal out evenly: the common divisor of heads and key-value
+/// heads; with latent attention heads.
+std::int64_t dealt_heads(const Architecture& model);
+
+/// Whether an ordinary MLP stands in some layer.
+bool has_dense_layer(const Architecture& model);
+
+}  // namespace stepwright

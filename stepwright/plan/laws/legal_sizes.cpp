@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+std::vector<std::int64_t> cuts_of(const Extents& group) {
+  std::vector<std::int64_t> sizes = divisors(group.size());
+  std::erase_if(sizes, [&](std::int64_t size) { return !cut(group, size); });
+  return sizes;
+}
+
+/// What tensor parallelism cuts of the MLPs: the common divisor of their widths; 0 without any.
+std::int64_t dealt_ffn(const Architecture& model) {
+  std::int64_t width = has_dense_layer(model) ? model.ffn : 0;
+  if (model.experts) width = std::gcd(width, model.experts->shared_ffn);
+  return width;
+}
+
+}  // namespace
+
+std::int64_t dealt_heads(const Architecture& model) {
+  return model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
+}
+
+std::vector<std::int64_t> divisors(std::int64_t number) {
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  for (std::int64_t i = 1; i <= number / i; ++i) {
+    if (number % i != 0) continue;
+    low.push_back(i);
+    if (i != number / i) high.push_back(number / i);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::vector<std::int64_t> legal_tensor_sizes(const Job& job) {
+  const std::int64_t dealt = std::gcd(dealt_heads(job.model), dealt_ffn(job.model));
+  return divisors(std::gcd(dealt, job.cluster.devices()));
+}
+
+std::vector<std::int64_t> legal_context_sizes(const Job& job) {
+  std::vector<std::int64_t> sizes = divisors(job.cluster.devices());
+  std::erase_if(sizes, [&](std::int64_t c) { return c > 1 && job.length % (2 * c) != 0; });
+  return sizes;
+}
+
+std::vector<std::int64_t> legal_pipeline_sizes(const Job& job) {
+  std::vector<std::int64_t> sizes = divisors(job.cluster.devices());
+  std::erase_if(sizes, [&](std::int64_t p) { return p > job.model.layers; });
+  return sizes;
+}
+
+std::vector<std::int64_t> legal_expert_sizes(const Job& job) {
+  if (!job.model.experts) return {1};
+  return divisors(std::gcd(job.model.experts->count, job.cluster.devices()));
+}
+
+std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job) {
+  if (!job.model.experts) return {1};
+  return divisors(std::gcd(job.model.experts->ffn, job.cluster.devices()));
+}
+
+std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data) {
+  if (data < 1 || job.sequences % data != 0) return {};
+  return divisors(job.sequences / data);
+}
+
+std::vector<std::int64_t> legal_sharding_groups(const Plan& plan) {
+  return cuts_of(data_context_extents(grid_axes(plan.parallel, plan.rank_order)));
+}
+
+std::vector<std::int64_t> legal_expert_groups(const Plan& plan) {
+  return cuts_of(expert_data_extents(grid_axes(plan.parallel, plan.rank_order)));
+}
+
+}  // namespace stepwright

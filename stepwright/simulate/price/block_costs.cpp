@@ -1,0 +1,143 @@
+#include "stepwright/simulate/price/block_costs.h"
+
+#include <algorithm>
+
+#include "stepwright/memory/lifetimes.h"
+#include "stepwright/model/layer_order.h"
+#include "stepwright/step/split_backward.h"
+
+namespace stepwright {
+namespace {
+
+/// The plan without sharding: data-parallel messages are laid over the blocks later.
+Setting block_setting(const Job& job, const Plan& plan) {
+  Setting setting = make_setting(job, plan);
+  setting.gather_dense = setting.gather_expert = false;
+  setting.reduce_dense = setting.reduce_expert = false;
+  setting.dense_blocks = setting.expert_blocks = 1;
+  return setting;
+}
+
+double sum(const KindBytes& bytes) {
+  double total = 0;
+  for (const double value : bytes) total += value;
+  return total;
+}
+
+}  // namespace
+
+double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
+                     std::vector<double>& ends) {
+  std::array<double, kStreams> free{};
+  ends.assign(piece.operators.size(), 0.0);
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    double& stream = free[static_cast<std::size_t>(op.stream)];
+    double start = stream;
+    for (const std::int32_t other : piece.after(op)) {
+      start = std::max(start, ends[static_cast<std::size_t>(other)]);
+    }
+    ends[i] = stream = start + times[i].seconds;
+  }
+  return free[static_cast<std::size_t>(Stream::kCompute)];
+}
+
+void BlockCost::add(const BlockCost& other, double count) {
+  seconds += count * other.seconds;
+  floor_s += count * other.floor_s;
+  compute_s += count * other.compute_s;
+  stream_s += count * other.stream_s;
+  serial_s += count * other.serial_s;
+  for (int i = 0; i < kLinkClasses; ++i) {
+    busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
+  }
+  retained_bytes += count * other.retained_bytes;
+  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+}
+
+BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
+  if (!cut) return costs[recompute].backward;
+  BlockCost both = split[recompute].data;
+  both.add(split[recompute].weight, 1);
+  return both;
+}
+
+BlockCost BlockPricer::price(const Template& piece, const Where& where) {
+  BlockCost cost;
+  times_.clear();
+  for (const Operator& op : piece.operators) {
+    if (is_communication(op.kind)) {
+      times_.push_back(cost_.price(op, where.layouts, where.collectives));
+    } else {
+      times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
+    }
+  }
+  cost_.wait_for_host(piece, times_);
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    cost.serial_s += times_[i].seconds;
+    if (piece.operators[i].stream == Stream::kCompute) cost.stream_s += times_[i].seconds;
+  }
+  const Alone alone = runner_.run(piece, times_, cost_.contention());
+  cost.seconds = alone.duration_s;
+  cost.compute_s = alone.compute_s;
+  cost.busy_s = alone.link_busy_s;
+  cost.floor_s = chain_seconds(piece, times_, ends_);
+  const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
+  cost.retained_bytes = sum(memory.retained);
+  cost.peak_bytes = memory.peak_bytes;
+  return cost;
+}
+
+BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& where) {
+  return {price(pair.forward, where), price(pair.backward, where)};
+}
+
+BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
+  const Setting setting = block_setting(job_, plan);
+  const Where where{layouts, plan.collectives};
+  BlockCosts blocks;
+  for (const LayerClass which : layer_order(job_.model).classes) {
+    BlockCosts::Layer& layer = blocks.layers.emplace_back();
+    layer.which = which;
+    layer.size = unit_size(local_layer_parameters(setting, which));
+  }
+  blocks.embedding = price(build_embedding(setting), where);
+  blocks.head = price(build_head(setting, false), where);
+  blocks.sent_bytes = static_cast<double>(
+      build_send(setting, Direction::kForward).operators.front().payload_bytes());
+  for (const Operator& op : build_receive(setting, Direction::kForward).operators) {
+    if (op.kind == OperatorKind::kReceive) continue;
+    blocks.arrival_s += cost_.price(op, where.layouts, where.collectives).seconds;
+  }
+  blocks.embedding_size = unit_size(local_embedding_parameters(setting));
+  blocks.head_size = unit_size(local_head_parameters(setting, false));
+  blocks.split_head_size = unit_size(local_head_parameters(setting, true));
+  return blocks;
+}
+
+void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                      const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
+  const Setting setting = block_setting(job_, plan);
+  for (BlockCosts::Layer& layer : blocks.layers) {
+    layer.costs[index] =
+        price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
+    layer.known[index] = true;
+  }
+}
+
+void BlockPricer::add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                            const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
+  const Setting setting = block_setting(job_, plan);
+  const Where where{layouts, plan.collectives};
+  for (BlockCosts::Layer& layer : blocks.layers) {
+    const SplitBackward parts = split_backward(build_layer(setting, layer.which, kind).backward);
+    layer.split[index] = {price(parts.data, where), price(parts.weight, where)};
+    layer.known_split[index] = true;
+  }
+}
+
+}  // namespace stepwright

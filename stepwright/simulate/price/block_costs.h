@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "stepwright/cost/price_table.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/timeline/alone.h"
+#include "stepwright/step/layer.h"
+#include "stepwright/step/unit.h"
+
+namespace stepwright {
+
+/// Group layouts of a plan, by kind.
+using Layouts = std::array<GroupLayout, kGroupKinds>;
+
+/// When the compute stream of a template ends if every operator starts as soon as order and
+/// dependences let it and nothing slows anything down. `times` by operator; `ends` is scratch.
+double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
+                     std::vector<double>& ends);
+
+/// Builds and prices the templates behind `BlockCosts`.
+class BlockPricer {
+ public:
+  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost), prices_(cost) {}
+
+  /// Embedding, head and the sizes; layers without costs yet.
+  [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
+  /// Adds one kind of recomputation to every layer class.
+  void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  /// Adds the two parts of its backward.
+  void add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+
+ private:
+  /// Where messages go, and what carries them out.
+  struct Where {
+    const Layouts& layouts;
+    const Collectives& collectives;
+  };
+  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
+  [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
+
+  const Job& job_;
+  const CostModel& cost_;
+  PriceTable prices_;
+  AloneRunner runner_;
+  std::vector<OperatorTime> times_;
+  std::vector<double> ends_;
+};
+
+/// Index of a kind in `BlockCosts::Layer::costs`.
+constexpr std::size_t recompute_index(RecomputeKind kind) {
+  if (kind == RecomputeKind::kSelective) return 1;
+  return kind == RecomputeKind::kFull ? 2 : 0;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,59 @@
+#include "stepwright/simulate/price/block_store.h"
+
+#include "stepwright/step/schedule_facts.h"
+
+namespace stepwright {
+
+BlockStore::Key BlockStore::key_of(const Plan& plan) {
+  const Parallel& size = plan.parallel;
+  const bool usual = plan.rank_order == RankOrder{};
+  return {size.tensor,
+          size.context,
+          size.expert,
+          size.expert_tensor,
+          plan.micro_batch,
+          usual ? 0 : size.pipeline,
+          usual ? 0 : size.data,
+          plan.sequence_parallel,
+          plan.overlap.tensor,
+          plan.overlap.tensor_gradients,
+          plan.overlap.context,
+          plan.overlap.expert,
+          plan.tensor_input,
+          plan.context_kind,
+          plan.collectives.tensor,
+          plan.collectives.context,
+          plan.collectives.expert,
+          plan.rank_order};
+}
+
+BlockStore::Entry& BlockStore::entry(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  return entries_[key];
+}
+
+std::size_t BlockStore::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, BlockPricer& pricer) {
+  Entry& entry = this->entry(key_of(plan));
+  const std::lock_guard lock(entry.mutex);
+  BlockCosts& costs = entry.costs;
+  if (costs.layers.empty()) costs = pricer.start(plan, layouts);
+  const bool cut = splits_backward(plan.schedule);
+  const auto add = [&](RecomputeKind kind) {
+    pricer.add(costs, kind, plan, layouts);
+    if (cut) pricer.add_split(costs, kind, plan, layouts);
+  };
+  if (plan.recompute.kind == RecomputeKind::kEvery) {
+    add(RecomputeKind::kNone);
+    add(RecomputeKind::kFull);
+  } else {
+    add(plan.recompute.kind);
+  }
+  return costs;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "stepwright/simulate/price/block_costs.h"
+
+namespace stepwright {
+
+/// The block costs of one job, each priced once, for any number of threads. Adding to a store
+/// leaves references to what it holds valid.
+class BlockStore {
+ public:
+  /// Everything that block costs depend on.
+  struct Key {
+    std::int64_t tensor, context, expert, expert_tensor, micro_batch;
+    std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
+    bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
+        overlap_expert;
+    TensorInput tensor_input;
+    ContextKind context_kind;
+    Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
+    RankOrder order;
+    auto operator<=>(const Key&) const = default;
+  };
+  static Key key_of(const Plan& plan);
+
+  /// The costs of the plan's blocks with the kinds of recomputation that the plan asks for; priced
+  /// by `pricer` where they are not known yet. Throws what the builders throw.
+  const BlockCosts& get(const Plan& plan, const Layouts& layouts, BlockPricer& pricer);
+
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Entry {
+    std::mutex mutex;  ///< While its costs are priced.
+    BlockCosts costs;
+  };
+  Entry& entry(const Key& key);
+
+  mutable std::mutex mutex_;
+  std::map<Key, Entry> entries_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,129 @@
+#include "stepwright/simulate/price/data_cost.h"
+
+#include <algorithm>
+
+#include "stepwright/simulate/price/position_messages.h"
+#include "stepwright/step/update.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+double bytes_of(DType type, double elements) {
+  return elements * static_cast<double>(centibits(type)) / 800.0;
+}
+
+/// Adds messages to sums.
+class Messages {
+ public:
+  Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
+      : cost_(cost), plan_(plan), layouts_(layouts) {}
+
+  /// `elements` in `count` equal messages.
+  void add(MessageCost& sum, OperatorKind kind, GroupKind group, DType type, double elements,
+           double count) const {
+    const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
+    if (layout.size <= 1 || elements <= 0) return;
+    const auto seconds = [&](double each) {
+      const OperatorTime time =
+          cost_.message(kind, bytes_of(type, each), layout, plan_.collectives.data);
+      sum.link = std::max(sum.link, time.link);
+      return time.seconds;
+    };
+    const double whole = seconds(elements);
+    sum.floor_s += whole;
+    sum.seconds += count > 1 ? count * seconds(elements / count) : whole;
+  }
+
+ private:
+  const CostModel& cost_;
+  const Plan& plan_;
+  const Layouts& layouts_;
+};
+
+MessageCost& of_moment(DataCost& cost, DataMoment moment) {
+  switch (moment) {
+    case DataMoment::kEachUse: return cost.gather;
+    case DataMoment::kAfterStep: return cost.refresh;
+    case DataMoment::kEachBackward: return cost.reduce;
+    case DataMoment::kLastBackward: break;
+  }
+  return cost.last_reduce;
+}
+
+double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
+                      const Layouts& layouts, const StageCost& stage) {
+  const DType storage = storage_type(job.precision);
+  const std::int64_t own = shard_elements(plan, plan.sharding.optimizer, stage.size);
+  const double computation =
+      cost.compute_s(optimizer_operator(own, job.optimizer, storage, plan.accumulate)) +
+      cost.compute_s(norm_operator(own, plan.accumulate));
+  const Messages messages(cost, plan, layouts);
+  const StepEnd end = step_end(job, stage);
+  MessageCost sum;
+  const auto add = [&](const EndMessage& message) {
+    messages.add(sum, OperatorKind::kAllReduce, message.group, message.type,
+                 static_cast<double>(message.elements), 1);
+  };
+  std::ranges::for_each(partial_gradients(plan, end), add);
+  std::ranges::for_each(step_numbers(end, exact_type(job.precision)), add);
+  return computation + sum.seconds;
+}
+
+double state_bytes(const Job& job) {
+  return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
+}
+
+}  // namespace
+
+void add_messages(DataCost& sum, const CostModel& cost, const Job& job, const Plan& plan,
+                  const Layouts& layouts, const StageCost& stage, const StateSpread& spread) {
+  const Messages messages(cost, plan, layouts);
+  each_message(job, plan, stage, spread, [&](const PositionMessage& m) {
+    if (reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
+    messages.add(of_moment(sum, m.moment), m.kind, m.group, m.type, m.elements, m.count);
+  });
+}
+
+DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage) {
+  DataCost out;
+  add_messages(out, cost, job, plan, layouts, stage, dense_spread(plan));
+  add_messages(out, cost, job, plan, layouts, stage, routed_spread(plan));
+  out.update_s = update_seconds(cost, job, plan, layouts, stage);
+  return out;
+}
+
+DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
+  DataMemory out;
+  const DType storage = storage_type(job.precision);
+  const double parameter = bytes_of(storage, 1);
+  const double gradient = bytes_of(plan.accumulate, 1);
+  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+    const auto elements = static_cast<double>(spread.held(stage.size));
+    const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
+    const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
+    const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
+    out.states_bytes += elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    out.parameter_bytes += elements * parameter / p;
+    out.optimizer_bytes += elements * state_bytes(job) / os;
+    // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
+    if (p > 1 && !stage.head) {
+      out.transient_bytes += static_cast<double>(spread.held(stage.least_block.size)) * parameter;
+    }
+  }
+  return out;
+}
+
+double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
+  // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
+  const double each = 2 * bytes_of(storage_type(job.precision), 1) + state_bytes(job);
+  double bytes = 0;
+  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+    bytes +=
+        static_cast<double>(spread.held(stage.size)) * each / static_cast<double>(spread.world);
+  }
+  return bytes;
+}
+
+}  // namespace stepwright

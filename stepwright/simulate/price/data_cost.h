@@ -1,0 +1,54 @@
+#pragma once
+
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/step/data_messages.h"
+
+namespace stepwright {
+
+// What sharding adds to a pipeline position, in closed form. Seconds of a moment (each use, each
+// backward, last backward, after the step) are the sum over its messages
+//
+//     count * T(operation, group, payload / count)
+//
+// where `step/data_messages.h` says which they are, `each_message`
+// (`simulate/price/position_messages.h`) payload and count, and the cost model T. The update is
+//
+//     sum over end messages T + optimizer(held) + norm(held).
+//
+// States are held / d_p, d_g, d_o elements, of e_p, e_g, e_o bytes each (docs/algorithms.md).
+
+/// Seconds of messages, alone, and a floor of it: the same bytes in one message.
+struct MessageCost {
+  double seconds = 0;
+  double floor_s = 0;
+  LinkClass link = LinkClass::kNone;  ///< The outermost of its messages.
+};
+
+/// Data-parallel messages of one pipeline position.
+struct DataCost {
+  MessageCost gather;       ///< Parameter gathers of one pass over its blocks.
+  MessageCost refresh;      ///< Gathers that bring updated parameters back after a step.
+  MessageCost reduce;       ///< Reductions in every backward.
+  MessageCost last_reduce;  ///< What the last backward of a step adds.
+  double pieces = 1;        ///< The most into which one of its reductions is cut.
+  double update_s = 0;      ///< Small reductions, norm and optimizer.
+};
+
+DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage);
+/// Adds the messages of one kind of parameters alone.
+void add_messages(DataCost& sum, const CostModel& cost, const Job& job, const Plan& plan,
+                  const Layouts& layouts, const StageCost& stage, const StateSpread& spread);
+
+/// Bytes that the states and the gathered or leaving blocks of a position take.
+struct DataMemory {
+  double states_bytes = 0;
+  double parameter_bytes = 0;  ///< Of the states.
+  double optimizer_bytes = 0;  ///< Of the states.
+  double transient_bytes = 0;
+};
+DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);
+/// The least that any sharding can need of states: everything spread over all ranks.
+double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage);
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/simulate/price/data_cost.h"
+
+namespace stepwright {
+
+/// Remembers data costs: a search prices the same sharding of the same position under many
+/// micro-batches, recomputations and schedules, which it does not depend on. A fixed number of
+/// places, each for the last that fell on it.
+class DataCostCache {
+ public:
+  struct Entry {
+    DataCost cost;
+    DataMemory memory;
+  };
+
+  /// `layouts` must stand at the same address whenever they are the same, until the next `clear`.
+  const Entry& get(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
+                   const StageCost& stage);
+  void clear() { places_.clear(); }
+
+ private:
+  struct Key {
+    const Layouts* layouts = nullptr;
+    std::uint64_t choices = 0;
+    std::int64_t gradient_bucket = 0, parameter_bucket = 0;
+    UnitSize size;
+    LeastSize least_block;
+    std::int64_t units = 0, routed_units = 0, tied_table = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Place {
+    Key key;
+    Entry entry;
+  };
+  static Key key_of(const Plan& plan, const Layouts& layouts, const StageCost& stage);
+  static std::size_t place_of(const Key& key);
+
+  std::vector<Place> places_;
+};
+
+}  // namespace stepwright

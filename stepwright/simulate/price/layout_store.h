@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "stepwright/plan/plan.h"
+#include "stepwright/simulate/price/block_costs.h"
+
+namespace stepwright {
+
+/// The group layouts of the plans of one search: many plans share them, and a search meets the same
+/// ones in a row.
+class LayoutStore {
+ public:
+  /// `cluster` must outlive it.
+  explicit LayoutStore(const Cluster& cluster);
+  ~LayoutStore();
+  LayoutStore(const LayoutStore&) = delete;
+  LayoutStore& operator=(const LayoutStore&) = delete;
+
+  /// Where the groups of a plan lie, made when first asked for; valid until `clear`.
+  const Layouts& get(const Plan& plan);
+  /// Whether it holds as many as it should (about 2 kB each).
+  [[nodiscard]] bool full() const;
+  void clear();
+
+ private:
+  struct Entries;
+  const Cluster& cluster_;
+  std::unique_ptr<Entries> entries_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,271 @@
+#include "stepwright/simulate/price/pipeline_cost.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/schedule_forms.h"
+
+namespace stepwright {
+
+PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
+
+/// What every chunk of the model holds, by class.
+void PipelinePricer::count_layers(const Plan& plan) {
+  split_ = chunk_layers(job_, plan);
+  contents_.resize(split_.size());
+  std::size_t layer = 0;
+  for (std::size_t i = 0; i < split_.size(); ++i) {
+    Content& content = contents_[i];
+    content.layers = split_[i];
+    content.plain.assign(layers_.classes.size(), 0);
+    content.full.assign(layers_.classes.size(), 0);
+    for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
+      const bool full = layer_recompute(plan.recompute, k) == RecomputeKind::kFull;
+      auto& counts = full ? content.full : content.plain;
+      ++counts[layers_.class_of[layer]];
+    }
+  }
+}
+
+void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, double count,
+                                double after_bytes) {
+  forward.add(once, count);
+  backward.add(back, count);
+  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
+  forward_peak_bytes = std::max(forward_peak_bytes, before + once.peak_bytes);
+  backward_peak_bytes = std::max(backward_peak_bytes, before + back.peak_bytes);
+}
+
+void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, double after_bytes) {
+  weight.add(split.weight, count);
+  const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
+  weight_peak_bytes = std::max(weight_peak_bytes, before + split.weight.peak_bytes);
+}
+
+void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
+                                const Plan& plan, const Content& content) const {
+  const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
+  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
+    const BlockCosts::Layer& layer = blocks.layers[i];
+    const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
+                                                          {content.full[i], 2}};
+    for (const auto& [count, kind] : parts) {
+      if (count == 0) continue;
+      const BlockPairCost& cost = layer.costs[kind];
+      const SplitCost& split = layer.split[kind];
+      const auto times = static_cast<double>(count);
+      // Layers that are not recomputed follow the last one that is.
+      const auto after = static_cast<double>(
+          kind == 2 && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
+      chunk.add(cost.forward, cut_ ? split.data : cost.backward, times,
+                after * layer.costs[plain].forward.retained_bytes);
+      if (cut_) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
+      stage.units += count;
+    }
+    const std::int64_t held = content.plain[i] + content.full[i];
+    if (held > 0) stage.least_block.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += held;
+    stage.size.dense += held * layer.size.dense;
+    stage.size.expert += held * layer.size.expert;
+    stage.size.partial += held * layer.size.partial;
+  }
+}
+
+/// Embedding and head, where the chunk has them.
+void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
+                              const Plan& plan, const Place& place) const {
+  const Placement placement = placement_of(plan);
+  const bool first = placement.holds_embedding(place);
+  const bool last = placement.holds_head(place);
+  const bool split_table = job_.model.tied && plan.parallel.pipeline > 1;
+  const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
+    chunk.add(cost.forward, cost.backward, 1, 0);
+    stage.size += size;
+    stage.least_block.keep(size);
+    ++stage.units;
+  };
+  if (first) add(blocks.embedding, blocks.embedding_size);
+  if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
+  }
+  stage.head = stage.head || last;
+}
+
+/// What waits, and the largest moment beside it, for a schedule with closed forms.
+double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
+  const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
+  // When all have come that wait at once, the first backward is that of the last chunk.
+  const Chunk& last = chunks_.back();
+  double bytes =
+      std::max(last.forward_peak_bytes, last.backward_peak_bytes) - last.forward.retained_bytes;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
+             chunks_[i].forward.retained_bytes;
+  }
+  return bytes;
+}
+
+/// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
+/// waits for weight gradients is what the data gradients' part kept.
+double PipelinePricer::played_bytes(const std::vector<Moment>& fullest) const {
+  double most = 0;
+  for (const Moment& moment : fullest) {
+    double bytes = 0;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      bytes += moment.backward[i] * chunks_[i].forward.retained_bytes +
+               moment.weight[i] * chunks_[i].backward.retained_bytes;
+    }
+    const Chunk& chunk = chunks_[static_cast<std::size_t>(moment.part.chunk)];
+    switch (moment.part.direction) {
+      case Direction::kForward: bytes += chunk.forward_peak_bytes; break;
+      case Direction::kWeightGradient:
+        bytes += chunk.weight_peak_bytes - chunk.backward.retained_bytes;
+        break;
+      default: bytes += chunk.backward_peak_bytes - chunk.forward.retained_bytes;
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+double PipelinePricer::activations(const Plan& plan, std::int64_t position) {
+  if (has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
+  const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
+  return played_bytes(known.fullest[static_cast<std::size_t>(position)]);
+}
+
+StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
+  const Placement placement = placement_of(plan);
+  StageCost stage;
+  stage.position = position;
+  chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    const Place place{position, static_cast<std::int64_t>(i)};
+    Chunk& chunk = chunks_[i];
+    add_layers(chunk, stage, blocks, plan,
+               contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
+    add_ends(chunk, stage, blocks, plan, place);
+    stage.forward.add(chunk.forward, 1);
+    stage.backward.add(chunk.backward, 1);
+    if (cut_) stage.backward.add(chunk.weight, 1);
+    slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
+  }
+  stage.activation_bytes = activations(plan, position);
+  const auto at = static_cast<std::size_t>(position);
+  first_forward_floor_[at] = chunks_.front().forward.floor_s;
+  first_backward_floor_[at] = chunks_.front().backward.floor_s;
+  return stage;
+}
+
+bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) const {
+  const std::int64_t p = plan.parallel.pipeline;
+  const bool alike = has_closed_form(plan.schedule.kind);  // else its positions wait unlike
+  if (!alike || position < 2 || position + 1 == p) return false;
+  for (std::int64_t i = position; i < static_cast<std::int64_t>(contents_.size()); i += p) {
+    if (!(contents_[static_cast<std::size_t>(i)] == contents_[static_cast<std::size_t>(i - 1)])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send) {
+  const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
+  if (has_closed_form(plan.schedule.kind)) {
+    return closed_pipeline_s(plan.schedule, micro_batches,
+                             {forward_, backward_, slowest_chunk_, hop_s});
+  }
+  turn_seconds_.hop_s = hop_s;
+  return played_.seconds(plan, micro_batches, turn_seconds_);
+}
+
+/// Floors: when a position can start at the earliest, and what must follow its last backward, less
+/// the weight gradients that the position may leave until then.
+void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
+  const auto m = static_cast<double>(cost.micro_batches);
+  const PlayedSchedule* cut = cut_ ? &played_.schedule(plan, cost.micro_batches) : nullptr;
+  double fill = 0;
+  double drain = 0;
+  std::size_t position = 0;
+  for (StageCost& stage : cost.stages) {
+    stage.first_drain_s = drain;
+    for (std::int64_t i = 0; i < stage.count; ++i, ++position) {
+      stage.fill_s = fill;
+      stage.drain_s = drain;
+      if (cut != nullptr) {
+        const auto left = static_cast<double>(cut->weights_at_end[position]);
+        stage.drain_s = std::max(0.0, drain - left * weight_floor_[position]);
+      }
+      fill += first_forward_floor_[position] + send.seconds;
+      drain += first_backward_floor_[position] + send.seconds;
+    }
+    cost.floor_s = std::max(cost.floor_s, stage.fill_s + stage.drain_s +
+                                              m * (stage.forward.floor_s + stage.backward.floor_s));
+  }
+}
+
+/// What a position takes for a micro-batch. A message costs it time when it blocks, and slows
+/// computation down when it does not.
+void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
+                                 const Send& send) {
+  const auto at = static_cast<std::size_t>(position);
+  const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
+  const Placement placement = placement_of(plan);
+  std::vector<PartSeconds>& parts = turn_seconds_.parts[at];
+  parts.assign(chunks_.size(), {});
+  double sends_forward = 0;
+  double sends_backward = 0;
+  weight_floor_[at] = 0;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    const Place place{position, static_cast<std::int64_t>(i)};
+    const double onward = placement.next(place) ? 1 : 0;
+    const double back = placement.previous(place) ? 1 : 0;
+    sends_forward += onward;
+    sends_backward += back;
+    const double gradients =
+        chunks_[i].backward.seconds + back * share * send.seconds + onward * send.arrival_s;
+    parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
+                           back * send.arrival_s,
+                .backward = gradients,
+                .data = gradients,
+                .weight = chunks_[i].weight.seconds};
+    weight_floor_[at] += chunks_[i].weight.floor_s;
+  }
+  forward_[at] = stage.forward.seconds + sends_forward * share * send.seconds +
+                 sends_backward * send.arrival_s;
+  backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
+                  sends_forward * send.arrival_s;
+}
+
+PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send) {
+  const std::int64_t p = plan.parallel.pipeline;
+  count_layers(plan);
+  cut_ = splits_backward(plan.schedule);
+  PipelineCost cost;
+  cost.micro_batches = micro_batches(job_, plan);
+  cost.send_s = send.seconds + send.arrival_s;
+  cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
+  forward_.assign(static_cast<std::size_t>(p), 0);
+  backward_ = first_forward_floor_ = first_backward_floor_ = weight_floor_ = forward_;
+  turn_seconds_.parts.resize(static_cast<std::size_t>(p));
+  slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
+  for (std::int64_t position = 0; position < p; ++position) {
+    const auto at = static_cast<std::size_t>(position);
+    if (same_as_before(plan, position)) {
+      ++cost.stages.back().count;
+      for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
+        (*values)[at] = (*values)[at - 1];
+      }
+      continue;
+    }
+    cost.stages.push_back(stage(blocks, plan, position));
+    set_seconds(plan, cost.stages.back(), position, send);
+  }
+  set_floors(cost, plan, send);
+  cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
+  return cost;
+}
+
+}  // namespace stepwright

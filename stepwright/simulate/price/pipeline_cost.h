@@ -1,0 +1,78 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/model/layer_order.h"
+#include "stepwright/simulate/price/played_pipeline.h"
+#include "stepwright/simulate/price/pricer.h"
+
+namespace stepwright {
+
+/// Composes block costs into the positions of a pipeline. Keeps what it needs of the model between
+/// calls.
+class PipelinePricer {
+ public:
+  explicit PipelinePricer(const Job& job);
+
+  /// One message of the residual stream to the neighbouring position, and the share of its time
+  /// that computation beside it loses.
+  struct Send {
+    double seconds = 0;
+    double slow_down = 0;
+    double arrival_s = 0;  ///< On the compute stream of the receiver.
+  };
+  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send);
+
+ private:
+  /// Layers of one chunk by class and by whether they are recomputed in full.
+  struct Content {
+    std::int64_t layers = 0;
+    std::vector<std::int64_t> plain;
+    std::vector<std::int64_t> full;
+    bool operator==(const Content&) const = default;
+  };
+  /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
+  struct Chunk {
+    BlockCost forward{};
+    BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
+    BlockCost weight{};    ///< Of a cut one the rest.
+    double forward_peak_bytes = 0;
+    double backward_peak_bytes = 0;
+    double weight_peak_bytes = 0;
+
+    /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
+    void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
+    void add_weight(const SplitCost& split, double count, double after_bytes);
+  };
+  void count_layers(const Plan& plan);
+  [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
+  void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+                  const Content& content) const;
+  void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+                const Place& place) const;
+  [[nodiscard]] double activations(const Plan& plan, std::int64_t position);
+  [[nodiscard]] double waiting_bytes(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest) const;
+  void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
+                   const Send& send);
+  void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
+  [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
+
+  const Job& job_;
+  LayerOrder layers_;
+  std::vector<std::int64_t> split_;
+  std::vector<Content> contents_;  ///< Per chunk of the model.
+  std::vector<Chunk> chunks_;      ///< Of the position at hand.
+  std::vector<double> forward_;    ///< Per position: seconds of one micro-batch.
+  std::vector<double> backward_;
+  std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
+  std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
+  std::vector<double> first_backward_floor_;
+  std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
+  bool cut_ = false;                  ///< Whether the schedule at hand cuts backwards.
+  TurnSeconds turn_seconds_;
+  PlayedPipeline played_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,60 @@
+#include "stepwright/simulate/price/played_pipeline.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// Turns remembered at most: some tens of megabytes.
+constexpr std::size_t kMostTurns = std::size_t{1} << 20;
+
+std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
+  const std::int64_t most = kPlayedRounds * plan.parallel.pipeline;
+  if (micro_batches <= most) return micro_batches;
+  return most + micro_batches % plan.parallel.pipeline;
+}
+
+PlayedSchedule made(const Plan& plan, std::int64_t micro_batches) {
+  PlayedSchedule made;
+  made.placement = placement_of(plan);
+  made.turns = all_turns(plan.schedule, plan.parallel.pipeline, micro_batches);
+  for (const Turns& turns : made.turns) {
+    const std::vector<Part> parts = parts_of(turns);
+    made.fullest.push_back(fullest_moments(parts, made.placement.chunks()));
+    made.weights_at_end.push_back(stepwright::weights_at_end(parts));
+  }
+  return made;
+}
+
+}  // namespace
+
+const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t micro_batches) {
+  const std::int64_t played = played_of(plan, micro_batches);
+  const Key key{static_cast<std::int64_t>(plan.schedule.kind), plan.schedule.chunks,
+                plan.parallel.pipeline, played};
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  if (turns_ > kMostTurns) {
+    known_.clear();
+    turns_ = 0;
+  }
+  PlayedSchedule& schedule = known_[key] = made(plan, played);
+  for (const Turns& turns : schedule.turns) turns_ += turns.size();
+  return schedule;
+}
+
+double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
+                               const TurnSeconds& seconds) {
+  const auto played_s = [&](std::int64_t count) {
+    const PlayedSchedule& known = schedule(plan, count);
+    return makespan_s(player_.play(known.turns, known.placement, seconds));
+  };
+  const std::int64_t played = played_of(plan, micro_batches);
+  const double all = played_s(played);
+  if (played == micro_batches) return all;
+  const std::int64_t round = plan.parallel.pipeline;
+  const double pace = (all - played_s(played - round)) / static_cast<double>(round);
+  return all + pace * static_cast<double>(micro_batches - played);
+}
+
+}  // namespace stepwright

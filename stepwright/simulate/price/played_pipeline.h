@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/step/schedule_facts.h"
+
+namespace stepwright {
+
+/// What a schedule without closed forms implies, from its turns, for one number of stages and of
+/// micro-batches.
+struct PlayedSchedule {
+  Placement placement;
+  std::vector<Turns> turns;  ///< By position, of at most `kPlayedRounds` rounds of micro-batches.
+  std::vector<std::vector<Moment>> fullest;  ///< By position.
+  std::vector<std::int64_t> weights_at_end;  ///< By position.
+};
+
+/// Micro-batches of a pipeline that are played, in multiples of its stages. What comes after is
+/// steady: each further micro-batch takes as long as those of the last round did in the mean.
+inline constexpr std::int64_t kPlayedRounds = 8;
+
+/// Plays schedules for the pricer. Remembers turns and what they imply; not shared between threads.
+class PlayedPipeline {
+ public:
+  /// The reference is valid until the next call.
+  const PlayedSchedule& schedule(const Plan& plan, std::int64_t micro_batches);
+
+  /// Seconds of `micro_batches` through the pipeline of a plan.
+  double seconds(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
+
+ private:
+  using Key = std::array<std::int64_t, 4>;  ///< Kind, chunks, stages, micro-batches.
+  std::map<Key, PlayedSchedule> known_;
+  std::size_t turns_ = 0;  ///< Remembered.
+  TurnPlayer player_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/step/data_messages.h"
+
+namespace stepwright {
+
+/// Equal messages of one pipeline position that follow one another.
+struct PositionMessage {
+  DataMoment moment{};
+  OperatorKind kind{};
+  GroupKind group{};
+  DType type{};
+  double elements = 0;  ///< Of all together.
+  double count = 1;
+};
+
+/// What a position sums at the end of a step.
+inline StepEnd step_end(const Job& job, const StageCost& stage) {
+  return {.partial = stage.size.partial,
+          .tied_table = stage.tied_table,
+          .loss = stage.head,
+          .experts = job.model.experts.has_value()};
+}
+
+/// Buckets into which the gradients of a position fall, one chunk with blocks of equal size
+/// assumed: each closes with the block that fills it.
+inline std::int64_t bucket_count(const Plan& plan, const StageCost& stage) {
+  if (!reduces_in_buckets(plan)) return 1;
+  const std::int64_t blocks = std::max<std::int64_t>(stage.units, 1);
+  const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
+  const std::int64_t filling = divide_up(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
+  return divide_up(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
+}
+
+/// Visits the messages (`PositionMessage`) of one kind of parameters of a position, from sizes
+/// instead of templates: as many as the builder writes, each of the mean size of its kind; padding
+/// of single parameters left out. Counts are exact, but for what unequal blocks or several chunks
+/// cut into pieces: of n elements in buckets of B, each count is from n / 2B to n / B and one for
+/// each block (gathers) or for each B of all gradients and each chunk (reductions). No allocation.
+template <class Visit>
+void each_message(const Job& job, const Plan& plan, const StageCost& stage,
+                  const StateSpread& spread, Visit&& visit) {
+  if (spread.held(stage.size) == 0) return;
+  const std::int64_t blocks =
+      std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
+  const std::int64_t buckets = bucket_count(plan, stage);
+  const auto times_of = [&](DataMoment moment) -> std::int64_t {
+    if (moment == DataMoment::kEachUse) return blocks;
+    if (moment == DataMoment::kAfterStep) return refreshes_in_blocks(plan) ? blocks : 1;
+    return std::min(blocks, buckets);
+  };
+  for (const DataMoment moment : {DataMoment::kEachUse, DataMoment::kAfterStep,
+                                  DataMoment::kEachBackward, DataMoment::kLastBackward}) {
+    const std::int64_t payload = spread.payload(stage.size, moment);
+    const std::int64_t bucket = bucket_elements(plan, moment);
+    const std::int64_t times = times_of(moment);
+    for (const DataMessage& message : data_messages(plan.sharding, moment)) {
+      const std::int64_t parts = spread.parts(message.reach);
+      const std::int64_t pieces = times * pieces_of(payload / parts / times, bucket);
+      visit(PositionMessage{
+          .moment = moment,
+          .kind = message.kind,
+          .group = spread.group(message.reach),
+          .type = message_type(moment, storage_type(job.precision), plan.accumulate),
+          .elements = static_cast<double>(payload) / static_cast<double>(parts),
+          .count = static_cast<double>(pieces)});
+    }
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,268 @@
+#include "stepwright/simulate/price/pricer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/model/flops.h"
+#include "stepwright/simulate/price/block_store.h"
+#include "stepwright/simulate/price/data_cost_cache.h"
+#include "stepwright/simulate/price/layout_store.h"
+#include "stepwright/simulate/price/pipeline_cost.h"
+
+namespace stepwright {
+namespace {
+
+double factor(const Contention& contention, LinkClass link) {
+  if (link == LinkClass::kInside) return contention.compute_beside_inside;
+  return link == LinkClass::kNetwork ? contention.compute_beside_network : 1.0;
+}
+
+/// A message stream laid over a pass through the blocks of a position.
+struct Overlay {
+  double seconds = 0;
+  LinkClass link = LinkClass::kNone;
+};
+
+/// What streams that run beside a pass of `work` cost it, by the simulator's rules in the mean:
+/// computation slows down while something is sent, and own messages share their link.
+double slow_down(const BlockCost& work, const Overlay& stream, const Contention& contention) {
+  if (stream.seconds <= 0 || work.seconds <= 0) return 0;
+  const double share = std::min(1.0, stream.seconds / work.seconds);
+  return share * (work.compute_s * (factor(contention, stream.link) - 1) +
+                  work.busy_s[static_cast<std::size_t>(stream.link)]);
+}
+
+/// How often a pass starts and ends: per pass each of its slots waits for its first gather, and its
+/// last block for the last one.
+struct PassShape {
+  double units = 1;
+  double slots = 1;
+};
+
+/// Duration of a pass with gathers ahead of its blocks, while `other` also runs.
+double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
+                    const Overlay& other, const Contention& contention) {
+  const double slowed =
+      work.seconds + slow_down(work, gather, contention) + slow_down(work, other, contention);
+  if (gather.seconds <= 0) return slowed;
+  const double ends = shape.slots / shape.units;
+  const double own = work.busy_s[static_cast<std::size_t>(gather.link)] *
+                     std::min(1.0, gather.seconds / std::max(work.seconds, 1e-30));
+  const double beside = other.link == gather.link ? std::min(other.seconds, gather.seconds) : 0;
+  return std::max(slowed + gather.seconds * ends,
+                  gather.seconds + own + beside + work.seconds * ends);
+}
+
+/// The least time of a forward and a backward pass together that lets the reductions of one
+/// through, and everything that shares their link.
+double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gather,
+                     const Overlay& reduce) {
+  if (reduce.seconds <= 0) return 0;
+  const auto link = static_cast<std::size_t>(reduce.link);
+  const double gathers = gather.link == reduce.link ? 2 * gather.seconds : 0;
+  const double own = forward.busy_s[link] + backward.busy_s[link];
+  return reduce.seconds +
+         std::max(gathers,
+                  own * std::min(1.0, reduce.seconds / (forward.seconds + backward.seconds)));
+}
+
+/// Messages that do not overlap are part of a pass: they stand on its compute stream. Messages of
+/// its other streams can run beside them.
+BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
+  work.seconds += gather.seconds + reduce.seconds;
+  work.floor_s = std::max(work.floor_s, work.stream_s + gather.floor_s + reduce.floor_s);
+  work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
+  work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
+  return work;
+}
+
+}  // namespace
+
+struct Pricer::Store {
+  Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
+      : pricer(job, cost), pipelines(job), blocks(std::move(shared)), layouts(job.cluster) {}
+
+  BlockPricer pricer;
+  PipelinePricer pipelines;
+  std::shared_ptr<BlockStore> blocks;
+  LayoutStore layouts;
+  DataCostCache data;
+  double flops_per_token = 0;
+  double best_flops = 0;
+  Reserve reserve;
+};
+
+Pricer::Pricer(const Job& job, const CostModel& cost)
+    : Pricer(job, cost, std::make_shared<BlockStore>()) {}
+
+Pricer::Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks)
+    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, std::move(blocks))) {
+  store_->flops_per_token = training_flops_per_token(job.model, 1);
+  const auto peak = job.cluster.device.peak_flops.find(job.precision);
+  store_->best_flops = peak == job.cluster.device.peak_flops.end() ? 1e30 : peak->second;
+  store_->reserve = framework_reserve(job);
+}
+
+Pricer::~Pricer() = default;
+
+const Layouts& Pricer::layouts(const Plan& plan) {
+  if (store_->layouts.full()) {
+    store_->layouts.clear();
+    store_->data.clear();
+  }
+  return store_->layouts.get(plan);
+}
+
+const BlockCosts& Pricer::blocks(const Plan& plan) {
+  return store_->blocks->get(plan, layouts(plan), store_->pricer);
+}
+
+PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
+  PipelinePricer::Send send;
+  if (plan.parallel.pipeline > 1) {
+    const OperatorTime time = cost_.message(
+        OperatorKind::kSend, blocks.sent_bytes,
+        layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kLibrary);
+    send = {time.seconds, factor(cost_.contention(), time.link) - 1, blocks.arrival_s};
+  }
+  PipelineCost cost = store_->pipelines.compose(blocks, plan, send);
+  for (const StageCost& stage : cost.stages) {
+    const double dynamic = stage.activation_bytes;
+    cost.memory_floor_bytes =
+        std::max(cost.memory_floor_bytes,
+                 least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
+  }
+  return cost;
+}
+
+double Pricer::rough_floor_s(const Plan& plan) const {
+  const auto ranks = static_cast<double>(plan.parallel.tensor * plan.parallel.context *
+                                         plan.parallel.data * plan.parallel.pipeline);
+  const double work = store_->flops_per_token * job_.tokens() / (ranks * store_->best_flops);
+  return work;
+}
+
+/// One position's contribution to a price.
+struct Pricer::Passes {
+  double forward_s = 0;  ///< A pass of the steady state.
+  double backward_s = 0;
+  double forward_floor_s = 0;
+  double backward_floor_s = 0;
+  double serial_s = 0;  ///< Both passes with every message after the other.
+  double start_s = 0;   ///< What the first forward adds.
+  double end_s = 0;     ///< What the last backward adds.
+  double end_floor_s = 0;
+  double update_s = 0;
+  double update_floor_s = 0;
+};
+
+namespace {
+
+PassShape pass_shape(const StageCost& stage, const PipelineCost& pipeline) {
+  return {static_cast<double>(std::max<std::int64_t>(stage.units, 1)), 1 / pipeline.fill_share};
+}
+
+}  // namespace
+
+Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
+                              const DataCost& data, const Plan& plan) const {
+  const Contention& contention = cost_.contention();
+  const PassShape shape = pass_shape(stage, pipeline);
+  const bool ahead = plan.overlap.parameters;
+  const bool behind = plan.overlap.gradients;
+  const Overlay none;
+  const MessageCost nothing;
+  const Overlay gather{ahead ? data.gather.seconds : 0, data.gather.link};
+  const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
+  Passes out;
+  const BlockCost forward = with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
+  const BlockCost backward =
+      with_blocking(stage.backward, ahead ? nothing : data.gather, behind ? nothing : data.reduce);
+  out.forward_s = pass_seconds(forward, shape, gather, none, contention);
+  out.backward_s = std::max(pass_seconds(backward, shape, gather, reduce, contention),
+                            cycle_seconds(forward, backward, gather, reduce) - out.forward_s);
+  const double gather_floor = ahead ? data.gather.floor_s : 0;
+  out.forward_floor_s = std::max(forward.floor_s, gather_floor);
+  out.backward_floor_s = std::max(backward.floor_s, gather_floor);
+  const double worst =
+      std::max(contention.compute_beside_inside, contention.compute_beside_network);
+  out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
+                 2 * data.gather.seconds + data.reduce.seconds +
+                 4 * pipeline.send_s / pipeline.fill_share;
+  out.update_s =
+      std::max(data.update_s + (ahead ? 0 : data.refresh.seconds), cost_.host_between_steps_s());
+  out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
+  add_ends(out, stage, pipeline, data, plan);
+  return out;
+}
+
+/// What the first forward and the last backward of a step add to the steady passes.
+void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
+                      const DataCost& data, const Plan& plan) const {
+  const Contention& contention = cost_.contention();
+  if (plan.overlap.parameters && data.refresh.seconds > 0) {
+    const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
+    const double first =
+        pass_seconds(stage.forward, pass_shape(stage, pipeline), both, {}, contention);
+    out.start_s = std::clamp(first - out.forward_s, 0.0, data.refresh.seconds);
+  }
+  if (!plan.overlap.gradients) {
+    out.end_s = data.last_reduce.seconds;
+    out.end_floor_s = data.last_reduce.floor_s;
+    return;
+  }
+  const double all = data.last_reduce.seconds + data.reduce.seconds;
+  const double slowed =
+      slow_down(stage.backward, {data.last_reduce.seconds, data.last_reduce.link}, contention);
+  const double share = 1.0 / data.pieces;
+  out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
+}
+
+Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
+  const Layouts& groups = layouts(plan);
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  Price price;
+  double slowest = 0;
+  double base_slowest = 0;
+  double fill = 0;
+  double end = 0;
+  double update = 0;
+  double serial = 0;
+  double start = 0;
+  for (const StageCost& stage : pipeline.stages) {
+    const DataCostCache::Entry& known = store_->data.get(cost_, job_, plan, groups, stage);
+    const DataCost& data = known.cost;
+    const Passes pass = passes(stage, pipeline, data, plan);
+    const double base = stage.forward.seconds + stage.backward.seconds;
+    const double work = pass.forward_s + pass.backward_s;
+    slowest = std::max(slowest, work);
+    base_slowest = std::max(base_slowest, base);
+    fill += static_cast<double>(stage.count) * (work - base);
+    if (stage.position == 0) start = pass.start_s;
+    end = std::max(end, pass.end_s - stage.first_drain_s);
+    update = std::max(update, pass.update_s);
+    const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
+                         std::max(stage.drain_s, pass.end_floor_s);
+    price.lower_bound_s =
+        std::max(price.lower_bound_s,
+                 stage.fill_s + std::max(chain, m * data.reduce.floor_s) + pass.update_floor_s);
+    const auto rounds = m + static_cast<double>(stage.count);
+    serial +=
+        rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
+    const DataMemory& memory = known.memory;
+    const double dynamic = stage.activation_bytes + memory.transient_bytes;
+    price.memory_bytes = std::max(
+        price.memory_bytes,
+        memory.states_bytes + dynamic +
+            store_->reserve.bytes(dynamic, memory.parameter_bytes, memory.optimizer_bytes));
+  }
+  const double slower = slowest - base_slowest;
+  const double extra = m * slower + (fill - slower) * pipeline.fill_share;
+  price.seconds = pipeline.seconds + extra + start + end + update;
+  price.lower_bound_s = std::min(price.lower_bound_s, price.seconds);
+  price.upper_bound_s = std::max(serial, price.seconds);
+  return price;
+}
+
+}  // namespace stepwright

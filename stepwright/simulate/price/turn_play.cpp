@@ -1,0 +1,136 @@
+#include "stepwright/simulate/price/turn_play.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kNotYet = -1;
+
+std::int64_t micro_batches_of(std::span<const Turns> turns) {
+  std::int64_t count = 0;
+  for (const Turns& list : turns) {
+    for (const Turn& turn : list) {
+      count = std::max<std::int64_t>(count, turn.part.micro_batch + 1);
+      if (turn.beside) count = std::max<std::int64_t>(count, turn.beside->micro_batch + 1);
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+double PartSeconds::of(Direction direction) const {
+  switch (direction) {
+    case Direction::kForward: return forward;
+    case Direction::kBackward: return backward;
+    case Direction::kDataGradient: return data;
+    case Direction::kWeightGradient: return weight;
+    case Direction::kUpdate: break;
+  }
+  return 0;
+}
+
+double TurnSeconds::of(std::size_t position, const Turn& turn) const {
+  const auto& chunks = parts[position];
+  const PartSeconds& own = chunks[static_cast<std::size_t>(turn.part.chunk)];
+  if (!turn.beside) return own.of(turn.part.direction);
+  const PartSeconds& other = chunks[static_cast<std::size_t>(turn.beside->chunk)];
+  if (own.paired < 0) return own.of(turn.part.direction) + other.of(turn.beside->direction);
+  return std::max(own.paired, other.paired);
+}
+
+double TurnPlayer::known(Direction direction, std::int64_t model_chunk,
+                         std::int64_t micro_batch) const {
+  const auto& ends = direction == Direction::kForward ? forward_ends_ : backward_ends_;
+  return ends[static_cast<std::size_t>(micro_batch * chunks_ + model_chunk)];
+}
+
+double& TurnPlayer::end_of(Direction direction, std::int64_t model_chunk,
+                           std::int64_t micro_batch) {
+  auto& ends = direction == Direction::kForward ? forward_ends_ : backward_ends_;
+  return ends[static_cast<std::size_t>(micro_batch * chunks_ + model_chunk)];
+}
+
+/// When what a part needs has arrived; negative: not known yet.
+double TurnPlayer::ready_s(const Part& part, std::int64_t position) const {
+  const Place own{position, part.chunk};
+  const std::int64_t chunk = placement_.model_chunk(own);
+  if (part.direction == Direction::kWeightGradient) {
+    return known(Direction::kBackward, chunk, part.micro_batch);
+  }
+  const bool forward = part.direction == Direction::kForward;
+  const auto before = forward ? placement_.previous(own) : placement_.next(own);
+  if (!before) return forward ? 0 : known(Direction::kForward, chunk, part.micro_batch);
+  const double ended = known(forward ? Direction::kForward : Direction::kBackward,
+                             placement_.model_chunk(*before), part.micro_batch);
+  if (ended < 0) return kNotYet;
+  return before->position == position ? ended : ended + hop_s_;
+}
+
+/// Plays the next turn of a position if all that it needs is known.
+bool TurnPlayer::advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds) {
+  std::vector<double>& ends = ends_[position];
+  if (ends.size() == turns.size()) return false;
+  const Turn& turn = turns[ends.size()];
+  const auto here = static_cast<std::int64_t>(position);
+  double start = ends.empty() ? 0 : ends.back();
+  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+    if (part == nullptr) continue;
+    const double ready = ready_s(*part, here);
+    if (ready < 0) return false;
+    start = std::max(start, ready);
+  }
+  const double end = start + seconds.of(position, turn);
+  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+    if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
+    end_of(part->direction, placement_.model_chunk({here, part->chunk}), part->micro_batch) = end;
+  }
+  ends.push_back(end);
+  return true;
+}
+
+const std::vector<std::vector<double>>& TurnPlayer::play(std::span<const Turns> turns,
+                                                         const Placement& placement,
+                                                         const TurnSeconds& seconds) {
+  placement_ = placement;
+  hop_s_ = seconds.hop_s;
+  chunks_ = placement.model_chunks();
+  const std::size_t cells = static_cast<std::size_t>(micro_batches_of(turns) * chunks_);
+  forward_ends_.assign(cells, kNotYet);
+  backward_ends_.assign(cells, kNotYet);
+  ends_.resize(turns.size());
+  for (std::vector<double>& ends : ends_) ends.clear();
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t position = 0; position < turns.size(); ++position) {
+      while (advance(position, turns[position], seconds)) moved = true;
+    }
+  }
+  for (std::size_t position = 0; position < turns.size(); ++position) {
+    const std::size_t done = ends_[position].size();
+    if (done == turns[position].size()) continue;
+    const Part& part = turns[position][done].part;
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("schedule: turn {} of position {} ({} of chunk {}, micro-batch {}) waits "
+                    "for one that never comes",
+                    done, position, name_of(kDirectionNames, part.direction), part.chunk,
+                    part.micro_batch));
+  }
+  return ends_;
+}
+
+double makespan_s(const std::vector<std::vector<double>>& ends) {
+  double last = 0;
+  for (const std::vector<double>& position : ends) {
+    if (!position.empty()) last = std::max(last, position.back());
+  }
+  return last;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,48 @@
+#include "stepwright/simulate/timeline/alone.h"
+
+namespace stepwright {
+
+Alone AloneRunner::run(const Template& piece, std::span<const OperatorTime> times,
+                       const Contention& contention) {
+  compiler_.clear();
+  compiler_.add(piece, times);
+  compiler_.append(item_, Direction::kForward);
+  return play(contention);
+}
+
+Alone AloneRunner::run(const StepProgram& program, const Sequence& sequence, const Prices& prices,
+                       const Contention& contention) {
+  compiler_.clear();
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    compiler_.add(program.templates[i], prices[i]);
+  }
+  compiler_.append(sequence.items, sequence.direction);
+  return play(contention);
+}
+
+Alone AloneRunner::play(const Contention& contention) {
+  constexpr std::array<Slot, 1> kOnce{};
+  const Score& score = compiler_.score();
+  Player player({.score = &score,
+                 .tracks = score.tracks,
+                 .schedule = kOnce,
+                 .arrivals = {},
+                 .contention = contention});
+  while (player.next_s() != kNever) {
+    notices_.clear();
+    player.settle(notices_);
+  }
+  const Account& account = player.account();
+  return {.duration_s = player.end_s(),
+          .compute_end_s = player.compute_end_s(),
+          .compute_s = account.compute_busy_s,
+          .exposed_s = account.exposed_s,
+          .link_busy_s = account.link_busy_s};
+}
+
+Alone run_alone(const Template& piece, std::span<const OperatorTime> times,
+                const Contention& contention) {
+  return AloneRunner().run(piece, times, contention);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,57 @@
+#include "stepwright/simulate/timeline/breakdown.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+constexpr double kTied = 1e-9;  ///< Relative difference below which two times are the same.
+
+double exposed_s(const Account& account, Scheme scheme) {
+  return account.exposed_s[static_cast<int>(scheme)];
+}
+
+Breakdown breakdown(const Account& account, double wait_s) {
+  return {.compute_s = account.compute_s,
+          .bubble_s = account.bubble_s + wait_s,
+          .optimizer_s = account.optimizer_s,
+          .tensor_s = exposed_s(account, Scheme::kTensor),
+          .context_s = exposed_s(account, Scheme::kContext),
+          .expert_s = exposed_s(account, Scheme::kExpert),
+          .pipeline_s = exposed_s(account, Scheme::kPipeline),
+          .data_s = exposed_s(account, Scheme::kData) + exposed_s(account, Scheme::kControl) +
+                    exposed_s(account, Scheme::kNone)};
+}
+
+/// Among the stages that end last, the one that waits least for others; the first of equals.
+std::int32_t critical_stage(const Simulation& result) {
+  std::int32_t critical = -1;
+  double most_s = 0;
+  for (std::size_t s = 0; s < result.stages.size(); ++s) {
+    const StageTimes& stage = result.stages[s];
+    if (stage.end_s < result.step_time_s * (1 - kTied)) continue;
+    const double work_s = result.step_time_s - stage.breakdown.bubble_s;
+    if (critical >= 0 && work_s <= most_s + result.step_time_s * kTied) continue;
+    critical = static_cast<std::int32_t>(s);
+    most_s = work_s;
+  }
+  return std::max(critical, 0);
+}
+
+}  // namespace
+
+Simulation conclude(std::span<const Account> accounts, std::span<const double> ends_s) {
+  Simulation result;
+  for (const double end_s : ends_s) result.step_time_s = std::max(result.step_time_s, end_s);
+  for (std::size_t s = 0; s < accounts.size(); ++s) {
+    const Account& account = accounts[s];
+    result.stages.push_back({.breakdown = breakdown(account, result.step_time_s - ends_s[s]),
+                             .end_s = ends_s[s],
+                             .compute_busy_s = account.compute_busy_s,
+                             .communication_busy_s = account.communication_busy_s});
+  }
+  result.critical_stage = critical_stage(result);
+  return result;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,268 @@
+#include "stepwright/simulate/timeline/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kMostReceives = 64;
+
+bool couples_stages(GroupKind group) {
+  return group == GroupKind::kEmbedding || group == GroupKind::kNorm ||
+         group == GroupKind::kExpertNorm || group == GroupKind::kWorld;
+}
+
+Role role_of(const Operator& op, bool meetings) {
+  if (op.kind == OperatorKind::kSend) return Role::kSend;
+  if (!is_communication(op.kind)) return Role::kComputation;
+  return meetings && couples_stages(op.group) ? Role::kMeeting : Role::kMessage;
+}
+
+int lane_of(const Operator& op) {
+  return op.kind == OperatorKind::kReceive ? kArrivals : static_cast<int>(op.stream);
+}
+
+bool goes_backward(const Operator& op) { return op.phase != Phase::kForward; }
+
+void check(const Template& piece, std::span<const OperatorTime> times) {
+  if (times.size() != piece.operators.size()) {
+    throw Error(ErrorKind::kRuntime, fmt::format("template \"{}\": {} prices for {} operators",
+                                                 piece.name, times.size(), piece.operators.size()));
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    if (!std::isfinite(times[i].seconds) || times[i].seconds < 0) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("template \"{}\", operator {} \"{}\": a price of {} s", piece.name, i,
+                              op.name, times[i].seconds));
+    }
+    for (const std::int32_t other : piece.after(op)) {
+      if (other < 0 || static_cast<std::size_t>(other) >= i) {
+        throw Error(ErrorKind::kRuntime,
+                    fmt::format("template \"{}\", operator {} \"{}\" waits for operator {}, which "
+                                "is not issued before it",
+                                piece.name, i, op.name, other));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Compiler::Need::merge(const Need& other) {
+  for (int s = 0; s < kStreams; ++s) tasks[s] = std::max(tasks[s], other.tasks[s]);
+  receives |= other.receives;
+}
+
+void Compiler::clear() {
+  score_.tasks.clear();
+  score_.waits.clear();
+  score_.receives.clear();
+  score_.sends.clear();
+  score_.tracks.clear();
+  score_.first_track.clear();
+  outlines_.clear();
+  places_.clear();
+}
+
+void Compiler::add(const Template& piece, std::span<const OperatorTime> times) {
+  check(piece, times);
+  Outline outline{.piece = &piece, .times = times, .first_place = places_.size()};
+  for (const Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
+  outlines_.push_back(outline);
+}
+
+void Compiler::append(std::span<const Item> items, Direction direction) {
+  lay_out(items);
+  first_wait_ = score_.waits.size();
+  base_.fill(0);
+  known_.fill(Need());
+  ends_.clear();
+  receive_needs_.clear();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    ends_.push_back(release(items, static_cast<std::int32_t>(i), direction));
+    append_item(items[i], static_cast<std::int32_t>(i), direction);
+  }
+  if (options_.merge) merge_computations();
+  score_.tracks.push_back(track_);
+}
+
+/// Sizes the queues of a sequence and reserves its tasks.
+void Compiler::lay_out(std::span<const Item> items) {
+  track_ = Track{};
+  track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
+  track_.first_send = static_cast<std::int32_t>(score_.sends.size());
+  for (const Item& item : items) {
+    const Outline& outline = outlines_[item.which];
+    for (int s = 0; s < kStreams; ++s) track_.count[s] += outline.count[s];
+    track_.receives += outline.count[kArrivals];
+  }
+  if (track_.receives > kMostReceives) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("a sequence with {} receives, at most {}",
+                                                     track_.receives, kMostReceives));
+  }
+  auto next = static_cast<std::int32_t>(score_.tasks.size());
+  for (int s = 0; s < kStreams; ++s) {
+    track_.first[s] = next;
+    next += track_.count[s];
+  }
+  score_.tasks.resize(static_cast<std::size_t>(next));
+}
+
+/// When an item may begin. One without predecessors: when the compute stream has reached the slot;
+/// in an update, when all streams have.
+Compiler::Need Compiler::release(std::span<const Item> items, std::int32_t item,
+                                 Direction direction) const {
+  Need need;
+  const auto& after = items[item].after;
+  if (after.empty()) need.tasks[static_cast<int>(Stream::kCompute)] = 0;
+  if (after.empty() && direction == Direction::kUpdate) need.tasks.fill(0);
+  for (const std::int32_t other : after) {
+    if (other < 0 || other >= item) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("item {} waits for item {}, which is not before it", item, other));
+    }
+    need.merge(ends_[other]);
+  }
+  return need;
+}
+
+/// Writes the tasks of an item whose release stands at the end of `ends_`; its end replaces it.
+void Compiler::append_item(const Item& item, std::int32_t index, Direction direction) {
+  const Outline& outline = outlines_[item.which];
+  const Need begin = ends_.back();
+  const auto& operators = outline.piece->operators;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const Operator& op = operators[i];
+    const auto operation = static_cast<std::int32_t>(i);
+    const int lane = lane_of(op);
+    const Need wanted = need(outline, op, begin);
+    if (lane == kArrivals) {
+      score_.receives.push_back({index, operation, goes_backward(op)});
+      receive_needs_.push_back(wanted);
+      continue;
+    }
+    const std::int32_t place = base_[lane] + places_[outline.first_place + i];
+    Task& task = score_.tasks[track_.first[lane] + place];
+    task = Task{.seconds = outline.times[i].seconds,
+                .item = index,
+                .operation = operation,
+                .role = role_of(op, options_.meetings),
+                .link = is_communication(op.kind) ? outline.times[i].link : LinkClass::kNone,
+                .scheme = op.scheme,
+                .group = op.group,
+                .optimizer = direction == Direction::kUpdate || op.phase == Phase::kOptimizer,
+                .send = static_cast<std::int16_t>(track_.sends)};
+    if (task.role == Role::kSend) {
+      score_.sends.push_back({index, operation, goes_backward(op)});
+      ++track_.sends;
+    }
+    write_waits(task, lane, wanted);
+  }
+  ends_.back() = ended(outline, begin);
+  for (int l = 0; l <= kArrivals; ++l) base_[l] += outline.count[l];
+}
+
+/// What an operator of the item in hand waits for.
+Compiler::Need Compiler::need(const Outline& outline, const Operator& op,
+                              const Need& release) const {
+  Need need = release;
+  for (const std::int32_t other : outline.piece->after(op)) {
+    const auto index = static_cast<std::size_t>(other);
+    const int lane = lane_of(outline.piece->operators[index]);
+    const std::int32_t place = base_[lane] + places_[outline.first_place + index];
+    if (lane == kArrivals) {
+      need.receives |= std::uint64_t{1} << place;
+      need.merge(receive_needs_[place]);
+    } else {
+      need.tasks[lane] = std::max(need.tasks[lane], place + 1);
+    }
+  }
+  return need;
+}
+
+/// Writes what the tasks before it in its stream have not waited for already.
+void Compiler::write_waits(Task& task, int stream, const Need& need) {
+  Need& known = known_[stream];
+  task.first_wait = static_cast<std::int32_t>(score_.waits.size());
+  for (int s = 0; s < kStreams; ++s) {
+    if (s == stream || need.tasks[s] <= known.tasks[s]) continue;
+    score_.waits.push_back({s, need.tasks[s]});
+    known.tasks[s] = need.tasks[s];
+  }
+  std::uint64_t fresh = options_.arrivals ? need.receives & ~known.receives : 0;
+  known.receives |= fresh;
+  for (std::int32_t receive = 0; fresh != 0; ++receive, fresh >>= 1U) {
+    if ((fresh & 1U) != 0) score_.waits.push_back({kArrivals, receive});
+  }
+  task.last_wait = static_cast<std::int32_t>(score_.waits.size());
+}
+
+/// When the item in hand has fully ended; also when it was released, for one without operators.
+Compiler::Need Compiler::ended(const Outline& outline, const Need& release) const {
+  Need end = release;
+  for (int s = 0; s < kStreams; ++s) {
+    if (outline.count[s] > 0) end.tasks[s] = std::max(end.tasks[s], base_[s] + outline.count[s]);
+  }
+  for (std::int32_t r = base_[kArrivals]; r < base_[kArrivals] + outline.count[kArrivals]; ++r) {
+    end.receives |= std::uint64_t{1} << r;
+    end.merge(receive_needs_[r]);
+  }
+  return end;
+}
+
+/// Joins each computation with the one before it on the compute stream where no other stream can
+/// tell them apart: it waits for nothing and nobody waits for what lies between them.
+void Compiler::merge_computations() {
+  constexpr int kLane = static_cast<int>(Stream::kCompute);
+  const std::int32_t count = track_.count[kLane];
+  merged_.assign(static_cast<std::size_t>(count) + 1, 0);
+  const std::span<Wait> waits = std::span(score_.waits).subspan(first_wait_);
+  for (const Wait& wait : waits) {
+    if (wait.lane == kLane) merged_[wait.count] = 1;
+  }
+  Task* const tasks = score_.tasks.data() + track_.first[kLane];
+  std::int32_t kept = 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const Task task = tasks[i];
+    const bool joins = kept > 0 && merged_[i] == 0 && task.first_wait == task.last_wait &&
+                       task.role == Role::kComputation &&
+                       tasks[kept - 1].role == Role::kComputation &&
+                       tasks[kept - 1].optimizer == task.optimizer;
+    merged_[i] = kept;
+    if (joins) {
+      tasks[kept - 1].seconds += task.seconds;
+    } else {
+      tasks[kept++] = task;
+    }
+  }
+  merged_[count] = kept;
+  for (Wait& wait : waits) {
+    if (wait.lane == kLane) wait.count = merged_[wait.count];
+  }
+  track_.count[kLane] = kept;
+}
+
+Score compile(const StepProgram& program, const Prices& prices, bool merge) {
+  if (prices.size() != program.templates.size()) {
+    throw Error(ErrorKind::kRuntime, fmt::format("prices of {} templates for a program of {}",
+                                                 prices.size(), program.templates.size()));
+  }
+  Compiler compiler({.merge = merge, .meetings = program.stages.size() > 1});
+  for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
+  for (const Stage& stage : program.stages) {
+    compiler.score().first_track.push_back(
+        static_cast<std::int32_t>(compiler.score().tracks.size()));
+    for (const Sequence& sequence : stage.sequences) {
+      compiler.append(sequence.items, sequence.direction);
+    }
+  }
+  return std::move(compiler.score());
+}
+
+}  // namespace stepwright

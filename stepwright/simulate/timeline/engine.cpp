@@ -1,0 +1,254 @@
+#include "stepwright/simulate/timeline/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/simulate/timeline/breakdown.h"
+#include "stepwright/simulate/timeline/compile.h"
+#include "stepwright/simulate/timeline/match.h"
+#include "stepwright/simulate/timeline/player.h"
+
+namespace stepwright {
+namespace {
+
+/// Plays every stage as far ahead as nothing that it waits for is unknown. Stages act on each other
+/// only by what a head waits for, so the order in which they are played does not show. When all
+/// wait for something unknown, the one where something happens next goes on: no other can act on it
+/// before.
+class Engine {
+ public:
+  Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
+         bool record);
+
+  Simulation run();
+
+ private:
+  /// A collective over several stages.
+  struct Meeting {
+    std::vector<std::pair<std::int32_t, std::int32_t>>
+        members;           ///< Stage and stream, as they come.
+    double reached_s = 0;  ///< By the last of them so far.
+    std::size_t done = 0;
+    double done_s = 0;
+  };
+
+  void run_ahead();
+  void settle(std::int32_t stage);
+  void look(std::int32_t stage);
+  void hear(std::int32_t stage, const Notice& notice);
+  void join_meeting(std::int32_t stage, const Notice& notice);
+  void leave_meeting(std::int32_t stage, const Notice& notice);
+  void call(const Meeting& meeting, double time_s);
+  [[nodiscard]] std::size_t attendance(GroupKind group) const;
+  [[noreturn]] void fail_stuck(std::int32_t stage) const;
+  void collect_events(std::int32_t stage, std::vector<Event>& events) const;
+
+  const StepProgram& program_;
+  Score score_;
+  Matching matching_;
+  std::vector<std::vector<Arrival>> arrivals_;
+  std::vector<Player> players_;
+  std::vector<double> next_s_;      ///< Per stage.
+  std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
+  std::vector<Notice> notices_;
+  std::array<std::vector<Meeting>, kGroupKinds> meetings_;
+  std::vector<std::array<std::int32_t, kGroupKinds>> met_;  ///< Per stage: meetings reached.
+  std::vector<std::vector<Player::Played>> played_;
+};
+
+Engine::Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
+               bool record)
+    : program_(program),
+      score_(compile(program, prices, !record)),
+      matching_(match(program, score_)),
+      next_s_(program.stages.size()),
+      met_(program.stages.size()),
+      played_(record ? program.stages.size() : 0) {
+  const std::size_t stages = program.stages.size();
+  arrivals_.reserve(stages);
+  players_.reserve(stages);
+  for (std::size_t s = 0; s < stages; ++s) {
+    const Stage& stage = program.stages[s];
+    arrivals_.emplace_back(matching_.receives[s]);
+    players_.emplace_back(StageScore{
+        .score = &score_,
+        .tracks = std::span(score_.tracks).subspan(score_.first_track[s], stage.sequences.size()),
+        .schedule = stage.schedule,
+        .arrivals = arrivals_[s],
+        .contention = contention});
+    if (record) players_[s].record(&played_[s]);
+  }
+}
+
+Simulation Engine::run() {
+  const auto stages = static_cast<std::int32_t>(players_.size());
+  for (std::int32_t s = stages - 1; s >= 0; --s) free_.push_back(s);
+  while (true) {
+    run_ahead();
+    const auto next = std::min_element(next_s_.begin(), next_s_.end());
+    if (next == next_s_.end() || *next == kNever) break;
+    free_.push_back(static_cast<std::int32_t>(next - next_s_.begin()));
+    settle(free_.back());
+  }
+  std::vector<Account> accounts;
+  std::vector<double> ends_s;
+  for (std::int32_t s = 0; s < stages; ++s) {
+    if (!players_[s].finished()) fail_stuck(s);
+    accounts.push_back(players_[s].account());
+    ends_s.push_back(players_[s].end_s());
+  }
+  Simulation result = conclude(accounts, ends_s);
+  if (!played_.empty()) {
+    for (std::int32_t s = 0; s < stages; ++s) collect_events(s, result.events);
+  }
+  return result;
+}
+
+/// Plays every stage that can until it waits for something unknown.
+void Engine::run_ahead() {
+  while (!free_.empty()) {
+    const std::int32_t stage = free_.back();
+    const Player& player = players_[stage];
+    if (player.blocked() || player.next_s() == kNever) {
+      free_.pop_back();
+    } else {
+      settle(stage);
+    }
+  }
+}
+
+void Engine::settle(std::int32_t stage) {
+  Player& player = players_[stage];
+  notices_.clear();
+  player.settle(notices_);
+  next_s_[stage] = player.next_s();
+  for (const Notice& notice : notices_) hear(stage, notice);
+}
+
+/// Lets a stage that waited for something unknown take note of what it has been told.
+void Engine::look(std::int32_t stage) {
+  Player& player = players_[stage];
+  if (!player.blocked()) return;
+  player.look();
+  next_s_[stage] = player.next_s();
+  if (!player.blocked()) free_.push_back(stage);
+}
+
+void Engine::hear(std::int32_t stage, const Notice& notice) {
+  switch (notice.what) {
+    case Notice::What::kSendBegan: {
+      const Target target = matching_.targets[stage][notice.send];
+      arrivals_[target.stage][target.receive].sent_s = players_[stage].now_s();
+      return;
+    }
+    case Notice::What::kSendEnded: {
+      const Target target = matching_.targets[stage][notice.send];
+      arrivals_[target.stage][target.receive].arrived_s = players_[stage].now_s();
+      return look(target.stage);
+    }
+    case Notice::What::kReachedMeeting: return join_meeting(stage, notice);
+    case Notice::What::kDoneInMeeting: return leave_meeting(stage, notice);
+  }
+}
+
+/// The k-th operator of a kind on each stage belongs to the k-th meeting; the last to come starts
+/// it.
+void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
+  std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
+  const std::size_t number = met_[stage][static_cast<int>(notice.group)]++;
+  if (meetings.size() <= number) meetings.resize(number + 1);
+  Meeting& meeting = meetings[number];
+  meeting.members.emplace_back(stage, notice.stream);
+  meeting.reached_s = std::max(meeting.reached_s, players_[stage].now_s());
+  if (meeting.members.size() == attendance(notice.group)) call(meeting, meeting.reached_s);
+}
+
+/// The last to be done ends it for all. Streams run in order, so a stage is in the latest meeting
+/// that it has joined on this stream.
+void Engine::leave_meeting(std::int32_t stage, const Notice& notice) {
+  std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
+  const std::pair<std::int32_t, std::int32_t> self(stage, notice.stream);
+  const auto meeting = std::find_if(meetings.rbegin(), meetings.rend(), [&](const Meeting& one) {
+    return std::find(one.members.begin(), one.members.end(), self) != one.members.end();
+  });
+  meeting->done_s = std::max(meeting->done_s, players_[stage].now_s());
+  if (++meeting->done == meeting->members.size()) call(*meeting, meeting->done_s);
+}
+
+void Engine::call(const Meeting& meeting, double time_s) {
+  for (const auto& [member, stream] : meeting.members) {
+    players_[member].call(stream, time_s);
+    look(member);
+  }
+}
+
+/// How many stages a meeting of a kind waits for.
+std::size_t Engine::attendance(GroupKind group) const {
+  return group == GroupKind::kEmbedding ? 2 : players_.size();
+}
+
+void Engine::fail_stuck(std::int32_t stage) const {
+  const Player::Head head = players_[stage].stuck();
+  double now_s = 0;
+  for (const Player& player : players_) now_s = std::max(now_s, player.now_s());
+  const Stage& part = program_.stages[stage];
+  const Slot& slot = part.schedule[head.slot];
+  const Sequence& sequence = part.sequences[slot.sequence];
+  const Template& piece = program_.templates[sequence.items[head.task->item].which];
+  std::string reason = "the other stages of its group";
+  if (head.wait != nullptr) {
+    reason = head.wait->lane == kArrivals
+                 ? "a message of another stage"
+                 : fmt::format("stream {}", kStreamNames[head.wait->lane].name);
+  }
+  throw Error(
+      ErrorKind::kRuntime,
+      fmt::format("deadlock after {:.6g} s: stage {}, slot {} ({}, micro-batch {}), operator "
+                  "\"{}\" of template \"{}\" waits for {}",
+                  now_s, stage, head.slot, name_of(kDirectionNames, sequence.direction),
+                  slot.micro_batch, piece.operators[head.task->operation].name, piece.name,
+                  reason));
+}
+
+/// Turns what a stage has played and received into events.
+void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) const {
+  const Stage& part = program_.stages[stage];
+  const auto before = static_cast<std::ptrdiff_t>(events.size());
+  const auto add = [&](std::int32_t slot, std::int32_t item, std::int32_t operation, double start_s,
+                       double end_s) {
+    const Item& place = part.sequences[part.schedule[slot].sequence].items[item];
+    events.push_back({stage, place.which, operation, place.layer, part.schedule[slot].micro_batch,
+                      start_s, end_s});
+  };
+  for (const Player::Played& played : played_[stage]) {
+    add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);
+  }
+  std::size_t received = 0;
+  for (std::size_t slot = 0; slot < part.schedule.size(); ++slot) {
+    const Track& track = score_.tracks[score_.first_track[stage] + part.schedule[slot].sequence];
+    for (std::int32_t r = track.first_receive; r < track.first_receive + track.receives; ++r) {
+      const double time_s = arrivals_[stage][received++].arrived_s;
+      const MessageEnd& receive = score_.receives[r];
+      add(static_cast<std::int32_t>(slot), receive.item, receive.operation, time_s, time_s);
+    }
+  }
+  std::sort(events.begin() + before, events.end(), [](const Event& a, const Event& b) {
+    const auto key = [](const Event& e) {
+      return std::tie(e.start_s, e.end_s, e.micro_batch, e.layer, e.which, e.operation);
+    };
+    return key(a) < key(b);
+  });
+}
+
+}  // namespace
+
+Simulation play(const StepProgram& program, const Prices& prices, const Contention& contention,
+                bool record) {
+  return Engine(program, prices, contention, record).run();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,144 @@
+#include "stepwright/simulate/timeline/match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+/// One end of one message of the schedule.
+struct End {
+  std::int32_t key = -1;  ///< What both ends share; -1: beyond the first or last chunk.
+  std::int32_t stage = 0;
+  std::int32_t slot = 0;
+  std::int32_t message = 0;  ///< Into Score::sends or Score::receives.
+  std::int32_t index = 0;    ///< Among those of the stage.
+};
+
+class Matcher {
+ public:
+  Matcher(const StepProgram& program, const Score& score) : program_(program), score_(score) {
+    chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
+    for (const Stage& stage : program.stages) {
+      for (const Slot& slot : stage.schedule) {
+        micro_batches_ = std::max(micro_batches_, slot.micro_batch + 1);
+      }
+    }
+  }
+
+  Matching run() {
+    const std::size_t stages = program_.stages.size();
+    matching_.targets.resize(stages);
+    matching_.receives.resize(stages);
+    for (std::size_t s = 0; s < stages; ++s) collect(static_cast<std::int32_t>(s));
+    sort_receives();
+    join();
+    return std::move(matching_);
+  }
+
+ private:
+  /// Lists both ends of a stage in the order of its schedule.
+  void collect(std::int32_t index) {
+    const Stage& stage = program_.stages[index];
+    std::int32_t sends = 0;
+    std::int32_t receives = 0;
+    for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
+      const Slot& slot = stage.schedule[i];
+      const Track& track = score_.tracks[track_of(index, slot.sequence)];
+      const std::int32_t chunk = model_chunk(stage, slot);
+      const auto number = static_cast<std::int32_t>(i);
+      for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
+        const bool backward = score_.receives[m].backward;
+        receives_.push_back({key(backward, chunk, slot), index, number, m, receives++});
+      }
+      for (std::int32_t m = track.first_send; m < track.first_send + track.sends; ++m) {
+        const bool backward = score_.sends[m].backward;
+        const std::int32_t to = backward ? chunk - 1 : chunk + 1;
+        sends_.push_back({key(backward, to, slot), index, number, m, sends++});
+      }
+    }
+    matching_.targets[index].resize(static_cast<std::size_t>(sends));
+    matching_.receives[index] = receives;
+  }
+
+  [[nodiscard]] std::size_t track_of(std::int32_t stage, std::int32_t sequence) const {
+    return static_cast<std::size_t>(score_.first_track[stage]) + static_cast<std::size_t>(sequence);
+  }
+
+  [[nodiscard]] std::int32_t model_chunk(const Stage& stage, const Slot& slot) const {
+    const Sequence& sequence = stage.sequences[slot.sequence];
+    return static_cast<std::int32_t>(
+        program_.placement.model_chunk({stage.position, sequence.chunk}));
+  }
+
+  /// One number for direction, receiving chunk and micro-batch.
+  [[nodiscard]] std::int32_t key(bool backward, std::int32_t to, const Slot& slot) const {
+    if (to < 0 || to >= chunks_) return -1;
+    return ((backward ? chunks_ : 0) + to) * (micro_batches_ + 1) + slot.micro_batch + 1;
+  }
+
+  /// Groups the receives by key, each group in the order of the schedule.
+  void sort_receives() {
+    const std::size_t keys = std::size_t{2} * chunks_ * (micro_batches_ + 1);
+    first_.assign(keys + 1, 0);
+    for (const End& end : receives_) ++first_[static_cast<std::size_t>(end.key) + 1];
+    for (std::size_t k = 0; k < keys; ++k) first_[k + 1] += first_[k];
+    next_ = first_;
+    by_key_.resize(receives_.size());
+    for (const End& end : receives_) {
+      std::int32_t& place = next_[end.key];
+      by_key_[place++] = end;
+    }
+    next_ = first_;
+  }
+
+  void join() {
+    for (const End& send : sends_) {
+      const auto k = static_cast<std::size_t>(std::max(send.key, 0));
+      if (send.key < 0 || next_[k] == first_[k + 1]) fail(send, score_.sends, "is not received");
+      const End& receive = by_key_[next_[k]++];
+      matching_.targets[send.stage][send.index] = {receive.stage, receive.index};
+    }
+    for (std::size_t k = 0; k + 1 < first_.size(); ++k) {
+      if (next_[k] == first_[k + 1]) continue;
+      fail(by_key_[next_[k]], score_.receives, "is never sent");
+    }
+  }
+
+  [[noreturn]] void fail(const End& end, const std::vector<MessageEnd>& messages,
+                         const char* what) const {
+    const MessageEnd& message = messages[end.message];
+    const Stage& stage = program_.stages[end.stage];
+    const Slot& slot = stage.schedule[end.slot];
+    const Sequence& sequence = stage.sequences[slot.sequence];
+    const Item& item = sequence.items[message.item];
+    const Operator& op = program_.templates[item.which].operators[message.operation];
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("stage {}, slot {} ({}, micro-batch {}): the message of operator "
+                            "\"{}\" {}",
+                            end.stage, end.slot, name_of(kDirectionNames, sequence.direction),
+                            slot.micro_batch, op.name, what));
+  }
+
+  const StepProgram& program_;
+  const Score& score_;
+  std::int32_t chunks_ = 0;
+  std::int32_t micro_batches_ = 0;
+  Matching matching_;
+  std::vector<End> sends_;
+  std::vector<End> receives_;
+  std::vector<End> by_key_;          ///< The receives, grouped.
+  std::vector<std::int32_t> first_;  ///< Per key: into `by_key_`.
+  std::vector<std::int32_t> next_;
+};
+
+}  // namespace
+
+Matching match(const StepProgram& program, const Score& score) {
+  return Matcher(program, score).run();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/simulate/timeline/score.h"
+
+namespace stepwright {
+
+/// Where a message goes: a receive of a stage, counted over its schedule.
+struct Target {
+  std::int32_t stage = 0;
+  std::int32_t receive = 0;
+};
+
+/// Which receive every send feeds.
+struct Matching {
+  std::vector<std::vector<Target>>
+      targets;                         ///< Per stage: of its sends, counted over its schedule.
+  std::vector<std::int32_t> receives;  ///< Per stage: how many its schedule expects.
+};
+
+/// Matches sends with receives: a forward send of chunk g of the model goes to chunk g + 1, a
+/// backward one to g - 1, for the same micro-batch; the k-th send of such a key feeds the k-th
+/// receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
+/// naming stage, slot and operator.
+Matching match(const StepProgram& program, const Score& score);
+
+}  // namespace stepwright

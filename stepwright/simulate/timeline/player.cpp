@@ -1,0 +1,251 @@
+#include "stepwright/simulate/timeline/player.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace stepwright {
+namespace {
+
+constexpr unsigned bit(int stream) { return 1U << static_cast<unsigned>(stream); }
+constexpr int first(unsigned streams) { return std::countr_zero(streams); }
+constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }
+
+}  // namespace
+
+Player::Player(const StageScore& part)
+    : score_(*part.score),
+      tracks_(part.tracks),
+      schedule_(part.schedule),
+      arrivals_(part.arrivals),
+      beside_{1.0, std::max(1.0, part.contention.compute_beside_inside),
+              std::max(1.0, part.contention.compute_beside_network)} {
+  unsigned used = 0;
+  for (const Track& track : tracks_) {
+    for (int s = 0; s < kStreams; ++s) used |= track.count[s] > 0 ? bit(s) : 0U;
+  }
+  unfinished_ = used;
+  for (unsigned m = used; m != 0; m = rest(m)) next_slot(first(m));
+}
+
+/// Moves a queue that has played its tasks of one slot to the next slot that has some.
+void Player::next_slot(int s) {
+  Lane& lane = lanes_[s];
+  const auto slots = static_cast<std::int32_t>(schedule_.size());
+  while (true) {
+    if (lane.slot >= 0 && lane.slot < slots) {
+      const Track& past = tracks_[schedule_[lane.slot].sequence];
+      for (int other = 0; other < kStreams; ++other) lane.base[other] += past.count[other];
+      lane.receives += past.receives;
+      lane.sends += past.sends;
+    }
+    if (++lane.slot >= slots) break;
+    const Track& track = tracks_[schedule_[lane.slot].sequence];
+    if (track.count[s] == 0) continue;
+    lane.task = &score_.tasks[track.first[s]];
+    lane.end = lane.task + track.count[s];
+    new_head(s);
+    return;
+  }
+  unfinished_ &= ~bit(s);
+  if (s == kComputeLane) compute_end_s_ = now_s_;
+}
+
+/// Puts the head that a queue has come to among those that wait.
+void Player::new_head(int s) {
+  lanes_[s].wait = score_.waits.data() + head(s).first_wait;
+  waiting_ |= bit(s);
+  check_ |= bit(s);
+}
+
+void Player::check_watchers(int lane) {
+  check_ |= watches_[lane].streams;
+  watches_[lane] = {};
+}
+
+/// Whether all that a head waits for has happened; remembers how far it got.
+bool Player::ready(int s) {
+  Lane& lane = lanes_[s];
+  const Wait* const last = score_.waits.data() + lane.task->last_wait;
+  for (; lane.wait < last; ++lane.wait) {
+    const Wait& wait = *lane.wait;
+    const bool arrives = wait.lane == kArrivals;
+    const std::int32_t count = wait.count + (arrives ? lane.receives : lane.base[wait.lane]);
+    if (arrives ? arrivals_[count].arrived_s <= now_s_ : ended_[wait.lane] >= count) continue;
+    Watch& watch = watches_[wait.lane];
+    watch.streams |= bit(s);
+    watch.count = std::min(watch.count, count);
+    return false;
+  }
+  return true;
+}
+
+/// Starts a ready head, or takes it to its meeting.
+void Player::start(int s, std::vector<Notice>& notices) {
+  waiting_ &= ~bit(s);
+  const Task& task = head(s);
+  if (task.role != Role::kMeeting) return begin(s, notices);
+  meeting_ |= bit(s);
+  lanes_[s].called_s = kNever;
+  notices.push_back({.what = Notice::What::kReachedMeeting,
+                     .stream = static_cast<std::int8_t>(s),
+                     .group = task.group});
+}
+
+void Player::begin(int s, std::vector<Notice>& notices) {
+  const Task& task = head(s);
+  Lane& lane = lanes_[s];
+  lane.start_s = now_s_;
+  if (task.role == Role::kSend) {
+    notices.push_back({.what = Notice::What::kSendBegan, .send = lane.sends + task.send});
+  }
+  if (task.seconds == 0 && task.role != Role::kMeeting) return finish(s, notices);
+  lane.pace = {.remaining_s = task.seconds, .since_s = now_s_};
+  lane.before.stretch = 0;
+  running_ |= bit(s);
+  if (task.role == Role::kComputation) {
+    computing_ |= bit(s);
+  } else {
+    ++on_link_[static_cast<int>(task.link)];
+  }
+}
+
+/// Takes a task that is done off its link.
+void Player::leave(int s) {
+  running_ &= ~bit(s);
+  if ((computing_ & bit(s)) != 0) {
+    computing_ &= ~bit(s);
+  } else {
+    --on_link_[static_cast<int>(head(s).link)];
+  }
+}
+
+/// Ends the head of a queue and moves the queue on.
+void Player::finish(int s, std::vector<Notice>& notices) {
+  Lane& lane = lanes_[s];
+  const Task& task = head(s);
+  if (++ended_[s] >= watches_[s].count) check_watchers(s);
+  end_s_ = now_s_;
+  if (task.role == Role::kComputation) {
+    account_.compute_busy_s += task.seconds;
+    if (s == kComputeLane) {
+      (task.optimizer ? account_.optimizer_s : account_.compute_s) += task.seconds;
+    }
+  } else {
+    account_.communication_busy_s[static_cast<int>(task.scheme)] += task.seconds;
+    account_.link_busy_s[static_cast<int>(task.link)] += task.seconds;
+    if (task.role == Role::kSend) {
+      notices.push_back({.what = Notice::What::kSendEnded, .send = lane.sends + task.send});
+    }
+  }
+  if (played_ != nullptr) played_->push_back({lane.slot, &task, lane.start_s, now_s_});
+  if (++lane.task < lane.end) {
+    new_head(s);
+  } else {
+    next_slot(s);
+  }
+}
+
+void Player::end_due(std::vector<Notice>& notices) {
+  for (unsigned m = running_; m != 0; m = rest(m)) {
+    const int s = first(m);
+    if (lanes_[s].pace.finish_s > now_s_) continue;
+    leave(s);
+    if (head(s).role == Role::kMeeting) {
+      held_ |= bit(s);
+      lanes_[s].called_s = kNever;
+      notices.push_back({.what = Notice::What::kDoneInMeeting,
+                         .stream = static_cast<std::int8_t>(s),
+                         .group = head(s).group});
+    } else {
+      finish(s, notices);
+    }
+  }
+  for (unsigned m = held_; m != 0; m = rest(m)) {
+    if (lanes_[first(m)].called_s > now_s_) continue;
+    held_ &= ~bit(first(m));
+    finish(first(m), notices);
+  }
+}
+
+void Player::start_ready(std::vector<Notice>& notices) {
+  for (unsigned m = meeting_; m != 0; m = rest(m)) {
+    if (lanes_[first(m)].called_s > now_s_) continue;
+    meeting_ &= ~bit(first(m));
+    begin(first(m), notices);
+  }
+  check_watchers(kArrivals);
+  while (check_ != 0) {
+    const int s = first(check_);
+    check_ = rest(check_);
+    if (ready(s)) start(s, notices);
+  }
+}
+
+/// Gives everything that runs its present rate; what keeps its rate keeps its exact end.
+void Player::refresh() {
+  slow_ = 1;
+  for (int c = 1; c < kLinkClasses; ++c) {
+    if (on_link_[c] > 0) slow_ = std::max(slow_, beside_[c]);
+  }
+  own_next_s_ = kNever;
+  for (unsigned m = running_; m != 0; m = rest(m)) {
+    const int s = first(m);
+    Lane& lane = lanes_[s];
+    double stretch = slow_;
+    if ((computing_ & bit(s)) == 0) {
+      const LinkClass link = head(s).link;
+      stretch = link == LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
+    }
+    if (stretch != lane.pace.stretch) set_pace(lane, stretch);
+    own_next_s_ = std::min(own_next_s_, lane.pace.finish_s);
+  }
+}
+
+/// Several settlings of one instant leave what a single one would have left.
+void Player::set_pace(Lane& lane, double stretch) const {
+  Pace& pace = lane.pace;
+  if (pace.since_s < now_s_) {
+    lane.before = pace;
+  } else if (stretch == lane.before.stretch) {
+    pace = lane.before;
+    return;
+  }
+  if (pace.stretch > 0) {
+    pace.remaining_s = std::max(0.0, pace.remaining_s - (now_s_ - pace.since_s) / pace.stretch);
+  }
+  pace.since_s = now_s_;
+  pace.stretch = stretch;
+  pace.finish_s = now_s_ + pace.remaining_s * stretch;
+}
+
+void Player::look() {
+  next_s_ = own_next_s_;
+  blocked_ = false;
+  const auto expect = [&](double time_s) {
+    next_s_ = std::min(next_s_, std::max(time_s, now_s_));
+    blocked_ |= time_s == kNever;
+  };
+  for (unsigned m = watches_[kArrivals].streams; m != 0; m = rest(m)) {
+    const Lane& lane = lanes_[first(m)];
+    expect(arrivals_[lane.receives + lane.wait->count].arrived_s);
+  }
+  for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
+}
+
+void Player::settle(std::vector<Notice>& notices) {
+  spend_until(next_s_);
+  now_s_ = next_s_;
+  end_due(notices);
+  start_ready(notices);
+  refresh();
+  look();
+}
+
+Player::Head Player::stuck() const {
+  const unsigned candidates = unfinished_ & ~running_;
+  if (candidates == 0) return {};
+  const int s = first(candidates);
+  return {lanes_[s].slot, &head(s), (waiting_ & bit(s)) != 0 ? lanes_[s].wait : nullptr};
+}
+
+}  // namespace stepwright

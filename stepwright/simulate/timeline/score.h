@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/simulate/timeline/prices.h"
+
+namespace stepwright {
+
+inline constexpr int kSchemes = 7;
+
+/// How the player treats a task.
+enum class Role : std::uint8_t {
+  kComputation,
+  kMessage,
+  kSend,
+  kMeeting,  ///< A collective that couples stages: starts when all have reached it.
+};
+
+/// What a task waits for. Because streams run in order, "operator x has ended" is "as many tasks of
+/// its stream have ended since the slot began"; receives stand in no queue and are waited for one
+/// by one.
+struct Wait {
+  std::int32_t lane = 0;   ///< A Stream, or kArrivals.
+  std::int32_t count = 0;  ///< Tasks of the lane from the slot's start; kArrivals: which receive.
+};
+inline constexpr int kArrivals = kStreams;
+
+/// One entry of a queue: an operator, or several computations that nothing can tell apart.
+struct Task {
+  double seconds = 0;
+  std::int32_t first_wait = 0;  ///< Into Score::waits.
+  std::int32_t last_wait = 0;   ///< One past.
+  std::int32_t item = 0;        ///< Of the sequence.
+  std::int32_t operation = 0;   ///< In the item's template.
+  Role role = Role::kComputation;
+  LinkClass link = LinkClass::kNone;
+  Scheme scheme = Scheme::kNone;
+  GroupKind group = GroupKind::kNone;
+  bool optimizer = false;  ///< Computation of the update.
+  std::int16_t send = 0;   ///< kSend: which of the sequence's sends.
+};
+
+/// One end of a message between stages.
+struct MessageEnd {
+  std::int32_t item = 0;
+  std::int32_t operation = 0;
+  bool backward = false;
+};
+
+/// A sequence as queues: in a slot, stream s runs the tasks first[s] ... first[s] + count[s] - 1.
+struct Track {
+  std::array<std::int32_t, kStreams> first{};
+  std::array<std::int32_t, kStreams> count{};
+  std::int32_t first_receive = 0;  ///< Into Score::receives.
+  std::int32_t receives = 0;
+  std::int32_t first_send = 0;  ///< Into Score::sends.
+  std::int32_t sends = 0;
+};
+
+/// A priced program as flat arrays: what the player plays. Slots share the tracks of their
+/// sequences.
+struct Score {
+  std::vector<Task> tasks;
+  std::vector<Wait> waits;
+  std::vector<MessageEnd> receives;
+  std::vector<MessageEnd> sends;
+  std::vector<Track> tracks;              ///< The sequences of the first stage, the second, ...
+  std::vector<std::int32_t> first_track;  ///< Per stage.
+};
+
+}  // namespace stepwright

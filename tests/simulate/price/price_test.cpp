@@ -1,0 +1,189 @@
+// The relations between price, bounds, simulation and memory, on random legal plans.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/timeline/simulation.h"
+
+namespace stepwright {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+/// Draws jobs and plans; most draws are illegal and dropped.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  template <class T>
+  T pick(const std::vector<T>& values) {
+    return values[engine_() % values.size()];
+  }
+  bool flag(unsigned one_in) { return engine_() % one_in != 0; }
+
+  Job job() {
+    Job job;
+    job.model_name = pick<std::string>(
+        {"llama-3-8b", "llama-2-13b", "llama-3-70b", "mixtral-8x7b", "gpt-neox-20b", "gpt2-xl"});
+    job.model = *built_in_model(job.model_name);
+    job.cluster = *built_in_cluster(
+        pick<std::string>({"dgx-h100", "dgx-a100-80g", "gb200-nvl72", "perlmutter-a100-40g"}), 8);
+    job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});
+    job.sequences = pick(Sizes{64, 128, 256, 1152});
+    return job;
+  }
+
+  Plan plan(const Job& job) {
+    Plan p;
+    p.parallel.tensor = pick(Sizes{1, 2, 4, 8});
+    p.parallel.pipeline = pick(Sizes{1, 2, 4, 8});
+    p.parallel.context = pick(Sizes{1, 1, 1, 2, 4});
+    p.parallel.data =
+        job.cluster.devices() / (p.parallel.tensor * p.parallel.pipeline * p.parallel.context);
+    p.micro_batch = pick(Sizes{1, 1, 2, 4});
+    p.schedule.kind =
+        pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
+                            ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
+    if (p.schedule.kind == ScheduleKind::kInterleaved) p.schedule.chunks = pick(Sizes{2, 4, 5});
+    p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
+                                            RecomputeKind::kFull, RecomputeKind::kEvery});
+    if (p.recompute.kind == RecomputeKind::kEvery) p.recompute.every = 2;
+    p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
+    p.tensor_input = pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
+    p.context_kind =
+        pick<ContextKind>({ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
+    p.overlap = {.gradients = flag(4),
+                 .parameters = flag(4),
+                 .tensor = !flag(4),
+                 .tensor_gradients = flag(4),
+                 .context = flag(4),
+                 .expert = !flag(4),
+                 .pipeline = flag(4)};
+    shard(job, p);
+    return p;
+  }
+
+ private:
+  void shard(const Job& job, Plan& p) {
+    p.sharding = pick(paro_strategies());
+    const bool inner = sharding_word(p.sharding).find('I') != std::string::npos;
+    if (inner) p.sharding.group = pick(Sizes{1, 2, 4, 8});
+    if (!job.model.experts) return;
+    p.parallel.expert = pick(Sizes{1, 2, 4, 8});
+    p.parallel.expert_tensor = pick(Sizes{1, 1, 2});
+    if (inner) p.sharding.expert_group = pick(Sizes{1, 2, 4});
+  }
+
+  std::mt19937_64 engine_;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+TEST(Price, EnclosesAndApproachesTheSimulation) {
+  Dice dice(20240);
+  std::vector<double> gaps;
+  while (gaps.size() < 400) {
+    const Job job = dice.job();
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    const CostModel cost(job);
+    const Simulation simulation =
+        simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
+    Pricer pricer(job, cost);
+    const Price price = pricer.price(plan);
+    const double time = simulation.step_time_s;
+    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
+    const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_LE(pricer.rough_floor_s(plan), time * (1 + 1e-9)) << plan_text(plan);
+    gaps.push_back(std::abs(price.seconds / time - 1));
+  }
+  EXPECT_LE(median(gaps), 0.02);
+}
+
+/// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
+/// is shown.
+TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
+  Dice dice(642);
+  std::vector<double> shares;
+  while (shares.size() < 2000) {
+    const Job job = dice.job();
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    const CostModel cost(job);
+    Pricer pricer(job, cost);
+    const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+    const Price price = pricer.finish(pipeline, plan);
+    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
+    EXPECT_LE(price.memory_bytes, memory + 1) << plan_text(plan);
+    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan_text(plan);
+    shares.push_back(price.memory_bytes / memory);
+  }
+  std::ranges::sort(shares);
+  RecordProperty("least", std::to_string(shares.front()));
+  EXPECT_GE(shares.front(), 0.45);              // at worst
+  EXPECT_GE(shares[shares.size() / 20], 0.85);  // of nineteen in twenty
+  EXPECT_GE(median(shares), 0.98);
+}
+
+TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
+  // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
+  // overlaps, so that nothing contends.
+  for (const std::int64_t pipeline : {1, 2, 4, 8}) {
+    for (const ScheduleKind kind :
+         {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved}) {
+      if (kind == ScheduleKind::kInterleaved && pipeline == 1) continue;
+      Job job;
+      job.model = *built_in_model("llama-3-70b");
+      job.model.vocabulary = 128;
+      job.cluster = *built_in_cluster("dgx-h100", 8);
+      job.length = 4096;
+      job.sequences = 512;
+      Plan plan;
+      plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 8 / pipeline};
+      plan.sequence_parallel = true;
+      plan.schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? 2 : 1};
+      plan.overlap = overlap_all(false);
+      ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
+      const CostModel cost(job);
+      const Simulation simulation =
+          simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
+      Pricer pricer(job, cost);
+      EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01) << plan_text(plan);
+    }
+  }
+}
+
+TEST(Price, IsTheSameWhateverWasPricedBefore) {
+  Dice dice(7);
+  Job job;
+  job.model = *built_in_model("llama-3-8b");
+  job.cluster = *built_in_cluster("dgx-h100", 8);
+  job.sequences = 256;
+  job.length = 4096;
+  const CostModel cost(job);
+  Pricer warm(job, cost);
+  int compared = 0;
+  while (compared < 30) {
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    Pricer fresh(job, cost);
+    EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan_text(plan);
+    ++compared;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

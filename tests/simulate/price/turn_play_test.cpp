@@ -1,0 +1,157 @@
+#include "stepwright/simulate/price/turn_play.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/simulate/price/schedule_forms.h"
+#include "stepwright/step/schedule_facts.h"
+
+namespace stepwright {
+namespace {
+
+struct Uniform {
+  std::int64_t stages;
+  std::int64_t micro_batches;
+  double forward, backward, weight;
+};
+
+TurnSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
+  const auto v = static_cast<double>(chunks);
+  const PartSeconds part{.forward = u.forward / v,
+                         .backward = u.backward / v,
+                         .data = (u.backward - u.weight) / v,
+                         .weight = u.weight / v};
+  return {.parts = {static_cast<std::size_t>(u.stages),
+                    std::vector<PartSeconds>(static_cast<std::size_t>(chunks), part)},
+          .hop_s = 0};
+}
+
+double played_s(const Schedule& schedule, const Uniform& u) {
+  const Placement placement(PlacementKind::kCyclic, u.stages, schedule.chunks);
+  TurnPlayer player;
+  return makespan_s(player.play(all_turns(schedule, u.stages, u.micro_batches), placement,
+                                seconds_of(u, schedule.chunks)));
+}
+
+// (M + P - 1) (F + B), worked by hand for P = 4, M = 16: 19 x 3 = 57.
+TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
+  for (const ScheduleKind kind : {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kGpipe}) {
+    EXPECT_DOUBLE_EQ(played_s({kind, 1}, {4, 16, 1, 2, 1}), 57);
+    EXPECT_DOUBLE_EQ(played_s({kind, 1}, {3, 2, 1, 2, 1}), 12);
+  }
+}
+
+// M (F + B) + (P - 1) (F + B) / v: 48 + 9 / v for P = 4, M = 16.
+TEST(TurnPlay, ChunksDivideTheBubble) {
+  for (const std::int64_t chunks : {2, 3, 4}) {
+    EXPECT_NEAR(played_s({ScheduleKind::kInterleaved, chunks}, {4, 16, 1, 2, 1}),
+                48 + 9.0 / static_cast<double>(chunks), 1e-12);
+  }
+}
+
+// M (F + B) + (P - 1) (F + B - 2 W) for M >= P, W <= F, W <= B - W (2401.10241): 48 + 3.
+TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
+  EXPECT_DOUBLE_EQ(played_s({ScheduleKind::kZeroBubbleH1, 1}, {4, 16, 1, 2, 1}), 51);
+  for (const std::int64_t stages : {2, 3, 5, 8}) {
+    for (const std::int64_t micro_batches : {stages, stages + 1, 3 * stages}) {
+      for (const auto& [f, b, w] : {std::array{1.0, 2.0, 1.0}, {1.0, 2.0, 0.5}, {1.2, 2.3, 1.1}}) {
+        const double closed = static_cast<double>(micro_batches) * (f + b) +
+                              static_cast<double>(stages - 1) * (f + b - 2 * w);
+        EXPECT_NEAR(played_s({ScheduleKind::kZeroBubbleH1, 1}, {stages, micro_batches, f, b, w}),
+                    closed, 1e-9)
+            << stages << " stages, " << micro_batches << " micro-batches, W " << w;
+      }
+    }
+  }
+}
+
+TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
+  // One position: F0, then F1 beside B0, then B1.
+  const Part f0{Direction::kForward, 0, 0};
+  const Part f1{Direction::kForward, 0, 1};
+  const Part b0{Direction::kBackward, 0, 0};
+  const Part b1{Direction::kBackward, 0, 1};
+  const std::vector<Turns> turns{{{f0, std::nullopt}, {f1, b0}, {b1, std::nullopt}}};
+  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
+  TurnPlayer player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
+  seconds.parts[0][0].paired = 2.4;
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
+}
+
+TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
+  // A V of two positions: down 0, 1 and up 1, 0; one hop each way and each direction.
+  const Placement v(PlacementKind::kV, 2, 2);
+  const auto turns_of = [](std::int32_t first, std::int32_t second) {
+    return Turns{{{Direction::kForward, first, 0}, std::nullopt},
+                 {{Direction::kForward, second, 0}, std::nullopt},
+                 {{Direction::kBackward, second, 0}, std::nullopt},
+                 {{Direction::kBackward, first, 0}, std::nullopt}};
+  };
+  const std::vector<PartSeconds> chunks(2, {.forward = 1, .backward = 2});
+  TurnPlayer player;
+  const TurnSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
+                   4 + 8 + 4 * 0.25);
+}
+
+TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
+  const std::vector<Turns> turns{
+      {{{Direction::kBackward, 0, 0}, std::nullopt}, {{Direction::kForward, 0, 0}, std::nullopt}}};
+  TurnPlayer player;
+  const TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
+  EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
+}
+
+// --- Closed forms say what the turns say. ---
+
+TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
+  for (const Schedule& schedule :
+       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
+        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5}}) {
+    for (const std::int64_t stages : {2, 3, 8}) {
+      for (const std::int64_t rounds : {1, 2, 5}) {
+        const std::int64_t m = rounds * stages;
+        for (std::int64_t position = 0; position < stages; ++position) {
+          std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
+          std::vector<int> fullest = waiting;
+          int most = 0;
+          int all = 0;
+          for (const Part& part : parts_of(pipeline_schedule(schedule, stages, position, m))) {
+            const int change = part.direction == Direction::kForward ? 1 : -1;
+            waiting[static_cast<std::size_t>(part.chunk)] += change;
+            all += change;
+            if (all > most) most = all, fullest = waiting;
+          }
+          for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+            EXPECT_EQ(waiting_micro_batches(schedule, {stages, position, m}, chunk),
+                      fullest[static_cast<std::size_t>(chunk)]);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
+  for (const Schedule& schedule :
+       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
+        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 4}}) {
+    for (const std::int64_t stages : {2, 3, 8}) {
+      for (const std::int64_t m : {stages, 4 * stages}) {
+        const auto p = static_cast<std::size_t>(stages);
+        const std::vector<double> forward(p, 1.0);
+        const std::vector<double> backward(p, 2.25);
+        const std::vector<double> chunk(static_cast<std::size_t>(schedule.chunks),
+                                        3.25 / static_cast<double>(schedule.chunks));
+        EXPECT_NEAR(closed_pipeline_s(schedule, m, {forward, backward, chunk, 0}),
+                    played_s(schedule, {stages, m, 1.0, 2.25, 1.0}), 1e-9);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,81 @@
+// Stages are played one after the other as far as each can go; nothing of that may show.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "stepwright/simulate/timeline/compile.h"
+#include "stepwright/simulate/timeline/engine.h"
+#include "stepwright/simulate/timeline/player.h"
+#include "tests/simulate/timeline/common_clock.h"
+#include "tests/simulate/timeline/random_program.h"
+
+namespace stepwright {
+namespace {
+
+class RunAhead : public testing::TestWithParam<int> {};
+
+TEST_P(RunAhead, GivesTheTimesOfACommonClock) {
+  const Draft draft = random_program(static_cast<std::uint32_t>(GetParam()));
+  const auto expected = play_on_common_clock(draft, kSlowed);
+  const Simulation result = play(draft.program, draft.prices, kSlowed, true);
+  std::size_t compared = 0;
+  for (const Event& event : result.events) {
+    const auto& operators = draft.program.templates[event.which].operators;
+    if (operators[event.operation].kind == OperatorKind::kReceive) continue;
+    const OperatorKey key{event.stage, event.which, event.operation, event.micro_batch};
+    const auto found = expected.find(key);
+    ASSERT_NE(found, expected.end());
+    EXPECT_NEAR(event.start_s, found->second.start_s, 1e-9);
+    EXPECT_NEAR(event.end_s, found->second.end_s, 1e-9);
+    ++compared;
+  }
+  EXPECT_EQ(compared, expected.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RunAhead, testing::Range(0, kRandomPrograms));
+
+/// Two reductions share the network; when the first ends, a message behind a receive takes its
+/// place. The sender says only after that instant was played that the message had come before.
+TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
+  Line first = tensor_message(0.1);
+  first.link = LinkClass::kNetwork;
+  Line second = reduction(1.1);  // Rounds otherwise when its rate changes and changes back.
+  Line third = reduction(0.2, {0, 2});
+  third.stream = Stream::kGather;
+  Draft draft = single({{first, second, receive(false), third}});
+  const Score score = compile(draft.program, draft.prices, false);
+  const auto play = [&](bool late) {
+    std::array<Arrival, 1> arrival;
+    if (!late) arrival[0].arrived_s = 0.1;
+    const Stage& stage = draft.program.stages[0];
+    Player player({.score = &score,
+                   .tracks = score.tracks,
+                   .schedule = stage.schedule,
+                   .arrivals = arrival,
+                   .contention = {}});
+    std::vector<Player::Played> played;
+    player.record(&played);
+    std::vector<Notice> notices;
+    while (player.next_s() != kNever) {
+      player.settle(notices);
+      if (player.now_s() > 0) arrival[0].arrived_s = 0.1;
+      player.look();
+    }
+    return played;
+  };
+  const auto early = play(false);
+  const auto late = play(true);
+  ASSERT_EQ(early.size(), 3);
+  ASSERT_EQ(late.size(), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(early[i].start_s, late[i].start_s);
+    EXPECT_EQ(early[i].end_s, late[i].end_s);
+  }
+  EXPECT_NEAR(early[0].end_s, 0.2, 1e-12);
+  EXPECT_NEAR(early[1].end_s, 0.6, 1e-12);
+  EXPECT_NEAR(early[2].end_s, 1.4, 1e-12);
+}
+
+}  // namespace
+}  // namespace stepwright
