@@ -1,5 +1,4 @@
 #include "stepwright/validate/rows/sample_rows.h"
-#include "stepwright/validate/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/validate/validation.h"
 #include "tests/core/refusal.h"
 
 namespace stepwright {
