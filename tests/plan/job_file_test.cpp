@@ -222,9 +222,7 @@ std::string with_batch(const std::string& batch) {
 TEST(JobFile, RefusesNumbersOutOfRange) {
   for (const std::string value : {"0", "-4", "1.5", ".nan", "9223372036854775808", "1e30", "many",
                                   "\"4\"", "[4]", "{}", "true", ""}) {
-    const auto read_value = [&] {
-      read_job_text(with_batch("length: 128, sequences: " + value));
-    };
+    const auto read_value = [&] { read_job_text(with_batch("length: 128, sequences: " + value)); };
     EXPECT_THAT(refusal_of(ErrorKind::kInput, read_value),
                 HasSubstr("batch.sequences: must be an integer from 1 to 1099511627776"))
         << value;
@@ -236,9 +234,7 @@ TEST(JobFile, RefusesNumbersOutOfRange) {
 }
 
 TEST(JobFile, RefusesBatchesThatNoIntegerCounts) {
-  const auto read_batch = [] {
-    read_job_text(with_batch("sequences: 1e12, length: 1e12"));
-  };
+  const auto read_batch = [] { read_job_text(with_batch("sequences: 1e12, length: 1e12")); };
   EXPECT_THAT(refusal_of(ErrorKind::kInput, read_batch), HasSubstr("more than 2^60 elements"));
 }
 
