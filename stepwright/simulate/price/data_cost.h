@@ -48,6 +48,9 @@ struct DataMemory {
   double transient_bytes = 0;
 };
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);
+/// Gradients that leave blocks whose weight gradients wait: each such block has begun to write
+/// them.
+double deferred_gradient_bytes(const Plan& plan, const StageCost& stage);
 /// The least that any sharding can need of states: everything spread over all ranks.
 double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage);
 

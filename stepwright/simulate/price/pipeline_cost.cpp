@@ -41,6 +41,15 @@ void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, dou
   weight.add(split.weight, count);
   const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
   weight_peak_bytes = std::max(weight_peak_bytes, before + split.weight.peak_bytes);
+  data_beyond_bytes =
+      std::min(data_beyond_bytes, split.data.peak_bytes - split.data.retained_bytes);
+}
+
+/// A cut backward begins beside all that the forward kept, and ends beside all that the weight
+/// gradients need.
+double PipelinePricer::Chunk::backward_peak() const {
+  if (weight.seconds <= 0) return backward_peak_bytes;
+  return std::max(backward_peak_bytes, backward.retained_bytes + data_beyond_bytes);
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
@@ -66,6 +75,8 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
     const std::int64_t held = content.plain[i] + content.full[i];
     if (held > 0) stage.least_block.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
+    if (cut_) stage.cut_size.dense += held * layer.size.dense;
+    if (cut_) stage.cut_size.expert += held * layer.size.expert;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -96,10 +107,12 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
 /// What waits, and the largest moment beside it, for a schedule with closed forms.
 double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
   const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
-  // When all have come that wait at once, the first backward is that of the last chunk.
+  // When all have come that wait at once, the first backward is that of the last chunk; with
+  // several, the last forward was that of another.
   const Chunk& last = chunks_.back();
-  double bytes =
-      std::max(last.forward_peak_bytes, last.backward_peak_bytes) - last.forward.retained_bytes;
+  const bool one = chunks_.size() == 1;
+  const double peak = std::max(one ? last.forward_peak_bytes : 0, last.backward_peak_bytes);
+  double bytes = peak - last.forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
              chunks_[i].forward.retained_bytes;
@@ -109,7 +122,7 @@ double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) co
 
 /// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
 /// waits for weight gradients is what the data gradients' part kept.
-double PipelinePricer::played_bytes(const std::vector<Moment>& fullest) const {
+double PipelinePricer::played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const {
   double most = 0;
   for (const Moment& moment : fullest) {
     double bytes = 0;
@@ -123,17 +136,21 @@ double PipelinePricer::played_bytes(const std::vector<Moment>& fullest) const {
       case Direction::kWeightGradient:
         bytes += chunk.weight_peak_bytes - chunk.backward.retained_bytes;
         break;
-      default: bytes += chunk.backward_peak_bytes - chunk.forward.retained_bytes;
+      default: bytes += chunk.backward_peak() - chunk.forward.retained_bytes;
     }
-    most = std::max(most, bytes);
+    if (bytes < most) continue;
+    most = bytes;
+    stage.deferred = *std::ranges::min_element(moment.weight);
+    if (moment.part.direction == Direction::kWeightGradient) --stage.deferred;
   }
   return most;
 }
 
-double PipelinePricer::activations(const Plan& plan, std::int64_t position) {
+double PipelinePricer::activations(const Plan& plan, StageCost& stage) {
+  const std::int64_t position = stage.position;
   if (has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
   const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
-  return played_bytes(known.fullest[static_cast<std::size_t>(position)]);
+  return played_bytes(known.fullest[static_cast<std::size_t>(position)], stage);
 }
 
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
@@ -152,7 +169,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     if (cut_) stage.backward.add(chunk.weight, 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
-  stage.activation_bytes = activations(plan, position);
+  stage.activation_bytes = activations(plan, stage);
   const auto at = static_cast<std::size_t>(position);
   first_forward_floor_[at] = chunks_.front().forward.floor_s;
   first_backward_floor_[at] = chunks_.front().backward.floor_s;

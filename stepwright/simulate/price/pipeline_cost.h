@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "stepwright/model/layer_order.h"
@@ -39,10 +40,14 @@ class PipelinePricer {
     double forward_peak_bytes = 0;
     double backward_peak_bytes = 0;
     double weight_peak_bytes = 0;
+    /// Of cut backwards: the least that a block needs beyond what it keeps for its weight
+    /// gradients.
+    double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
     /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
     void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
     void add_weight(const SplitCost& split, double count, double after_bytes);
+    [[nodiscard]] double backward_peak() const;
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
@@ -51,9 +56,9 @@ class PipelinePricer {
                   const Content& content) const;
   void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
-  [[nodiscard]] double activations(const Plan& plan, std::int64_t position);
+  [[nodiscard]] double activations(const Plan& plan, StageCost& stage);
   [[nodiscard]] double waiting_bytes(const Plan& plan, std::int64_t position) const;
-  [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest) const;
+  [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const;
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);

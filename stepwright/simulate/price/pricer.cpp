@@ -251,7 +251,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
     const DataMemory& memory = known.memory;
-    const double dynamic = stage.activation_bytes + memory.transient_bytes;
+    const double dynamic =
+        stage.activation_bytes + memory.transient_bytes + deferred_gradient_bytes(plan, stage);
     price.memory_bytes = std::max(
         price.memory_bytes,
         memory.states_bytes + dynamic +

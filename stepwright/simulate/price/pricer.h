@@ -86,6 +86,10 @@ struct StageCost {
   double first_drain_s = 0;     ///< The same for the first of them.
   double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
+  /// Of cut backwards: micro-batches that wait for their weight gradients at the peak, and the
+  /// parameters of the blocks that are cut: gradients that leave are there from the first part on.
+  std::int64_t deferred = 0;
+  UnitSize cut_size;
   std::int64_t units = 0;         ///< Blocks with parameters.
   LeastSize least_block;          ///< Of its blocks.
   std::int64_t routed_units = 0;  ///< Those with routed ones.
