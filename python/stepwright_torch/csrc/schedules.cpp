@@ -1,8 +1,14 @@
 // What the module needs of the planner's library, as one source that knows no torch.
 // NOLINTBEGIN(bugprone-suspicious-include)
+#include "stepwright/cluster/adding_switches.cpp"
+#include "stepwright/cluster/generation.cpp"
 #include "stepwright/cluster/layout.cpp"
+#include "stepwright/collective/algorithm.cpp"
+#include "stepwright/collective/closed_flat.cpp"
+#include "stepwright/collective/closed_tiered.cpp"
 #include "stepwright/collective/direct.cpp"
 #include "stepwright/collective/generate.cpp"
+#include "stepwright/collective/generators.cpp"
 #include "stepwright/collective/halving_doubling.cpp"
 #include "stepwright/collective/ho_ring.cpp"
 #include "stepwright/collective/rail_halving.cpp"
