@@ -10,7 +10,7 @@ endfunction()
 #                 [COMMANDS <command>...] [LABELS <label>...] [COST <seconds>])
 # One GoogleTest binary and one ctest entry of all its cases but those of its parts (below), run
 # from the repository root with the path of the command in STEPWRIGHT_COMMAND. COMMANDS are built
-# before it; entries of a higher COST start earlier.
+# before it; entries of a higher COST start earlier (seconds on busy cores; their order counts).
 function(stepwright_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "COST" "SOURCES;ROOMS;LIBRARIES;COMMANDS;LABELS")
   stepwright_no_rest("${name}" "${test_UNPARSED_ARGUMENTS}")
