@@ -99,7 +99,7 @@ TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(plan_with(""), Plan{}); }
 
 TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {
   EXPECT_EQ(plan_with("").accumulate, DType::kFp32);
-  EXPECT_EQ(read_plan_text(std::string(kJob) + "  precision: fp64\n").plan.accumulate,
+  EXPECT_EQ(read_plan_text(std::string(kJob).append("  precision: fp64\n")).plan.accumulate,
             DType::kFp64);
 }
 
