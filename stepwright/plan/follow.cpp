@@ -35,8 +35,8 @@ void follow_rank_order(Plan& plan) {
 void follow_layers(const Job& job, Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
-  const bool each = std::ssize(plan.layers) == placement_of(plan).model_chunks();
-  if (!possible || !each) plan.layers.clear();
+  const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
+  if (!each) plan.layers.clear();
 }
 
 /// Gives the scheme whose algorithm is refused to the library; false for other rules.

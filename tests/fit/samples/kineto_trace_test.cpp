@@ -85,7 +85,8 @@ TEST(KinetoSamples, ProductsHaveTheSizesOfTheirInputs) {
 }
 
 TEST(KinetoSamples, KernelsOfOneOperatorAddUp) {
-  const OperatorSample* addmm = sample_of(trace_operators(step()), "aten::addmm", true);
+  const TraceOperators operators = trace_operators(step());
+  const OperatorSample* addmm = sample_of(operators, "aten::addmm", true);
   ASSERT_NE(addmm, nullptr);
   EXPECT_NEAR(*addmm->forward_s, 48e-6, 1e-12);
 }
