@@ -1,19 +1,25 @@
 #include "stepwright/traffic/calls.h"
 
+#include <algorithm>
 #include <map>
 
 namespace stepwright {
-
 namespace {
 
-/// How often a rank of the stage runs each template in a step.
-std::vector<std::int64_t> template_runs(const StepProgram& program, const Stage& stage) {
-  std::vector<std::int64_t> sequence_runs(stage.sequences.size());
-  for (const Slot& slot : stage.schedule) ++sequence_runs[static_cast<std::size_t>(slot.sequence)];
+/// How often a rank of the stage runs each of its sequences in a step.
+std::vector<std::int64_t> sequence_runs(const Stage& stage) {
+  std::vector<std::int64_t> runs(stage.sequences.size());
+  for (const Slot& slot : stage.schedule) ++runs[static_cast<std::size_t>(slot.sequence)];
+  return runs;
+}
+
+/// The same of each template.
+std::vector<std::int64_t> template_runs(const StepProgram& program, const Stage& stage,
+                                        const std::vector<std::int64_t>& sequences) {
   std::vector<std::int64_t> runs(program.templates.size());
-  for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
     for (const Item& item : stage.sequences[i].items) {
-      runs[static_cast<std::size_t>(item.which)] += sequence_runs[i];
+      runs[static_cast<std::size_t>(item.which)] += sequences[i];
     }
   }
   return runs;
@@ -32,16 +38,16 @@ std::int64_t partners(const StepProgram& program, const Stage& stage, const Oper
 
 /// How often a rank of the stage sends what `op` of a template sends, by receiving position.
 std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const Stage& stage,
+                                               const std::vector<std::int64_t>& sequences,
                                                TemplateId which, const Operator& op) {
   std::map<std::int64_t, std::int64_t> counts;
-  for (const Slot& slot : stage.schedule) {
-    const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
-    const Place own{stage.position, sequence.chunk};
-    for (const Item& item : sequence.items) {
-      if (item.which != which) continue;
-      const auto other = op.phase == Phase::kForward ? program.placement.next(own)
-                                                     : program.placement.previous(own);
-      if (other) counts[other->position] += op.repeats;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Place own{stage.position, stage.sequences[i].chunk};
+    const auto other =
+        op.phase == Phase::kForward ? program.placement.next(own) : program.placement.previous(own);
+    const std::int64_t times = std::ranges::count(stage.sequences[i].items, which, &Item::which);
+    if (other && sequences[i] * times > 0) {
+      counts[other->position] += sequences[i] * times * op.repeats;
     }
   }
   return counts;
@@ -60,7 +66,8 @@ void set_carrier(Call& call, const Grid& grid, const Carriers& carriers) {
 
 std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
                            const Carriers& carriers) {
-  const std::vector<std::int64_t> runs = template_runs(program, stage);
+  const std::vector<std::int64_t> sequences = sequence_runs(stage);
+  const std::vector<std::int64_t> runs = template_runs(program, stage, sequences);
   std::vector<Call> calls;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     if (runs[i] == 0) continue;
@@ -69,7 +76,8 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const
       const std::int64_t size = partners(program, stage, op);
       if (size <= 1) continue;
       if (op.kind == OperatorKind::kSend) {
-        for (const auto& [to, count] : receivers(program, stage, static_cast<TemplateId>(i), op)) {
+        const auto which = static_cast<TemplateId>(i);
+        for (const auto& [to, count] : receivers(program, stage, sequences, which, op)) {
           calls.push_back({.op = &op, .count = count, .group_size = size, .to = to});
         }
         continue;
