@@ -1,7 +1,6 @@
 #include "stepwright/simulate/price/pipeline_cost.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/schedule_forms.h"
@@ -180,10 +179,12 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
   const std::int64_t p = plan.parallel.pipeline;
   const bool alike = has_closed_form(plan.schedule.kind);  // else its positions wait unlike
   if (!alike || position < 2 || position + 1 == p) return false;
-  for (std::int64_t i = position; i < static_cast<std::int64_t>(contents_.size()); i += p) {
-    if (!(contents_[static_cast<std::size_t>(i)] == contents_[static_cast<std::size_t>(i - 1)])) {
-      return false;
-    }
+  const Placement placement = placement_of(plan);
+  const auto content = [&](const Place& place) -> const Content& {
+    return contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+  };
+  for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
+    if (!(content({position, chunk}) == content({position - 1, chunk}))) return false;
   }
   return true;
 }
@@ -228,19 +229,30 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
 void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                                  const Send& send) {
   const auto at = static_cast<std::size_t>(position);
-  const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
   const Placement placement = placement_of(plan);
+  const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
+  const auto chunks = static_cast<double>(placement.chunks());
+  const double sends_forward = chunks - (placement.holds_head(position) ? 1 : 0);
+  const double sends_backward = chunks - (placement.holds_embedding(position) ? 1 : 0);
+  forward_[at] = stage.forward.seconds + sends_forward * share * send.seconds +
+                 sends_backward * send.arrival_s;
+  backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
+                  sends_forward * send.arrival_s;
+  if (cut_ || !has_closed_form(plan.schedule.kind)) {
+    set_part_seconds(placement, position, share, send);
+  }
+}
+
+/// The same chunk by chunk, for turns that are played and backwards that are cut.
+void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t position,
+                                      double share, const Send& send) {
+  const auto at = static_cast<std::size_t>(position);
   std::vector<PartSeconds>& parts = turn_seconds_.parts[at];
   parts.assign(chunks_.size(), {});
-  double sends_forward = 0;
-  double sends_backward = 0;
-  weight_floor_[at] = 0;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Place place{position, static_cast<std::int64_t>(i)};
     const double onward = placement.next(place) ? 1 : 0;
     const double back = placement.previous(place) ? 1 : 0;
-    sends_forward += onward;
-    sends_backward += back;
     const double gradients =
         chunks_[i].backward.seconds + back * share * send.seconds + onward * send.arrival_s;
     parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
@@ -250,10 +262,6 @@ void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::
                 .weight = chunks_[i].weight.seconds};
     weight_floor_[at] += chunks_[i].weight.floor_s;
   }
-  forward_[at] = stage.forward.seconds + sends_forward * share * send.seconds +
-                 sends_backward * send.arrival_s;
-  backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
-                  sends_forward * send.arrival_s;
 }
 
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send) {

@@ -61,6 +61,8 @@ class PipelinePricer {
   [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const;
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
+  void set_part_seconds(const Placement& placement, std::int64_t position, double share,
+                        const Send& send);
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
