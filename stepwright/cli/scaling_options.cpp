@@ -109,12 +109,7 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->group("Of collectives");
 }
 
-void ScalingOptions::check_absent(const CLI::App& app, const std::string& what) const {
-  for (const char* name : kOwnOptions) {
-    if (app.count(name) == 0) continue;
-    fail_input(fmt::format("{} goes with `study collectives`, not with `study {}`", name, what));
-  }
-}
+std::span<const char* const> ScalingOptions::names() { return kOwnOptions; }
 
 ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
   ScalingSetting setting{

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ class ScalingOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// Fails with `kInput` when one of them was given: `what` has no use for it.
-  void check_absent(const CLI::App& app, const std::string& what) const;
+  /// What they are called: other studies have no use for them.
+  [[nodiscard]] static std::span<const char* const> names();
 
   /// For the profile of that name, or the cluster file. Fails with `kInput`, naming the option.
   [[nodiscard]] ScalingSetting setting(const std::string& cluster) const;

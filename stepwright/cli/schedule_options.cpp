@@ -11,8 +11,9 @@ namespace {
 
 constexpr const char* kGroup = "Of schedules, in seconds of a whole stage and one micro-batch";
 constexpr const char* kPaired = "--paired";
-constexpr const char* kNeeded[] = {"--stages", "--micro-batches", "--forward", "--backward",
-                                   "--weight"};
+constexpr const char* kPipelineOptions[] = {
+    "--stages", "--micro-batches", "--forward", "--backward", "--weight", "--chunks", kPaired};
+constexpr std::size_t kNeeded = 5;  ///< The first of them have no default.
 
 }  // namespace
 
@@ -29,18 +30,10 @@ void ScheduleOptions::add_to(CLI::App& app) {
   add(kPaired, paired_s_, "A forward and a backward that run together; else their sum", "SECONDS");
 }
 
-void ScheduleOptions::check_absent(const CLI::App& app, const std::string& what) const {
-  const auto refuse = [&](const char* name) {
-    if (app.count(name) == 0) return;
-    fail_input(fmt::format("{} goes with `study schedules`, not with `study {}`", name, what));
-  };
-  for (const char* name : kNeeded) refuse(name);
-  refuse("--chunks");
-  refuse(kPaired);
-}
+std::span<const char* const> ScheduleOptions::names() { return kPipelineOptions; }
 
 UniformPipeline ScheduleOptions::pipeline(const CLI::App& app) const {
-  for (const char* name : kNeeded) {
+  for (const char* name : names().first(kNeeded)) {
     if (app.count(name) == 0) fail_input(fmt::format("study schedules needs {}", name));
   }
   UniformPipeline pipeline = pipeline_;

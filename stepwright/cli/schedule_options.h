@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "stepwright/cli/command.h"
@@ -12,8 +13,8 @@ class ScheduleOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// Fails with `kInput` when one of them was given: `what` has no use for it.
-  void check_absent(const CLI::App& app, const std::string& what) const;
+  /// What they are called: other studies have no use for them.
+  [[nodiscard]] static std::span<const char* const> names();
 
   /// Fails with `kInput` when one that has no default is missing.
   [[nodiscard]] UniformPipeline pipeline(const CLI::App& app) const;

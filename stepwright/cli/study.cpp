@@ -50,9 +50,9 @@ class StudyCommand : public Command {
   }
 
   void run(const Console& console) override {
-    if (what_ != "collectives") scaling_.check_absent(app(), what_);
+    if (what_ != "collectives") check_absent(ScalingOptions::names(), "collectives");
     if (what_ == "schedules") return play_schedules(console);
-    schedules_.check_absent(app(), what_);
+    check_absent(ScheduleOptions::names(), "schedules");
     if (file_.empty()) fail_input("JOB is required");
     if (!page_.empty()) check_not_input(page_, file_);
     if (what_ == "collectives") return scale(console);
@@ -70,6 +70,14 @@ class StudyCommand : public Command {
   }
 
  private:
+  /// Fails with `kInput` when an option of another study was given.
+  void check_absent(std::span<const char* const> names, std::string_view owner) {
+    for (const char* name : names) {
+      if (app().count(name) == 0) continue;
+      fail_input(fmt::format("{} goes with `study {}`, not with `study {}`", name, owner, what_));
+    }
+  }
+
   void play_schedules(const Console& console) {
     if (!file_.empty()) {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
