@@ -48,7 +48,7 @@ bool is_plan_file(const std::string& path) { return says(Document::load(path), "
 PlannedJob load_legal_plan(const std::string& path) {
   PlannedJob planned = load_plan_file(path);
   if (const auto refused = illegal(planned.job, planned.plan)) {
-    fail_input(fmt::format("{}: {}", path, refused->message));
+    fail_refused(*refused, path);
   }
   return planned;
 }

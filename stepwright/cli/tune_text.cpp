@@ -50,10 +50,10 @@ std::string front_text(const std::vector<FrontPoint>& front) {
   const std::size_t shown = std::min(front.size(), kMostFront);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (front.size() - 1) / (shown - 1);
-    table.rows.push_back({plan_code(front[at].plan), format_time(front[at].price_s),
-                          format_bytes(front[at].memory_bytes)});
+    table.rows.push_back({plan_code(front[at].plan), format_time(front[at].step_time_s),
+                          format_bytes(front[at].peak_memory_bytes)});
   }
-  return fmt::format("\nLess memory for more time ({} of {}, by closed form)\n\n{}", shown,
+  return fmt::format("\nLess memory for more time ({} of {})\n\n{}", shown,
                      counted(static_cast<std::int64_t>(front.size()), "plan"), to_text(table));
 }
 
@@ -73,9 +73,7 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
   Table table{.columns = {{"points", Align::kRight}, {"refused by the rule that"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
     const Refusal& refusal = refusals[i];
-    table.rows.push_back({format_count(refusal.count), refusal.rule == kUnsupportedRule
-                                                           ? "(unsupported) " + refusal.reason
-                                                           : refusal.reason});
+    table.rows.push_back({format_count(refusal.count), refusal.reason});
   }
   std::string text = "\n" + to_text(table);
   if (refusals.size() > kMostReasons) {

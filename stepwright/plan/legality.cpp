@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
@@ -36,6 +37,9 @@ constexpr Named<Rule> kRuleSentences[] = {
      "the algorithm of context parallelism covers one of its messages and suits its group"},
     {Rule::kExpertCollectives,
      "the algorithm of expert parallelism covers one of its messages and suits its group"},
+    {Rule::kUnfusedContext,
+     "unfused attention has context above 1 only as ulysses (the others are not covered yet)"},
+    {Rule::kMultiTokenStep, "multi-token prediction is not counted (not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
      "a list of layers has one entry per chunk, each at least 1, that sum to the layers"},
@@ -61,8 +65,9 @@ static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
 
 /// The first broken law; null pointer when there is none.
 const Law* broken_law(const Job& job, const Plan& plan) {
-  for (const auto laws : {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(),
-                          schedule_laws(), state_laws(), data_collective_laws(), type_laws()}) {
+  for (const auto laws :
+       {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(), coverage_laws(),
+        schedule_laws(), state_laws(), data_collective_laws(), type_laws()}) {
     for (const Law& law : laws) {
       if (law.broken(job, plan)) return &law;
     }
@@ -91,6 +96,13 @@ std::optional<Rejected> illegal(const Job& job, const Plan& plan) {
       law->rule,
       fmt::format("{}: {}; {}", rule_name(law->rule), law->values(job, plan), repairs.advice()),
       repairs.found()};
+}
+
+void fail_refused(const Rejected& refused, std::string_view where) {
+  const std::string message =
+      where.empty() ? refused.message : fmt::format("{}: {}", where, refused.message);
+  if (not_covered_yet(refused.rule)) fail_unsupported(message);
+  fail_input(message);
 }
 
 }  // namespace stepwright

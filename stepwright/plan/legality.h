@@ -32,6 +32,8 @@ enum class Rule : std::uint8_t {
   kTensorCollectives,            ///< the algorithm covers a message and suits its group
   kContextCollectives,
   kExpertCollectives,
+  kUnfusedContext,      ///< unfused attention with context above 1 only as ulysses: not covered yet
+  kMultiTokenStep,      ///< multi-token prediction is not counted: not covered yet
   kStagesWithinLayers,  ///< pipeline * chunks at most the layers
   kLayerSplit,          ///< explicit layers: one entry per chunk, each at least 1, sum = layers
   kChunksNeedInterleaving,
@@ -67,6 +69,8 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kTensorCollectives, "tensor-collectives"},
     {Rule::kContextCollectives, "context-collectives"},
     {Rule::kExpertCollectives, "expert-collectives"},
+    {Rule::kUnfusedContext, "unfused-attention-context"},
+    {Rule::kMultiTokenStep, "multi-token-step"},
     {Rule::kStagesWithinLayers, "stages-within-layers"},
     {Rule::kLayerSplit, "layer-split"},
     {Rule::kChunksNeedInterleaving, "chunks-need-interleaving"},
@@ -89,6 +93,12 @@ std::string_view rule_name(Rule rule);
 /// What the rule demands, as one sentence without a full stop.
 std::string_view rule_sentence(Rule rule);
 
+/// Whether plans that break the rule mean something that nothing covers yet (`kUnsupported`),
+/// not something that cannot be (`kInput`).
+constexpr bool not_covered_yet(Rule rule) {
+  return rule == Rule::kUnfusedContext || rule == Rule::kMultiTokenStep;
+}
+
 /// Why a plan is not legal.
 struct Rejected {
   Rule rule{};
@@ -104,6 +114,10 @@ std::optional<Rule> broken_rule(const Job& job, const Plan& plan);
 
 /// As above, with the reason and the nearest legal plans; costs nothing more for a legal plan.
 std::optional<Rejected> illegal(const Job& job, const Plan& plan);
+
+/// Fails with the reason of a refusal: `kUnsupported` where nothing covers it yet, else `kInput`.
+/// `where` stands before it.
+[[noreturn]] void fail_refused(const Rejected& refused, std::string_view where = "");
 
 /// Values that a degree can have in any legal plan of the job, ascending: what the rules that look
 /// at this degree alone leave over.

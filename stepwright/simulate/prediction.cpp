@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "stepwright/core/error.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
@@ -119,7 +118,7 @@ Json stage_json(const Prediction& p, std::size_t i) {
 
 Prediction predict(const PlannedJob& planned, bool record) {
   const Job& job = planned.job;
-  if (const auto refused = illegal(job, planned.plan)) fail_input(refused->message);
+  if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused);
   Prediction p;
   p.planned = planned;
   const CostModel cost(job);

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "stepwright/core/error.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
 #include "stepwright/step/schedule_facts.h"
@@ -176,17 +175,6 @@ class ProgramBuilder {
 }  // namespace
 
 StepProgram build_program(const Job& job, const Plan& plan) {
-  if (job.model.count_multi_token && job.model.multi_token_layers > 0) {
-    fail_unsupported(
-        "model.count_multi_token: multi-token prediction is counted among the "
-        "parameters but no builder writes its step yet; set it to false");
-  }
-  if (job.kernels.attention == AttentionKernel::kUnfused && plan.parallel.context > 1 &&
-      plan.context_kind != ContextKind::kUlysses) {
-    fail_unsupported(
-        "kernels.attention: unfused attention works with context parallelism only as "
-        "context_kind: ulysses");
-  }
   return ProgramBuilder(job, plan).build();
 }
 

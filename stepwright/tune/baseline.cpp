@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "stepwright/core/error.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/tune/confirm.h"
+#include "stepwright/tune/trial.h"
 
 namespace stepwright {
 namespace {
@@ -46,16 +45,11 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
                                  double capacity_bytes) {
   if (broken_rule(job, plan)) return std::nullopt;
   plan = canonical(plan, job);
-  try {
-    const Price price = pricer.price(plan);
-    if (price.memory_bytes > capacity_bytes) return std::nullopt;
-    const TunedPlan tuned = simulate_plan(job, cost, plan, price);
-    if (tuned.peak_memory_bytes > capacity_bytes) return std::nullopt;
-    return Baseline{plan, tuned.step_time_s, tuned.peak_memory_bytes};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUnsupported) throw;
-    return std::nullopt;
-  }
+  const Price price = pricer.price(plan);
+  if (price.memory_bytes > capacity_bytes) return std::nullopt;
+  const TunedPlan tuned = simulate_plan(job, cost, plan, price);
+  if (!tuned.fits) return std::nullopt;
+  return Baseline{plan, tuned.step_time_s, tuned.peak_memory_bytes};
 }
 
 }  // namespace

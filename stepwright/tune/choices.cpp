@@ -14,7 +14,7 @@ void count(RuleCounts& counts, Rule rule, std::int64_t points) {
 }
 
 /// Rules up to this one are decided by the grid and a block choice.
-constexpr Rule kLastBlockRule = Rule::kExpertCollectives;
+constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
 /// Up to this one by the grid and a schedule, up to the next by the grid and sharding groups.
 constexpr Rule kLastStageRule = Rule::kInterleavingNeedsGroups;
 constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;

@@ -2,142 +2,97 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <tuple>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
-#include "stepwright/memory/memory.h"
+#include "stepwright/simulate/price/block_store.h"
 
 namespace stepwright {
 namespace {
 
-/// Plans simulated at a time: few at first, since one good plan may end it.
+/// Plans simulated at a time: few at first, since one good plan rules out others.
 constexpr std::size_t kFirstPlans = 2;
 constexpr std::size_t kMostPlans = 8;
-/// Operators simulated, after which no further round starts: about half a second on two cores.
-constexpr std::int64_t kMostOperators = 8'000'000;
 
-/// Operators that a step plays over all stages.
-std::int64_t count_operators(const StepProgram& program) {
-  std::int64_t count = 0;
-  for (const Stage& stage : program.stages) {
-    std::vector<std::int64_t> of_sequence;
-    for (const Sequence& sequence : stage.sequences) {
-      std::int64_t sum = 0;
-      for (const Item& item : sequence.items) {
-        sum += std::ssize(program.templates[static_cast<std::size_t>(item.which)].operators);
-      }
-      of_sequence.push_back(sum);
-    }
-    for (const Slot& slot : stage.schedule) {
-      count += of_sequence[static_cast<std::size_t>(slot.sequence)];
-    }
+/// Gives candidates to a trial in rounds that do not depend on its threads.
+class Rounds {
+ public:
+  explicit Rounds(Trial& trial) : trial_(trial) {}
+
+  void add(const Candidate& candidate) {
+    if (trial_.knows(candidate)) return;
+    next_.push_back(&candidate);
+    if (next_.size() == size_) flush();
   }
-  return count;
-}
+  void flush() {
+    if (next_.empty()) return;
+    trial_.run(next_);
+    next_.clear();
+    size_ = std::min(2 * size_, kMostPlans);
+  }
 
-struct Outcome {
-  std::optional<TunedPlan> plan;
-  std::string unsupported;
+ private:
+  Trial& trial_;
+  std::vector<const Candidate*> next_;
+  std::size_t size_ = kFirstPlans;
 };
 
-Outcome try_plan(const Job& job, const CostModel& cost, const Candidate& candidate) {
-  try {
-    return {simulate_plan(job, cost, candidate.plan, candidate.price), {}};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUnsupported) throw;
-    return {std::nullopt, error.what()};
+double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates) {
+    if (!trial.knows(candidate)) least = std::min(least, candidate.price.lower_bound_s);
   }
+  return least;
 }
 
-double best_time(const std::vector<TunedPlan>& plans) {
-  double best = std::numeric_limits<double>::infinity();
-  for (const TunedPlan& plan : plans) best = std::min(best, plan.step_time_s);
-  return best;
-}
+}  // namespace
 
-void take(Confirmed& out, Outcome&& outcome) {
-  if (!outcome.plan) {
-    ++out.unsupported[outcome.unsupported];
-    return;
-  }
-  ++out.simulated;
-  (outcome.plan->fits ? out.plans : out.too_large).push_back(std::move(*outcome.plan));
-}
-
-void sort_by_time(std::vector<TunedPlan>& plans) {
-  std::vector<std::pair<std::string, TunedPlan>> named;
-  for (TunedPlan& plan : plans) named.emplace_back(plan_text(plan.plan), std::move(plan));
-  std::ranges::sort(named, [](const auto& a, const auto& b) {
-    return std::tie(a.second.step_time_s, a.first) < std::tie(b.second.step_time_s, b.first);
+void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
+                 int threads) {
+  const auto workers = static_cast<std::size_t>(std::max(1, threads));
+  const auto blocks = std::make_shared<BlockStore>();
+  parallel_for(threads, workers, [&](std::size_t worker) {
+    Pricer pricer(job, cost, blocks);
+    for (std::size_t i = worker; i < candidates.size(); i += workers) {
+      Candidate& candidate = candidates[i];
+      const double before = candidate.price.lower_bound_s;
+      candidate.price = pricer.played_price(candidate.plan);
+      candidate.price.lower_bound_s = std::max(candidate.price.lower_bound_s, before);
+      candidate.key = candidate.price.seconds;
+    }
   });
-  plans.clear();
-  for (auto& [text, plan] : named) plans.push_back(std::move(plan));
+  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
+  });
 }
 
-/// The best by price, then by lower bound; ties by text.
-std::vector<const Candidate*> simulation_order(const std::vector<Candidate>& candidates) {
+double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
+              std::int64_t most_operators) {
+  Rounds rounds(trial);
+  for (const Candidate& candidate : candidates) {
+    const double last_s = trial.best_s(top);
+    if (candidate.price.seconds * (1 - kPriceError) >= last_s) break;
+    if (trial.operators() >= most_operators) break;
+    if (candidate.price.lower_bound_s < last_s) rounds.add(candidate);
+  }
+  rounds.flush();
+  return least_open_s(trial, candidates);
+}
+
+double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {
   std::vector<const Candidate*> order;
   for (const Candidate& candidate : candidates) order.push_back(&candidate);
   std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
     return std::tie(a->price.lower_bound_s, a->text) < std::tie(b->price.lower_bound_s, b->text);
   });
-  const auto best = std::ranges::min_element(order, [](const Candidate* a, const Candidate* b) {
-    return std::tie(a->price.seconds, a->text) < std::tie(b->price.seconds, b->text);
-  });
-  if (best != order.end()) std::rotate(order.begin(), best, best + 1);
-  return order;
-}
-
-}  // namespace
-
-TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
-                        const Price& price) {
-  const StepProgram program = build_program(job, plan);
-  const MemoryReport memory = memory_report(job, program);
-  const Simulation simulation =
-      simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan);
-  const auto critical = static_cast<std::size_t>(simulation.critical_stage);
-  return {.plan = plan,
-          .step_time_s = simulation.step_time_s,
-          .price_s = price.seconds,
-          .lower_bound_s = price.lower_bound_s,
-          .upper_bound_s = price.upper_bound_s,
-          .peak_memory_bytes = memory.peak_bytes,
-          .fits = memory.fits(),
-          .over_by_bytes = std::max(0.0, memory.peak_bytes - memory.capacity_bytes),
-          .largest_kind = largest_kind(memory),
-          .breakdown = simulation.stages[critical].breakdown,
-          .operators = count_operators(program)};
-}
-
-Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
-                  std::size_t most, const Running& running) {
-  const std::vector<const Candidate*> order = simulation_order(candidates);
-  const std::size_t last = std::min(most, order.size());
-  Confirmed out;
-  std::size_t next = 0;
-  std::int64_t operators = 0;
-  std::size_t round = kFirstPlans;
-  while (next < last && operators < kMostOperators) {
-    if (order[next]->price.lower_bound_s >= best_time(out.plans)) break;
-    const std::size_t count = std::min(round, last - next);
-    std::vector<Outcome> outcomes(count);
-    parallel_for(running.threads, count,
-                 [&](std::size_t i) { outcomes[i] = try_plan(job, cost, *order[next + i]); });
-    for (Outcome& outcome : outcomes) {
-      if (outcome.plan) operators += outcome.plan->operators;
-      take(out, std::move(outcome));
-    }
-    next += count;
-    running.tell({.simulating = true, .done = next, .most = last});
-    round = std::min(2 * round, kMostPlans);
+  Rounds rounds(trial);
+  for (const Candidate* candidate : order) {
+    if (candidate->price.lower_bound_s > trial.best_s(top)) break;
+    rounds.add(*candidate);
   }
-  out.open_bound_s = next < order.size() ? order[next]->price.lower_bound_s
-                                         : std::numeric_limits<double>::infinity();
-  sort_by_time(out.plans);
-  return out;
+  rounds.flush();
+  return least_open_s(trial, candidates);
 }
 
 }  // namespace stepwright

@@ -1,32 +1,33 @@
 #pragma once
 
-#include <map>
-#include <string>
+#include <cstdint>
 #include <vector>
 
-#include "stepwright/tune/best_plans.h"
-#include "stepwright/tune/tune.h"
+#include "stepwright/tune/trial.h"
 
 namespace stepwright {
 
-/// What simulating candidates showed.
-struct Confirmed {
-  std::vector<TunedPlan> plans;      ///< Those that fit, best first; ties by the plan's text.
-  std::vector<TunedPlan> too_large;  ///< Those whose exact memory is above the capacity.
-  std::int64_t simulated = 0;
-  double open_bound_s = 0;  ///< Least lower bound of those not simulated; infinite if none.
-  std::map<std::string, std::int64_t> unsupported;
-};
+/// Places of the list of plans that are settled whatever number is asked for: the best plan does
+/// not depend on it.
+inline constexpr std::size_t kSettled = 10;
 
-/// One plan in the simulator, its memory from its program. Throws `kUnsupported` for what no
-/// builder covers.
-TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
-                        const Price& price);
+/// How far a simulated time is below the closed form of its plan at most, where searches rely on
+/// it: over the random plans of the tests 4 % (`Trial.PricesAreNearSimulations`). Where a space is
+/// small enough to go through, nothing relies on it.
+inline constexpr double kPriceError = 0.08;
 
-/// Simulates the best candidate by price, then the others in order of their lower bound until the
-/// next bound reaches the best time, `most` were run, or eight million operators were. Rounds do
-/// not depend on the threads.
-Confirmed confirm(const Job& job, const CostModel& cost, const std::vector<Candidate>& candidates,
-                  std::size_t most, const Running& running);
+/// Prices candidates anew by their turns (`Pricer::played_price`), with tighter bounds, and sorts
+/// them by price.
+void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
+                 int threads);
+
+/// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
+/// bound below the last of them, nor a price that its error could bring there; or until
+/// `most_operators` were played. Returns the least lower bound of those not simulated.
+double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
+              std::int64_t most_operators);
+
+/// As above by lower bounds alone: what is settled is proven.
+double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top);
 
 }  // namespace stepwright

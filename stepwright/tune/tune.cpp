@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -14,35 +16,34 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/confirm.h"
+#include "stepwright/tune/descent.h"
 #include "stepwright/tune/empty_space.h"
 #include "stepwright/tune/fixed_cluster.h"
+#include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
 #include "stepwright/tune/why.h"
 
 namespace stepwright {
 namespace {
 
-/// Plans kept by price, at least.
+/// Plans kept by price, at least; ten times as many when too few of them turn out to fit.
 constexpr std::size_t kKeep = 100;
+constexpr std::size_t kKeepMore = 1000;
+/// Spaces with at most so many legal plans are gone through: their answer is proven.
+constexpr std::int64_t kSmallSpace = 10'000;
 /// Searches with less and less memory when prices said "fits" and the programs do not.
 constexpr int kMemoryTries = 3;
-
-double device_capacity(const Job& job) {
-  const double limit = job.objective.memory_limit_bytes;
-  return limit > 0 ? limit : job.cluster.device.memory_bytes;
-}
+/// Operators simulated before the best plan is followed: about half a second on two cores.
+constexpr std::int64_t kMostOperators = 8'000'000;
+/// Points of the front that are simulated beside the plans that were.
+constexpr std::size_t kFrontPoints = 16;
+/// Beyond so many times the best's time nobody saves memory.
+constexpr double kLongestOfFront = 2;
 
 int thread_count(const TuneOptions& options) {
   if (options.threads > 0) return options.threads;
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
-
-/// One search and what simulating its best showed.
-struct Answer {
-  explicit Answer(std::size_t keep) : found(keep) {}
-  Findings found;
-  Confirmed confirmed;
-};
 
 class Tuning {
  public:
@@ -52,10 +53,13 @@ class Tuning {
         cost_(job),
         space_(dimensions(job)),
         census_(job, space_),
+        small_(census_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
-        goal_{.capacity_bytes = device_capacity(job),
-              .keep = std::max(options.top, kKeep),
-              .exhaustive = options.exhaustive} {
+        goal_{.capacity_bytes = capacity_bytes(job),
+              .keep = small_ ? static_cast<std::size_t>(kSmallSpace) : kKeep,
+              .exhaustive = options.exhaustive || small_},
+        found_(goal_.keep),
+        trial_(job, cost_, running_) {
     if (census_.legal() == 0) fail_empty(job, census_);
   }
 
@@ -64,70 +68,117 @@ class Tuning {
     result.job = job_;
     result.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost_.fit(),
                                        100 * cost_.stated_error()));
-    Answer answer = search(result);
-    if (answer.confirmed.plans.empty()) answer = smallest(result);
-    set_plans(result, answer.confirmed);
-    set_counts(result, answer);
-    set_gap(result, answer);
-    set_pareto(result, answer.found.kept);
     set_baseline(result);
+    search(result);
+    if (trial_.fitting() == 0) {
+      set_smallest(result);
+    } else {
+      near_ = descend(trial_, job_, cost_, space_, goal_.capacity_bytes);
+      extend();
+      set_front(result);
+      set_plans(result, trial_.ranked());
+      set_gap(result);
+    }
+    set_counts(result);
+    set_speedup(result);
     return result;
   }
 
  private:
-  Answer attempt() {
-    Answer answer(goal_.keep);
-    answer.found = search_plans(job_, cost_, census_, goal_, running_);
-    answer.confirmed =
-        confirm(job_, cost_, answer.found.kept.list(),
-                goal_.least_memory ? 1 : std::max<std::size_t>(1, options_.simulations), running_);
-    return answer;
+  /// Keeps the best plans by price and simulates them.
+  void attempt() {
+    found_ = search_plans(job_, cost_, census_, goal_, running_);
+    kept_ = found_.kept.list();
+    if (!small_) {
+      play_prices(kept_, job_, cost_, running_.threads);
+      open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
+    } else if (options_.exhaustive) {
+      simulate_all();
+    } else {
+      prove();
+    }
   }
 
-  /// Searches, again with less memory as long as no plan kept turns out to fit.
-  Answer search(TuneResult& result) {
-    Answer answer = attempt();
-    for (int i = 1; i < kMemoryTries; ++i) {
-      const Confirmed& confirmed = answer.confirmed;
-      if (!confirmed.plans.empty() || confirmed.too_large.empty()) break;
+  /// Of a small space, which is all kept: first the best by price, then whatever bounds leave open.
+  void prove() {
+    const std::size_t most = wanted();
+    const std::size_t first = std::min(most, kept_.size());
+    settle(trial_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
+           std::numeric_limits<std::int64_t>::max());
+    const auto beaten = [&](const Candidate& candidate) {
+      return candidate.price.lower_bound_s > trial_.best_s(most);
+    };
+    std::vector<Candidate> open;
+    std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
+    play_prices(open, job_, cost_, running_.threads);
+    settle_proven(trial_, open, most);
+    open_bound_s_ = std::numeric_limits<double>::infinity();
+  }
+
+  void simulate_all() {
+    std::vector<const Candidate*> every;
+    for (const Candidate& candidate : kept_) every.push_back(&candidate);
+    trial_.run(every);
+    open_bound_s_ = std::numeric_limits<double>::infinity();
+  }
+
+  /// Searches, again with more plans or less memory as long as too few plans kept turn out to fit.
+  void search(TuneResult& result) {
+    attempt();
+    if (small_) return;
+    if (trial_.fitting() < kSettled && found_.kept.list().size() == goal_.keep) {
+      goal_.keep = kKeepMore;
+      attempt();
+    }
+    for (int i = 1; i < kMemoryTries && trial_.fitting() == 0; ++i) {
       double least = std::numeric_limits<double>::infinity();
-      for (const TunedPlan& plan : confirmed.too_large) {
+      for (const TunedPlan& plan : trial_.too_large()) {
         least = std::min(least, plan.peak_memory_bytes);
       }
-      goal_.capacity_bytes *= device_capacity(job_) / least;
+      if (trial_.too_large().empty()) return;
+      goal_.capacity_bytes *= capacity_bytes(job_) / least;
       result.notes.push_back(
           "the best plans by price fit by their closed form, not by their program: searched again "
           "with less memory");
-      answer = attempt();
+      attempt();
     }
-    return answer;
+  }
+
+  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
+
+  /// More places than are settled anyway: those plans are simulated too.
+  void extend() {
+    if (small_ || options_.top <= kSettled) return;
+    if (options_.top > goal_.keep) {
+      goal_.keep = options_.top;
+      found_ = search_plans(job_, cost_, census_, goal_, running_);
+      kept_ = found_.kept.list();
+      play_prices(kept_, job_, cost_, running_.threads);
+    }
+    settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
 
   /// No plan fits: the one that needs least memory.
-  Answer smallest(TuneResult& result) {
+  void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
+    goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
-    Answer answer = attempt();
-    Confirmed& confirmed = answer.confirmed;
-    if (confirmed.plans.empty()) confirmed.plans.swap(confirmed.too_large);
-    if (confirmed.plans.empty()) {
-      const auto& reasons =
-          confirmed.unsupported.empty() ? answer.found.unsupported : confirmed.unsupported;
-      fail_unsupported(reasons.empty() ? "no plan of the space is supported"
-                                       : reasons.begin()->first);
-    }
-    const double peak = confirmed.plans.front().peak_memory_bytes;
-    const double capacity = device_capacity(job_);
-    if (peak > capacity) {
+    found_ = search_plans(job_, cost_, census_, goal_, running_);
+    const Candidate& least = found_.kept.list().front();
+    TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
+    const double capacity = capacity_bytes(job_);
+    if (!tuned.fits) {
       result.notes.push_back(
-          fmt::format("no plan of the space fits in {}: the smallest needs {}, {} more",
-                      format_bytes(capacity), format_bytes(peak), format_bytes(peak - capacity)));
+          fmt::format("no plan of the space fits in {}: the smallest needs {}, "
+                      "{} more",
+                      format_bytes(capacity), format_bytes(tuned.peak_memory_bytes),
+                      format_bytes(tuned.over_by_bytes)));
     }
-    return answer;
+    result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
+    set_plans(result, {std::move(tuned)});
   }
 
-  void set_plans(TuneResult& result, Confirmed& confirmed) const {
-    std::vector<TunedPlan>& plans = confirmed.plans;
+  void set_plans(TuneResult& result, std::vector<TunedPlan> plans) const {
     const TunedPlan winner = plans.front();
     for (TunedPlan& plan : plans) {
       plan.tied = plan.step_time_s <= winner.step_time_s * (1 + cost_.stated_error());
@@ -140,15 +191,8 @@ class Tuning {
                         result.simulated.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  void set_counts(TuneResult& result, const Answer& answer) const {
+  void set_counts(TuneResult& result) const {
     SpaceCounts& space = result.space;
-    std::int64_t unsupported = 0;
-    for (const auto* reasons : {&answer.found.unsupported, &answer.confirmed.unsupported}) {
-      for (const auto& [reason, count] : *reasons) {
-        result.rejected.push_back({std::string(kUnsupportedRule), reason, count});
-      }
-    }
-    for (const auto& [reason, count] : answer.found.unsupported) unsupported += count;
     for (std::size_t i = 0; i < kRules; ++i) {
       const std::int64_t count = census_.refused()[i];
       const auto rule = static_cast<Rule>(i);
@@ -159,53 +203,68 @@ class Tuning {
     }
     std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &Refusal::count);
     space.total = census_.total();
-    space.legal = census_.legal() - unsupported;
+    space.legal = census_.legal();
     space.duplicates = census_.duplicates();
-    space.priced = answer.found.priced;
-    space.fitting = answer.found.fitting;
+    space.priced = found_.priced;
+    space.fitting = found_.fitting;
     space.bounded = space.legal - space.priced;
-    space.simulated = answer.confirmed.simulated;
+    space.simulated = trial_.simulated();
   }
 
-  void set_gap(TuneResult& result, const Answer& answer) const {
-    if (goal_.least_memory) return;
+  void set_gap(TuneResult& result) const {
     const double best = result.plans.front().step_time_s;
-    const double open = std::min({answer.found.passed_bound_s, answer.found.kept.dropped_bound(),
-                                  answer.confirmed.open_bound_s});
+    const double open =
+        std::min({found_.passed_bound_s, found_.kept.dropped_bound(), open_bound_s_});
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
-  /// Prices only bound memory, so that what is shown is accounted.
-  void set_pareto(TuneResult& result, const BestPlans& kept) const {
-    double least =
-        goal_.least_memory ? std::numeric_limits<double>::infinity() : device_capacity(job_) + 1;
-    for (const Candidate& candidate : kept.list()) {
-      if (candidate.price.memory_bytes >= least) continue;
-      const std::optional<double> bytes = accounted_bytes(candidate.plan);
-      if (!bytes || *bytes >= least) continue;
-      least = *bytes;
-      result.pareto.push_back({candidate.plan, candidate.price.seconds, least});
+  /// Simulates what closed forms say may need less memory for more time, then keeps of all that was
+  /// simulated what nothing is both faster and smaller than.
+  void set_front(TuneResult& result) {
+    std::vector<const Candidate*> smaller;
+    for (const Candidate& candidate : kept_) smaller.push_back(&candidate);
+    for (const Candidate& candidate : near_) smaller.push_back(&candidate);
+    std::ranges::stable_sort(smaller, {}, [](const Candidate* one) { return one->price.seconds; });
+    double least = std::numeric_limits<double>::infinity();
+    const double longest_s = kLongestOfFront * trial_.best_s();
+    std::erase_if(smaller, [&](const Candidate* one) {
+      if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
+      least = one->price.memory_bytes;
+      return false;
+    });
+    if (smaller.size() > kFrontPoints) {
+      for (std::size_t i = 0; i < kFrontPoints; ++i) {
+        smaller[i] = smaller[i * (smaller.size() - 1) / (kFrontPoints - 1)];
+      }
+      smaller.resize(kFrontPoints);
+    }
+    trial_.run(smaller);
+    double bytes = std::numeric_limits<double>::infinity();
+    for (const TunedPlan& plan : trial_.ranked()) {
+      if (plan.peak_memory_bytes >= bytes || plan.step_time_s > longest_s) continue;
+      bytes = plan.peak_memory_bytes;
+      result.pareto.push_back({plan.plan, plan.step_time_s, bytes});
     }
   }
 
-  /// Nothing for what no builder covers.
-  [[nodiscard]] std::optional<double> accounted_bytes(const Plan& plan) const {
-    try {
-      return memory_report(job_, build_program(job_, plan)).peak_bytes;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUnsupported) throw;
-      return std::nullopt;
-    }
-  }
-
-  void set_baseline(TuneResult& result) const {
-    result.baseline = rule_of_thumb(job_, cost_, device_capacity(job_));
-    if (result.baseline) {
-      result.speedup_over_baseline =
-          result.baseline->step_time_s / result.plans.front().step_time_s;
-    } else {
+  /// The rule's plan is simulated first: where the space has it, the best is no slower.
+  void set_baseline(TuneResult& result) {
+    result.baseline = rule_of_thumb(job_, cost_, capacity_bytes(job_));
+    if (!result.baseline) {
       result.notes.push_back("the rule of thumb finds no plan that fits");
+      return;
     }
+    const Plan& plan = result.baseline->plan;
+    if (!contains(job_, space_, plan)) return;
+    const Price price = Pricer(job_, cost_).price(plan);
+    const Candidate candidate{price.seconds, plan_text(plan), plan, price};
+    const Candidate* const one[] = {&candidate};
+    trial_.run(one);
+  }
+
+  static void set_speedup(TuneResult& result) {
+    if (!result.baseline) return;
+    result.speedup_over_baseline = result.baseline->step_time_s / result.plans.front().step_time_s;
   }
 
   const Job& job_;
@@ -213,8 +272,14 @@ class Tuning {
   CostModel cost_;
   Dimensions space_;
   Census census_;
+  bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
+  Findings found_;
+  std::vector<Candidate> kept_;  ///< Of what was found, by price.
+  Trial trial_;
+  double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
+  std::vector<Candidate> near_;
 };
 
 }  // namespace

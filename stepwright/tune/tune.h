@@ -37,11 +37,11 @@ struct Running {
 
 /// How to search. The answer does not depend on `threads`.
 struct TuneOptions {
-  int threads = 0;                ///< 0: one per processor.
-  std::size_t top = 10;           ///< Plans to return, best first.
-  bool exhaustive = false;        ///< Prices every legal plan: same winners, no bounds.
-  std::size_t simulations = 100;  ///< Most plans to simulate.
-  TellProgress progress;          ///< May be empty.
+  int threads = 0;       ///< 0: one per processor.
+  std::size_t top = 10;  ///< Plans to return, best first.
+  /// Prices every legal plan; in a space of at most 10,000 simulates every one that fits.
+  bool exhaustive = false;
+  TellProgress progress;  ///< May be empty.
 };
 
 /// A plan that was simulated.
@@ -73,13 +73,10 @@ struct SpaceCounts {
   std::int64_t simulated = 0;
 };
 
-/// In place of a rule: plans that no builder covers yet.
-inline constexpr std::string_view kUnsupportedRule = "unsupported";
-
 /// Plans refused for one reason.
 struct Refusal {
-  std::string rule;    ///< `rule_name`, or `kUnsupportedRule`.
-  std::string reason;  ///< What the rule demands, or what no builder covers yet.
+  std::string rule;    ///< `rule_name`.
+  std::string reason;  ///< What the rule demands.
   std::int64_t count = 0;
 };
 
@@ -90,11 +87,11 @@ struct Baseline {
   double peak_memory_bytes = 0;
 };
 
-/// One point of the front of time against memory: nothing kept is both faster and smaller.
+/// One point of the front of time against memory: nothing simulated is both faster and smaller.
 struct FrontPoint {
   Plan plan;
-  double price_s = 0;
-  double memory_bytes = 0;  ///< From the program's lifetimes.
+  double step_time_s = 0;
+  double peak_memory_bytes = 0;
 };
 
 struct TuneResult {
@@ -109,18 +106,19 @@ struct TuneResult {
   std::vector<Refusal> rejected;     ///< Most frequent first.
   std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
-  std::vector<FrontPoint> pareto;    ///< Fastest first, over the best plans kept by price.
+  std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;                ///< Wall clock of the search.
   std::vector<std::string> notes;    ///< For people; the first is the provenance of the costs.
 };
 
 /// Searches the job's space for the plan with the least step time under its objective
-/// (docs/design.md): branch and bound, exact for the closed-form price, then simulation in order of
-/// lower bound. Free dimensions take every value that can be legal; schedule: 1f1b and interleaved.
-/// `chunks` speaks of interleaved schedules only, sharding groups of strategies with a state I
-/// only. Fails with `kInput` when no plan of the space is legal, saying which constraint emptied
-/// it.
+/// (docs/design.md): branch and bound, exact for the closed-form price, then simulation of the best
+/// by price and of what is near the best of them (`settle`, `descend`). A space of at most 10,000
+/// legal plans is proven: its first `top` are those of simulating every plan. Free dimensions take
+/// every value that can be legal; schedule: 1f1b and interleaved. `chunks` speaks of interleaved
+/// schedules only, sharding groups of strategies with a state I only. Fails with `kInput` when no
+/// plan of the space is legal, saying which constraint emptied it.
 TuneResult tune(const Job& job, const TuneOptions& options = {});
 
 /// Of the simulated plans that are tied with the best, the `count` whose measurement would separate

@@ -38,8 +38,8 @@ Json pareto_json(const TuneResult& result) {
   Json list = Json::array();
   for (const FrontPoint& point : result.pareto) {
     list.push_back({{"plan", plan_json({result.job, point.plan})},
-                    {"price_s", point.price_s},
-                    {"memory_bytes", whole(point.memory_bytes)}});
+                    {"step_time_s", point.step_time_s},
+                    {"peak_memory_bytes", whole(point.peak_memory_bytes)}});
   }
   return list;
 }

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "stepwright/core/error.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/block_store.h"
 #include "stepwright/step/schedule_facts.h"
@@ -54,7 +53,6 @@ void Findings::merge(Findings&& other) {
   priced += other.priced;
   fitting += other.fitting;
   passed_bound_s = std::min(passed_bound_s, other.passed_bound_s);
-  for (const auto& [reason, count] : other.unsupported) unsupported[reason] += count;
 }
 
 Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid) {
@@ -74,18 +72,12 @@ void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }
 
-const BlockCosts* UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
   Plan plan = grid_plan(job_, stages.grid->parallel, stages.grid->order);
   plan.micro_batch = micro_batch;
   apply(*stages.block, plan);
   apply(*stages.choice, plan);
-  try {
-    return &pricer_.blocks(plan);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUnsupported) throw;
-    unsupported_ = error.what();
-    return nullptr;
-  }
+  return pricer_.blocks(plan);
 }
 
 /// Visits all pipelines of a grid and a block choice, with the tightest floor at hand.
@@ -123,15 +115,11 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
       }
     }
     if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
-      costs = blocks(stages, unit.micro_batch);
-      if (costs != nullptr) work = block_work(*costs, recompute, cut);
+      costs = &blocks(stages, unit.micro_batch);
+      work = block_work(*costs, recompute, cut);
     }
     stages.costs = costs;
-    if (costs == nullptr) {
-      stages.unsupported = &unsupported_;
-    } else {
-      stages.floor = floors_of(*work, choice);
-    }
+    stages.floor = floors_of(*work, choice);
     visit(stages);
   }
 }
@@ -141,21 +129,14 @@ void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
   for (const GridChoice* grid : unit.grids) {
     for (const BlockChoice& block : grid->blocks) {
       each_choice(unit,
-                  {.floor = {},
-                   .grid = grid,
-                   .block = &block,
-                   .choice = nullptr,
-                   .costs = nullptr,
-                   .unsupported = nullptr},
+                  {.floor = {}, .grid = grid, .block = &block, .choice = nullptr, .costs = nullptr},
                   visit);
     }
   }
 }
 
 void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
-  if (stages.unsupported != nullptr) {
-    found_->unsupported[*stages.unsupported] += stages.grid->sharded(*stages.block);
-  } else if (beaten(stages.floor.price_s)) {
+  if (beaten(stages.floor.price_s)) {
     pass(stages.floor.simulated_s);
   } else if (!too_large(stages, unit)) {
     stages_.push_back(stages);

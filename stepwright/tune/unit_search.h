@@ -64,7 +64,6 @@ struct Findings {
   std::int64_t fitting = 0;
   /// Least bound of the simulated time of all plans that were passed over for their price.
   double passed_bound_s = std::numeric_limits<double>::infinity();
-  std::map<std::string, std::int64_t> unsupported;  ///< Plans that no builder covers, by reason.
 
   void merge(Findings&& other);
 };
@@ -89,8 +88,7 @@ class UnitSearch {
     const GridChoice* grid;
     const BlockChoice* block;
     const StageChoice* choice;
-    const BlockCosts* costs;  ///< Null where they were not needed, or no builder makes them.
-    const std::string* unsupported;
+    const BlockCosts* costs;  ///< Null where they were not needed.
   };
   /// Whether plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
@@ -99,7 +97,7 @@ class UnitSearch {
   void each_stages(const SearchUnit& unit, Visit&& visit);
   template <class Visit>
   void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
-  const BlockCosts* blocks(const Stages& stages, std::int64_t micro_batch);
+  const BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
   void price_stages(const Stages& stages, Plan& plan);
@@ -133,7 +131,6 @@ class UnitSearch {
   std::vector<Stages> stages_;
   const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
   double states_bytes_ = 0;
-  std::string unsupported_;  ///< Why the blocks asked for last cannot be built.
 };
 
 /// The plan of a grid without its choices.

@@ -88,6 +88,21 @@ std::vector<Break> context_breaks() {
        "length 128 is beyond the 64 learned positions of small; nearest legal: batch.length 64"}};
 }
 
+std::vector<Break> coverage_breaks() {
+  return {
+      {Rule::kUnfusedContext, false,
+       [](Job& job, Plan&) { job.kernels.attention = AttentionKernel::kUnfused; },
+       "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
+       "keys yet; nearest legal: context_kind ulysses"},
+      {Rule::kMultiTokenStep, false,
+       [](Job& job, Plan&) {
+         job.model.multi_token_layers = 1;
+         job.model.count_multi_token = true;
+       },
+       "model.count_multi_token counts the multi-token prediction of small among the parameters, "
+       "and nothing covers its step yet; nearest legal: model.count_multi_token false"}};
+}
+
 std::vector<Break> expert_breaks() {
   return {
       {Rule::kExpertNeedsExperts, false, [](Job&, Plan& plan) { plan.parallel.expert = 2; },
@@ -257,8 +272,8 @@ Plan legal_expert_plan() {
 std::vector<Break> all_breaks() {
   std::vector<Break> breaks;
   for (const auto& some :
-       {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(), layer_breaks(),
-        batch_breaks(), sharding_breaks(), collective_breaks(), state_breaks()}) {
+       {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(), coverage_breaks(),
+        layer_breaks(), batch_breaks(), sharding_breaks(), collective_breaks(), state_breaks()}) {
     breaks.insert(breaks.end(), some.begin(), some.end());
   }
   return breaks;

@@ -4,7 +4,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
-#include "stepwright/tune/confirm.h"
+#include "stepwright/tune/trial.h"
 
 namespace stepwright {
 namespace {

@@ -24,6 +24,7 @@ std::span<const Law> grid_laws();              ///< Sizes, world, rank order.
 std::span<const Law> cut_laws();               ///< Tensor and context parallelism, sequence length.
 std::span<const Law> expert_laws();            ///< Expert parallelism.
 std::span<const Law> block_collective_laws();  ///< Algorithms of the messages inside blocks.
+std::span<const Law> coverage_laws();          ///< What no builder writes yet.
 std::span<const Law> schedule_laws();          ///< Stages, chunks, batch.
 std::span<const Law> state_laws();             ///< Sharding.
 std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.

@@ -191,7 +191,7 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
 
 double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send) {
   const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
-  if (has_closed_form(plan.schedule.kind)) {
+  if (!plays_) {
     return closed_pipeline_s(plan.schedule, micro_batches,
                              {forward_, backward_, slowest_chunk_, hop_s});
   }
@@ -238,7 +238,7 @@ void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::
                  sends_backward * send.arrival_s;
   backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
                   sends_forward * send.arrival_s;
-  if (cut_ || !has_closed_form(plan.schedule.kind)) {
+  if (cut_ || plays_) {
     set_part_seconds(placement, position, share, send);
   }
 }
@@ -248,7 +248,9 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                                       double share, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
   std::vector<PartSeconds>& parts = turn_seconds_.parts[at];
+  std::vector<PartSeconds>& floors = turn_floors_.parts[at];
   parts.assign(chunks_.size(), {});
+  floors.assign(chunks_.size(), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Place place{position, static_cast<std::int64_t>(i)};
     const double onward = placement.next(place) ? 1 : 0;
@@ -260,35 +262,59 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                 .backward = gradients,
                 .data = gradients,
                 .weight = chunks_[i].weight.seconds};
+    floors[i] = {.forward = chunks_[i].forward.floor_s,
+                 .backward = chunks_[i].backward.floor_s,
+                 .data = chunks_[i].backward.floor_s,
+                 .weight = chunks_[i].weight.floor_s};
     weight_floor_[at] += chunks_[i].weight.floor_s;
   }
 }
 
-PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send) {
+/// The makespan of all turns when nothing slows them down: what is played of long pipelines stands
+/// for all of it in their seconds, and bounds nothing.
+void PipelinePricer::set_played_floor(PipelineCost& cost, const Plan& plan, const Send& send) {
+  const std::int64_t chunks = placement_of(plan).model_chunks();
+  if (cost.micro_batches * chunks > kMostPlayedTurns) return;
+  turn_floors_.hop_s = send.seconds;
+  cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
+}
+
+/// A position does what the one before it does.
+void PipelinePricer::repeat_position(std::size_t at) {
+  for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
+    (*values)[at] = (*values)[at - 1];
+  }
+  turn_seconds_.parts[at] = turn_seconds_.parts[at - 1];
+  turn_floors_.parts[at] = turn_floors_.parts[at - 1];
+}
+
+PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
+                                     bool played) {
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
   cut_ = splits_backward(plan.schedule);
+  plays_ = played || !has_closed_form(plan.schedule.kind);
   PipelineCost cost;
   cost.micro_batches = micro_batches(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
   backward_ = first_forward_floor_ = first_backward_floor_ = weight_floor_ = forward_;
-  turn_seconds_.parts.resize(static_cast<std::size_t>(p));
+  turn_seconds_.parts.assign(static_cast<std::size_t>(p), {});
+  turn_floors_.parts.assign(static_cast<std::size_t>(p), {});
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
   for (std::int64_t position = 0; position < p; ++position) {
     const auto at = static_cast<std::size_t>(position);
     if (same_as_before(plan, position)) {
       ++cost.stages.back().count;
-      for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
-        (*values)[at] = (*values)[at - 1];
-      }
+      repeat_position(at);
       continue;
     }
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
   }
   set_floors(cost, plan, send);
+  if (plays_) set_played_floor(cost, plan, send);
   cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
 }

@@ -22,7 +22,10 @@ class PipelinePricer {
     double slow_down = 0;
     double arrival_s = 0;  ///< On the compute stream of the receiver.
   };
-  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send);
+  /// `played`: its seconds and floors are those of its turns, played one by one, where its schedule
+  /// has closed forms too.
+  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
+                                     bool played = false);
 
  private:
   /// Layers of one chunk by class and by whether they are recomputed in full.
@@ -63,7 +66,9 @@ class PipelinePricer {
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
+  void repeat_position(std::size_t at);
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
+  void set_played_floor(PipelineCost& cost, const Plan& plan, const Send& send);
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
@@ -78,7 +83,9 @@ class PipelinePricer {
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
   bool cut_ = false;                  ///< Whether the schedule at hand cuts backwards.
+  bool plays_ = false;                ///< Whether its turns are played.
   TurnSeconds turn_seconds_;
+  TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
   PlayedPipeline played_;
 };
 

@@ -29,7 +29,10 @@ PlayedSchedule made(const Plan& plan, std::int64_t micro_batches) {
 }  // namespace
 
 const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t micro_batches) {
-  const std::int64_t played = played_of(plan, micro_batches);
+  return remembered(plan, played_of(plan, micro_batches));
+}
+
+const PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
   const Key key{static_cast<std::int64_t>(plan.schedule.kind), plan.schedule.chunks,
                 plan.parallel.pipeline, played};
   const auto found = known_.find(key);
@@ -55,6 +58,12 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
   const std::int64_t round = plan.parallel.pipeline;
   const double pace = (all - played_s(played - round)) / static_cast<double>(round);
   return all + pace * static_cast<double>(micro_batches - played);
+}
+
+double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
+                               const TurnSeconds& seconds) {
+  const PlayedSchedule& known = remembered(plan, micro_batches);
+  return makespan_s(player_.play(known.turns, known.placement, seconds));
 }
 
 }  // namespace stepwright

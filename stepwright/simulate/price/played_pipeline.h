@@ -23,16 +23,23 @@ struct PlayedSchedule {
 /// steady: each further micro-batch takes as long as those of the last round did in the mean.
 inline constexpr std::int64_t kPlayedRounds = 8;
 
+/// Micro-batches times chunks of the model that are played in full at most: some milliseconds.
+inline constexpr std::int64_t kMostPlayedTurns = 40'000;
+
 /// Plays schedules for the pricer. Remembers turns and what they imply; not shared between threads.
 class PlayedPipeline {
  public:
-  /// The reference is valid until the next call.
+  /// Of at most `kPlayedRounds` rounds. The reference is valid until the next call.
   const PlayedSchedule& schedule(const Plan& plan, std::int64_t micro_batches);
 
   /// Seconds of `micro_batches` through the pipeline of a plan.
   double seconds(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
+  /// The same with every turn played.
+  double every_s(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
 
  private:
+  const PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
+
   using Key = std::array<std::int64_t, 4>;  ///< Kind, chunks, stages, micro-batches.
   std::map<Key, PlayedSchedule> known_;
   std::size_t turns_ = 0;  ///< Remembered.

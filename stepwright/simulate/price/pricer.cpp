@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/pricer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "stepwright/memory/memory.h"
@@ -118,7 +119,7 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
-PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
+PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, bool played) {
   PipelinePricer::Send send;
   if (plan.parallel.pipeline > 1) {
     const OperatorTime time = cost_.message(
@@ -126,7 +127,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan) {
         layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kLibrary);
     send = {time.seconds, factor(cost_.contention(), time.link) - 1, blocks.arrival_s};
   }
-  PipelineCost cost = store_->pipelines.compose(blocks, plan, send);
+  PipelineCost cost = store_->pipelines.compose(blocks, plan, send, played);
   for (const StageCost& stage : cost.stages) {
     const double dynamic = stage.activation_bytes;
     cost.memory_floor_bytes =
@@ -228,6 +229,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   double fill = 0;
   double end = 0;
   double update = 0;
+  double update_floor = std::numeric_limits<double>::infinity();
   double serial = 0;
   double start = 0;
   for (const StageCost& stage : pipeline.stages) {
@@ -242,6 +244,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     if (stage.position == 0) start = pass.start_s;
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
+    update_floor = std::min(update_floor, pass.update_floor_s);
     const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
                          std::max(stage.drain_s, pass.end_floor_s);
     price.lower_bound_s =
@@ -261,6 +264,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;
   price.seconds = pipeline.seconds + extra + start + end + update;
+  price.lower_bound_s = std::max(price.lower_bound_s, pipeline.floor_s + update_floor);
   price.lower_bound_s = std::min(price.lower_bound_s, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   return price;

@@ -1,0 +1,48 @@
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
+
+// What the words of a plan can say and no builder writes yet. Each law goes when a builder comes.
+
+namespace stepwright {
+namespace {
+
+bool unfused_context(const Job& job, const Plan& plan) {
+  return job.kernels.attention == AttentionKernel::kUnfused && plan.parallel.context > 1 &&
+         plan.context_kind != ContextKind::kUlysses;
+}
+
+std::string unfused_context_values(const Job& /*job*/, const Plan& plan) {
+  return "kernels.attention is unfused and context_kind " +
+         std::string(name_of(kContextKindNames, plan.context_kind)) +
+         ": nothing covers scores of a part of the keys yet";
+}
+
+void repair_unfused_context(Repairs& repairs) {
+  Plan ulysses = repairs.plan();
+  ulysses.context_kind = ContextKind::kUlysses;
+  repairs.plans({ulysses});
+  repairs.values(kContextKnob, {1});
+}
+
+bool counts_multi_token(const Job& job, const Plan& /*plan*/) {
+  return job.model.count_multi_token && job.model.multi_token_layers > 0;
+}
+
+std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
+  return "model.count_multi_token counts the multi-token prediction of " + job.model_name +
+         " among the parameters, and nothing covers its step yet";
+}
+
+void leave_multi_token_out(Repairs& repairs) {
+  repairs.job_change("nearest legal: model.count_multi_token false");
+}
+
+constexpr Law kCoverageLaws[] = {
+    {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
+    {Rule::kMultiTokenStep, counts_multi_token, multi_token_values, leave_multi_token_out}};
+
+}  // namespace
+
+std::span<const Law> coverage_laws() { return kCoverageLaws; }
+
+}  // namespace stepwright

@@ -1,0 +1,57 @@
+#include "stepwright/tune/descent.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "stepwright/tune/confirm.h"
+#include "stepwright/tune/neighbours.h"
+
+namespace stepwright {
+namespace {
+
+void sort_by_price(std::vector<Candidate>& candidates) {
+  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
+  });
+}
+
+/// Plans that fit by their price, by price.
+std::vector<Candidate> priced(Pricer& pricer, const std::vector<Plan>& plans,
+                              double capacity_bytes) {
+  std::vector<Candidate> candidates;
+  for (const Plan& plan : plans) {
+    const Price price = pricer.price(plan);
+    if (price.memory_bytes > capacity_bytes) continue;
+    candidates.push_back({price.seconds, plan_text(plan), plan, price});
+  }
+  sort_by_price(candidates);
+  return candidates;
+}
+
+/// Those that may be faster than `best_s` are priced by their turns.
+void play_near(std::vector<Candidate>& candidates, double best_s, Pricer& pricer) {
+  for (Candidate& candidate : candidates) {
+    if (candidate.price.lower_bound_s >= best_s) continue;
+    candidate.price = pricer.played_price(candidate.plan);
+    candidate.key = candidate.price.seconds;
+  }
+  sort_by_price(candidates);
+}
+
+}  // namespace
+
+std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
+                               const Dimensions& space, double capacity_bytes) {
+  Pricer pricer(job, cost);
+  std::vector<Candidate> near;
+  double before_s = std::numeric_limits<double>::infinity();
+  while (trial.best_s() < before_s) {
+    before_s = trial.best_s();
+    near = priced(pricer, neighbours(job, space, trial.ranked().front().plan), capacity_bytes);
+    play_near(near, trial.best_s(), pricer);
+    settle(trial, near, 1, std::numeric_limits<std::int64_t>::max());
+  }
+  return near;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/tune/best_plans.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// One plan in the simulator, its memory from its program.
+TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
+                        const Price& price);
+
+/// What simulating plans of a job showed, each plan once. The order in which plans are given and
+/// the number of threads change nothing but `operators`.
+class Trial {
+ public:
+  /// All must outlive it.
+  Trial(const Job& job, const CostModel& cost, const Running& running)
+      : job_(job), cost_(cost), running_(running) {}
+
+  /// Simulates candidates side by side, but those it knows. One that turns out not to fit is
+  /// accounted and not played.
+  void run(std::span<const Candidate* const> candidates);
+
+  [[nodiscard]] bool knows(const Candidate& candidate) const {
+    return known_.contains(candidate.text);
+  }
+  /// Step time of the n-th best plan that fits, from 1; infinite when fewer do.
+  [[nodiscard]] double best_s(std::size_t n = 1) const;
+  /// Plans that fit, best first; ties by their text.
+  [[nodiscard]] std::vector<TunedPlan> ranked() const;
+  [[nodiscard]] std::size_t fitting() const { return times_.size(); }
+  /// Plans that do not fit: accounted, not simulated.
+  [[nodiscard]] const std::vector<TunedPlan>& too_large() const { return too_large_; }
+  [[nodiscard]] std::int64_t simulated() const { return simulated_; }
+  /// Played by all simulations.
+  [[nodiscard]] std::int64_t operators() const { return operators_; }
+
+ private:
+  const Job& job_;
+  const CostModel& cost_;
+  const Running& running_;
+  std::map<std::string, TunedPlan> known_;  ///< By text; those that do not fit are empty.
+  std::vector<double> times_;               ///< Of plans that fit, ascending.
+  std::vector<TunedPlan> too_large_;
+  std::int64_t simulated_ = 0;
+  std::int64_t operators_ = 0;
+};
+
+}  // namespace stepwright

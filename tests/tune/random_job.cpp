@@ -1,0 +1,72 @@
+#include "random_job.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_(seed * 2654435761U + 17) {}
+  bool chance(std::uint64_t one_in) { return engine_() % one_in == 0; }
+  template <class Value>
+  Value of(const std::vector<Value>& values) {
+    return values[engine_() % values.size()];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+void draw_kernels(Draw& draw, Job& job) {
+  using Kernel = AttentionKernel;
+  job.kernels.attention =
+      draw.of<Kernel>({Kernel::kFlash2, Kernel::kFlash2, Kernel::kFlash1, Kernel::kUnfused});
+  job.kernels.fused_norm = !draw.chance(4);
+  if (draw.chance(3)) job.framework = Framework{"megatron-core"};
+  if (draw.chance(4)) job.dispatcher = Dispatcher::kOncePerNode;
+}
+
+/// Lists a few values of some dimensions, so that many spaces can be gone through.
+void draw_space(Draw& draw, Job& job) {
+  using Size = std::int64_t;
+  if (draw.chance(2)) job.space.micro_batch = {1, 2};
+  if (draw.chance(2)) job.space.context = {1};
+  if (draw.chance(3)) job.space.tensor = {1, 2, job.cluster.devices_per_node};
+  if (draw.chance(3)) job.space.expert_tensor = {1};
+  if (draw.chance(3)) job.space.sharding = {*sharding_of("NNG"), *sharding_of("GGG")};
+  if (draw.chance(3)) job.space.sharding_group = {kNodeGroup, Size{2}};
+  if (draw.chance(4)) job.space.chunks = {2, 3};
+  if (draw.chance(4)) job.space.overlap = {Overlap{}, overlap_all(true)};
+  if (draw.chance(5)) {
+    job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+  }
+}
+
+}  // namespace
+
+Job random_job(std::uint64_t seed) {
+  Draw draw(seed);
+  std::vector<std::string> models;
+  for (const std::string_view name : built_in_models()) models.emplace_back(name);
+  std::vector<std::string> clusters;
+  for (const std::string_view name : built_in_clusters()) clusters.emplace_back(name);
+  Job job;
+  job.model_name = draw.of(models);
+  job.model = built_in_model(job.model_name).value();
+  const std::string cluster = draw.of(clusters);
+  job.cluster = built_in_cluster(cluster, draw.of<std::int64_t>({1, 2, 3, 4, 8})).value();
+  job.sequences = draw.of<std::int64_t>({8, 24, 32, 64});
+  job.length = draw.of<std::int64_t>({1024, 2048, 4096, 16384});
+  job.precision = draw.of<DType>({DType::kBf16, DType::kBf16, DType::kFp16, DType::kFp8});
+  draw_kernels(draw, job);
+  draw_space(draw, job);
+  return job;
+}
+
+}  // namespace stepwright

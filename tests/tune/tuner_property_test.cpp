@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "random_job.h"
+#include "stepwright/core/error.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/neighbours.h"
+#include "stepwright/tune/tune.h"
+
+// What a tuner must hold whatever it is asked. STEPWRIGHT_RANDOM_JOBS tries more jobs than the
+// suite does (`make test-long`).
+
+namespace stepwright {
+namespace {
+
+constexpr double kSame = 1e-9;
+
+std::uint64_t jobs_to_try() {
+  const char* const asked = std::getenv("STEPWRIGHT_RANDOM_JOBS");
+  return asked != nullptr ? std::stoull(asked) : 40;
+}
+
+/// Nothing where no plan is legal, or the smallest does not fit.
+std::optional<TuneResult> answer(const Job& job, const TuneOptions& options) {
+  try {
+    TuneResult result = tune(job, options);
+    if (!result.plans.front().fits) return std::nullopt;
+    return result;
+  } catch (const Error& error) {
+    EXPECT_NE(error.kind(), ErrorKind::kRuntime) << error.what();
+    return std::nullopt;
+  }
+}
+
+/// Plans that differ from one in a single field, as a person would try them; few are legal.
+std::vector<Plan> single_changes(const Job& job, const Plan& plan) {
+  std::vector<Plan> changed;
+  const auto add = [&](const auto& put) { put(changed.emplace_back(plan)); };
+  for (const std::int64_t size : divisors(job.sequences)) {
+    add([&](Plan& to) { to.micro_batch = size; });
+  }
+  for (std::int64_t chunks = 1; chunks <= 8; ++chunks) {
+    const ScheduleKind kind =
+        chunks == 1 ? ScheduleKind::kOneForwardOneBackward : ScheduleKind::kInterleaved;
+    add([&](Plan& to) { to.schedule = {.kind = kind, .chunks = chunks}; });
+  }
+  for (const RecomputeKind kind :
+       {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+    add([&](Plan& to) { to.recompute.kind = kind; });
+  }
+  for (Sharding states : paro_strategies()) {
+    states.group = plan.sharding.group;
+    states.expert_group = plan.sharding.expert_group;
+    add([&](Plan& to) { to.sharding = states; });
+    states.group = states.expert_group = 1;
+    add([&](Plan& to) { to.sharding = states; });
+  }
+  for (const std::int64_t size : divisors(plan.parallel.context * plan.parallel.data)) {
+    add([&](Plan& to) { to.sharding.group = size; });
+    add([&](Plan& to) { to.sharding.expert_group = size; });
+  }
+  for (const std::int64_t size : divisors(job.cluster.devices())) {
+    add([&](Plan& to) { to.parallel.expert = size; });
+    add([&](Plan& to) { to.parallel.expert_tensor = size; });
+  }
+  for (const Named<ContextKind>& kind : kContextKindNames) {
+    add([&](Plan& to) { to.context_kind = kind.value; });
+  }
+  for (const Named<TensorInput>& kind : kTensorInputNames) {
+    add([&](Plan& to) { to.tensor_input = kind.value; });
+  }
+  add([](Plan& to) { to.sequence_parallel = !to.sequence_parallel; });
+  add([](Plan& to) { to.overlap = overlap_all(true); });
+  return changed;
+}
+
+/// Returns how many changes are plans of the space that fit.
+std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensions& space) {
+  std::uint64_t tried = 0;
+  const Job& job = result.job;
+  const TunedPlan& best = result.plans.front();
+  for (Plan plan : single_changes(job, best.plan)) {
+    if (broken_rule(job, plan)) continue;
+    plan = canonical(plan, job);
+    if (!contains(job, space, plan)) continue;
+    const Prediction prediction = predict({job, plan});
+    if (!prediction.memory.fits()) continue;
+    ++tried;
+    EXPECT_GE(prediction.simulation.step_time_s, best.step_time_s * (1 - kSame))
+        << plan_text(plan) << " beats " << plan_text(best.plan);
+  }
+  return tried;
+}
+
+void expect_prefix(const TuneResult& few, const TuneResult& many) {
+  ASSERT_LE(few.plans.size(), many.plans.size());
+  for (std::size_t i = 0; i < few.plans.size(); ++i) {
+    EXPECT_EQ(plan_text(few.plans[i].plan), plan_text(many.plans[i].plan)) << "place " << i;
+    EXPECT_EQ(few.plans[i].step_time_s, many.plans[i].step_time_s);
+  }
+}
+
+/// The same places of a list where every plan was simulated.
+void expect_proven(const TuneResult& result, const TuneResult& all) {
+  EXPECT_EQ(result.optimality_gap, 0);
+  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+    EXPECT_EQ(result.plans[i].step_time_s, all.plans[i].step_time_s) << "place " << i;
+  }
+}
+
+TEST(Tuner, HoldsWhateverTheJob) {
+  std::uint64_t answered = 0;
+  std::uint64_t proven = 0;
+  std::uint64_t tried = 0;
+  for (std::uint64_t seed = 0; seed < jobs_to_try(); ++seed) {
+    const Job job = random_job(seed);
+    SCOPED_TRACE(seed);
+    SCOPED_TRACE(job.model_name + " on " + job.cluster.name);
+    const auto result = answer(job, {.threads = 1, .top = 10});
+    if (!result) continue;
+    ++answered;
+    const Dimensions space = dimensions(job);
+    if (result->baseline && contains(job, space, result->baseline->plan)) {
+      EXPECT_GE(result->speedup_over_baseline, 1);
+    }
+    tried += expect_no_change_is_faster(*result, space);
+    const auto one = answer(job, {.threads = 3, .top = 1});
+    ASSERT_TRUE(one);
+    expect_prefix(*one, *result);
+    if (result->space.legal > 10'000) continue;
+    ++proven;
+    const auto all = answer(job, {.threads = 2, .top = 10, .exhaustive = true});
+    ASSERT_TRUE(all);
+    expect_proven(*result, *all);
+  }
+  EXPECT_GE(2 * answered, jobs_to_try());
+  EXPECT_GE(8 * proven, jobs_to_try());
+  EXPECT_GE(tried, 10 * answered);
+  RecordProperty("answered", std::to_string(answered));
+  RecordProperty("proven", std::to_string(proven));
+  RecordProperty("tried", std::to_string(tried));
+}
+
+}  // namespace
+}  // namespace stepwright
