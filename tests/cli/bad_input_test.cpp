@@ -169,6 +169,8 @@ TEST(BadInput, PlansThatAreNotLegal) {
   predict.run("plan.yaml", " --set micro_batch=-1");
   predict.run("plan.yaml", " --set micro_batch=9223372036854775808");
   predict.run("plan.yaml", " --set cluster.nics=2x");
+  predict.run("plan.yaml", " --set cluster.nic=2x --set cluster.profile=dgx-h200");
+  predict.run("plan.yaml", " --set search.tensor=4");
   predict.run("plan.yaml", " --set sharding=zero9");
   predict.run("plan.yaml", " --set collectives.tensor=nvls");
   predict.run("plan.yaml", " --set collectives.data=tre");
