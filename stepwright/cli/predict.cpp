@@ -78,6 +78,9 @@ class Predict : public Command {
   }
 
   void run(const Console& console) override {
+    for (const std::string& file : {trace_, program_}) {
+      if (!file.empty()) check_output(file, plan_);
+    }
     const PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
     const PlannedJob planned = with_fields(given, changes_);
     std::optional<Prediction> before;
@@ -98,12 +101,10 @@ class Predict : public Command {
  private:
   void write_files(const Prediction& prediction, const Console& console) {
     if (!trace_.empty()) {
-      check_not_input(trace_, plan_);
       write_file(trace_, [&](std::ostream& out) { write_prediction_trace(prediction, out); });
       console.log.info("wrote the timeline to {}", trace_);
     }
     if (!program_.empty()) {
-      check_not_input(program_, plan_);
       write_file(program_,
                  [&](std::ostream& out) { print_json(out, program_json(prediction.program)); });
       console.log.info("wrote the program to {}", program_);

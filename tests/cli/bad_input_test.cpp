@@ -157,6 +157,9 @@ TEST(BadInput, SpacesWithoutAPlan) {
   search("expert.yaml", "expert: 2");
   search("twice.yaml", "tensor: [2, 2]");
   search("none.yaml", "tensor: []");
+  search("batch.yaml", "data: 8, micro_batch: 16");
+  tune.give("precision.yaml", with(kJob, "batch:", "precision: mxfp8\nbatch:"));
+  tune.give("positions.yaml", with(kJob, "llama-3-8b", "gpt2-xl"));
   expect_golden("bad_spaces.txt", tune.text());
 }
 
