@@ -13,6 +13,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/core/output_path.h"
 #include "stepwright/core/table.h"
 #include "stepwright/huggingface/exporter.h"
 
@@ -103,6 +104,7 @@ class Checkpoint : public Command {
       fail_input("-o PATH goes with `checkpoint convert`, which needs it");
     }
     check_format();
+    if (action_ == "convert" && format_ == "stepwright") check_writable(output_);
     const std::filesystem::path path = find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
     if (action_ == "verify") return verify(console, path);

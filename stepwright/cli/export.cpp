@@ -79,6 +79,9 @@ class Export : public Command {
 
   void run(const Console& console) override {
     const bool tunes = to_ == "nccl-tuner";
+    for (const std::string& input : {plan_, cluster_}) {
+      if (!output_.empty()) check_output(output_, input);
+    }
     if (tunes) {
       refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
     } else {
@@ -182,9 +185,6 @@ class Export : public Command {
   void write(const Console& console, const char* what,
              const std::function<void(std::ostream&)>& content) const {
     if (output_.empty()) return content(console.out);
-    for (const std::string& input : {plan_, cluster_}) {
-      if (!input.empty()) check_not_input(output_, input);
-    }
     write_file(output_, content);
     console.log.info("wrote {} to {}", what, output_);
   }

@@ -76,7 +76,7 @@ class Fit : public Command {
     if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
     for (const std::string& file : request_.files) {
-      check_not_input(request_.output, file);
+      if (!names_folder(request_.output)) check_output(request_.output, file);
       request_.samples.push_back(load_samples(file));
     }
     if (is_measured_here(request_)) {
@@ -90,7 +90,7 @@ class Fit : public Command {
 
  private:
   void calibrate_runs(const Console& console) const {
-    if (!request_.output.empty()) check_not_input(request_.output, runs_);
+    if (!request_.output.empty()) check_output(request_.output, runs_);
     fit_runs({.runs = runs_, .output = request_.output, .json = json()}, console);
   }
 
@@ -99,6 +99,10 @@ class Fit : public Command {
 };
 
 }  // namespace
+
+bool names_folder(const std::string& output) {
+  return output.ends_with('/') || std::filesystem::is_directory(output);
+}
 
 std::vector<std::string> source_names(const FitRequest& request) {
   std::vector<std::string> names;

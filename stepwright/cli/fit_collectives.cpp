@@ -61,7 +61,7 @@ Json useful_profiles(const FittedCollectives& fitted, const std::string& unused,
 }
 
 void write_profiles(const Json& profiles, const std::string& output) {
-  const bool folder = output.ends_with('/') || std::filesystem::is_directory(output);
+  const bool folder = names_folder(output);
   if (!folder && profiles.size() > 1) {
     fail_input(fmt::format("{}: the samples are of {} machines; name a folder that ends in /",
                            output, profiles.size()));

@@ -31,6 +31,9 @@ void fit_collective_tables(const FitRequest& request, const Console& console);
 /// The same of what `stepwright sample` wrote.
 void fit_measured_tables(const FitRequest& request, const Console& console);
 
+/// Whether an output is a folder of profiles, which is made where it is not there.
+bool names_folder(const std::string& output);
+
 /// The names of the request's files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);
 

@@ -106,9 +106,9 @@ class LabCommand : public Command {
   }
 
   void write_profile(const Console& console) {
+    if (!output_.empty()) check_output(output_, file_);
     const auto profile = lab_profile(load_lab(file_));
     if (output_.empty()) return print_json(console.out, profile);
-    check_not_input(output_, file_);
     write_file(output_, [&](std::ostream& out) { print_json(out, profile); });
     console.log.info("wrote the profile to {}", output_);
   }

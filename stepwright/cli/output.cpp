@@ -10,19 +10,12 @@
 #include <system_error>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_path.h"
 
 namespace stepwright {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail_to_write(const fs::path& path, const std::string& reason) {
-  throw Error(ErrorKind::kRuntime, fmt::format("{}: cannot be written: {}", path.string(), reason));
-}
-
-[[noreturn]] void fail_to_write(const fs::path& path) {
-  fail_to_write(path, std::generic_category().message(errno));
-}
 
 /// Removes the file unless it was given its name.
 class Temporary {
@@ -75,7 +68,8 @@ void print_json(std::ostream& out, const nlohmann::ordered_json& json) {
   out << json.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
-void check_not_input(const std::string& output, const std::string& input) {
+void check_output(const std::string& output, const std::string& input) {
+  check_writable(output);
   std::error_code error;
   if (fs::equivalent(output, input, error) && !error) {
     fail_input(fmt::format("{}: is the input; give the output another name", output));
@@ -86,9 +80,8 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   const fs::path target = resolved(path);
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
-  if (fs::is_directory(status)) fail_to_write(path, "it is a directory");
+  check_writable(path);
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(target, write, path);
-  if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) fail_to_write(path);
   Temporary temporary(target);
   write_to(temporary.path(), write, path);
   temporary.rename(target);

@@ -33,6 +33,13 @@ Json difference(const Json& before, const Json& after) {
   return result;
 }
 
+/// All that a prediction says but its remarks.
+Json figures(const Prediction& prediction) {
+  Json json = prediction_json(prediction);
+  json.erase("notes");
+  return json;
+}
+
 Json comparison_json(const Prediction& before, const Prediction& after) {
   const Json old = prediction_json(before);
   const Json changed = prediction_json(after);
@@ -55,7 +62,8 @@ class Predict : public Command {
         .add_option("--set", changes_,
                     "What if: FIELD=VALUE or FIELD=2x; repeatable. Any field of the\n"
                     "plan file, as in micro_batch=2, parallel.tensor=4, cluster.nic=2x,\n"
-                    "batch.length=16384, model.layers=40. Shows before and after")
+                    "cluster.profile=dgx-h200, batch.length=16384, model.layers=40. Shows\n"
+                    "before and after")
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -70,12 +78,17 @@ class Predict : public Command {
   }
 
   void run(const Console& console) override {
+    for (const std::string& file : {trace_, program_}) {
+      if (!file.empty()) check_output(file, plan_);
+    }
     const PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
-    PlannedJob planned = given;
-    for (const std::string& change : changes_) planned = with_field(planned, change);
+    const PlannedJob planned = with_fields(given, changes_);
     std::optional<Prediction> before;
     if (!changes_.empty()) before = predict(given);
-    const Prediction prediction = predict(planned, !trace_.empty());
+    Prediction prediction = predict(planned, !trace_.empty());
+    if (before && figures(*before) == figures(prediction)) {
+      prediction.notes.emplace_back("what --set changes, changes no figure of this prediction");
+    }
     write_files(prediction, console);
     if (json()) {
       print_json(console.out,
@@ -88,12 +101,10 @@ class Predict : public Command {
  private:
   void write_files(const Prediction& prediction, const Console& console) {
     if (!trace_.empty()) {
-      check_not_input(trace_, plan_);
       write_file(trace_, [&](std::ostream& out) { write_prediction_trace(prediction, out); });
       console.log.info("wrote the timeline to {}", trace_);
     }
     if (!program_.empty()) {
-      check_not_input(program_, plan_);
       write_file(program_,
                  [&](std::ostream& out) { print_json(out, program_json(prediction.program)); });
       console.log.info("wrote the program to {}", program_);

@@ -7,6 +7,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_path.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/sample_options.h"
 
@@ -28,9 +29,11 @@ class Sample : public Command {
 
   void run(const Console& console) override {
     check(options_);
+    const auto place = launched_rank();
+    if (!place || place->rank == 0) check_writable(options_.output);
     const std::filesystem::path program = rank_program();
     const std::vector<std::string> words = sample_arguments(options_);
-    if (launched_rank()) become(program, words);
+    if (place) become(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
     const int code =
         run_ranks(program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);

@@ -14,6 +14,7 @@
 #include "stepwright/cli/schedule_options.h"
 #include "stepwright/cli/schedule_text.h"
 #include "stepwright/cli/study_text.h"
+#include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/tune/tune.h"
 
@@ -54,7 +55,7 @@ class StudyCommand : public Command {
     if (what_ == "schedules") return play_schedules(console);
     check_absent(ScheduleOptions::names(), "schedules");
     if (file_.empty()) fail_input("JOB is required");
-    if (!page_.empty()) check_not_input(page_, file_);
+    if (!page_.empty()) check_output(page_, file_);
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
     const PlannedJob planned = plan_to_study();
@@ -103,6 +104,9 @@ class StudyCommand : public Command {
   [[nodiscard]] PlannedJob plan_to_study() const {
     if (is_plan_file(file_)) return load_legal_plan(file_);
     const TuneResult result = tune(load_job_file(file_), {.top = 1});
+    if (!result.plans.front().fits) {
+      throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", file_, misfit_text(result)));
+    }
     return {result.job, result.plans.front().plan};
   }
 

@@ -29,6 +29,7 @@ class Traffic : public Command {
   }
 
   void run(const Console& console) override {
+    if (!matrix_.empty()) check_output(matrix_, plan_);
     const PlannedJob planned = load_legal_plan(plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
@@ -38,7 +39,6 @@ class Traffic : public Command {
     std::optional<LinkLoads> loads;
     if (links_) loads = link_loads(matrix, planned.job.cluster);
     if (!matrix_.empty()) {
-      check_not_input(matrix_, plan_);
       write_file(matrix_, [&](std::ostream& out) { write_matrix(out, matrix, rank_); });
       console.log.info("wrote the matrix to {}", matrix_);
     }

@@ -9,6 +9,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_path.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/train_flags.h"
@@ -61,6 +62,9 @@ class Train : public Command {
     check_for_plan(options_, planned);
     const std::filesystem::path program = rank_program();
     const auto place = launched_rank();
+    if (!place || place->rank == 0) {
+      for (const std::string& file : files_to_write(options_)) check_writable(file);
+    }
     const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
     check_ranks(options_, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");

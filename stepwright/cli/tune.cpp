@@ -51,17 +51,19 @@ class Tune : public Command {
 
   void run(const Console& console) override {
     const Job job = load_job_file(job_);
-    if (!plan_.empty()) check_not_input(plan_, job_);
+    if (!plan_.empty()) check_output(plan_, job_);
     options_.top = static_cast<std::size_t>(top_);
     const TuneResult result = search(job, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
-    if (!plan_.empty()) write_plan(result, console);
+    const bool fits = result.plans.front().fits;
+    if (fits && !plan_.empty()) write_plan(result, console);
     if (json()) {
       print_json(console.out, to_json(result, shortlisted));
     } else {
       const Prediction best = predict({result.job, result.plans.front().plan});
       console.out << tune_text(result, best, shortlisted);
     }
+    if (!fits) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", job_, misfit_text(result)));
   }
 
  private:

@@ -14,6 +14,9 @@ namespace stepwright {
 std::string tune_text(const TuneResult& result, const Prediction& best,
                       const std::vector<TunedPlan>& shortlisted);
 
+/// That no plan fits in memory, by how much the smallest does not, and what fills it.
+std::string misfit_text(const TuneResult& result);
+
 /// One line that says how far a search is.
 std::string progress_text(const TuneProgress& progress);
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
 #include "stepwright/core/document.h"
@@ -29,8 +30,12 @@ nlohmann::ordered_json plan_json(const PlannedJob& planned);
 
 /// Applies `field=value` or `field=2x`. The field is a dotted path of the plan file (`micro_batch`,
 /// `parallel.tensor`, `job.batch.length`); `job.` may be left out, and `cluster.` / `model.` reach
-/// the expanded mappings (`cluster.nic=2x`, `cluster.device.memory=1.5x`, `model.layers=40`).
-/// Unknown fields are errors with the nearest known one.
+/// the expanded mappings (`cluster.nic=2x`, `cluster.device.memory=1.5x`, `model.layers=40`);
+/// `cluster.profile` takes another cluster of as many nodes. Fails with `kInput` for an unknown
+/// field, naming the nearest, and for one on which nothing that is said about a plan depends.
 PlannedJob with_field(const PlannedJob& planned, const std::string& assignment);
+
+/// Applies several in order. Fails with `kInput`, too, when one leaves nothing of an earlier one.
+PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments);
 
 }  // namespace stepwright

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
@@ -63,16 +65,29 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
 static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
 
+/// In the order in which they are checked.
+std::array<std::span<const Law>, 9> all_laws() {
+  return {grid_laws(),     cut_laws(),      expert_laws(), block_collective_laws(),
+          coverage_laws(), schedule_laws(), state_laws(),  data_collective_laws(),
+          type_laws()};
+}
+
 /// The first broken law; null pointer when there is none.
 const Law* broken_law(const Job& job, const Plan& plan) {
-  for (const auto laws :
-       {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(), coverage_laws(),
-        schedule_laws(), state_laws(), data_collective_laws(), type_laws()}) {
+  for (const auto laws : all_laws()) {
     for (const Law& law : laws) {
       if (law.broken(job, plan)) return &law;
     }
   }
   return nullptr;
+}
+
+Rejected rejected(const Job& job, const Plan& plan, const Law& law) {
+  Repairs repairs(job, plan, law.rule);
+  law.repair(repairs);
+  return {law.rule,
+          fmt::format("{}: {}; {}", rule_name(law.rule), law.values(job, plan), repairs.advice()),
+          repairs.found()};
 }
 
 }  // namespace
@@ -90,12 +105,18 @@ std::optional<Rule> broken_rule(const Job& job, const Plan& plan) {
 std::optional<Rejected> illegal(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;
-  Repairs repairs(job, plan, law->rule);
-  law->repair(repairs);
-  return Rejected{
-      law->rule,
-      fmt::format("{}: {}; {}", rule_name(law->rule), law->values(job, plan), repairs.advice()),
-      repairs.found()};
+  return rejected(job, plan, *law);
+}
+
+std::vector<Rejected> illegal_job(const Job& job) {
+  std::vector<Rejected> found;
+  const Plan any;
+  for (const auto laws : all_laws()) {
+    for (const Law& law : laws) {
+      if (law.of_job && law.broken(job, any)) found.push_back(rejected(job, any, law));
+    }
+  }
+  return found;
 }
 
 void fail_refused(const Rejected& refused, std::string_view where) {

@@ -119,6 +119,10 @@ std::optional<Rejected> illegal(const Job& job, const Plan& plan);
 /// `where` stands before it.
 [[noreturn]] void fail_refused(const Rejected& refused, std::string_view where = "");
 
+/// What makes every plan of the job illegal: the broken ones of the rules that look at the job
+/// alone, each with its reason and the nearest change of the job.
+std::vector<Rejected> illegal_job(const Job& job);
+
 /// Values that a degree can have in any legal plan of the job, ascending: what the rules that look
 /// at this degree alone leave over.
 std::vector<std::int64_t> legal_tensor_sizes(const Job& job);

@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -43,45 +47,128 @@ constexpr Listed kListed[] = {listed<&Space::tensor>("tensor"),
                               listed<&Space::rank_order>("rank_order"),
                               listed<&Space::accumulate>("accumulate")};
 
-/// Which listed dimensions, each freed alone, would leave legal plans.
-std::vector<std::string> culprits(const Job& job) {
-  std::vector<std::string> names;
+std::int64_t legal_plans(const Job& job) {
+  const Dimensions space = dimensions(job);
+  return Census(job, space).legal();
+}
+
+/// A change that leaves legal plans.
+struct Way {
+  std::string change;
+  std::int64_t legal = 0;
+};
+
+std::vector<Way> freed_dimensions(const Job& job) {
+  std::vector<Way> ways;
   for (const Listed& dimension : kListed) {
     if (!dimension.fixed(job.space)) continue;
     Job freed = job;
     dimension.free(freed.space);
-    const Dimensions space = dimensions(freed);
-    const Census census(freed, space);
-    if (census.legal() == 0) continue;
-    names.push_back(
-        fmt::format("{} ({} legal plans)", dimension.name, format_count(census.legal())));
+    if (const std::int64_t legal = legal_plans(freed); legal > 0) {
+      ways.push_back({fmt::format("{} free", dimension.name), legal});
+    }
   }
-  return names;
+  return ways;
 }
 
-std::string advice(const Job& job) {
-  const auto fixed = [&](const Listed& dimension) { return dimension.fixed(job.space); };
-  if (!std::ranges::any_of(kListed, fixed)) return "no dimension is fixed: change the job";
-  const std::vector<std::string> names = culprits(job);
-  if (names.empty()) return "no dimension alone empties it: several lists contradict each other";
-  return fmt::format("emptied by the list of: {}; free it", fmt::join(names, ", or "));
+/// Batches that the ranks of a cluster may share evenly, the nearest first.
+std::vector<std::int64_t> near_batches(const Job& job) {
+  std::vector<std::int64_t> micro_batches = job.space.micro_batch;
+  if (micro_batches.empty()) micro_batches.push_back(1);
+  std::vector<std::int64_t> batches;
+  for (const std::int64_t ranks : divisors(job.cluster.devices())) {
+    for (const std::int64_t size : micro_batches) {
+      const std::int64_t step = times(ranks, size);
+      const std::int64_t below = job.sequences / step * step;
+      if (below > 0) batches.push_back(below);
+      batches.push_back(plus(below, step));
+    }
+  }
+  const auto change = [&](std::int64_t batch) { return std::abs(batch - job.sequences); };
+  std::ranges::sort(batches, {},
+                    [&](std::int64_t batch) { return std::pair(change(batch), batch); });
+  const auto repeated = std::ranges::unique(batches);
+  batches.erase(repeated.begin(), repeated.end());
+  return batches;
+}
+
+/// The nearest batch with which there are legal plans.
+std::vector<Way> another_batch(const Job& job) {
+  for (const std::int64_t sequences : near_batches(job)) {
+    Job other = job;
+    other.sequences = sequences;
+    if (const std::int64_t legal = legal_plans(other); legal > 0) {
+      return {{fmt::format("batch.sequences {}", sequences), legal}};
+    }
+  }
+  return {};
+}
+
+std::string advice(const Job& job, Rule rule) {
+  const bool of_batch = rule == Rule::kBatchDivides || rule == Rule::kInterleavingNeedsGroups;
+  std::vector<Way> ways = of_batch ? another_batch(job) : std::vector<Way>();
+  for (Way& way : freed_dimensions(job)) ways.push_back(std::move(way));
+  std::vector<std::string> words;
+  for (const Way& way : ways) {
+    words.push_back(fmt::format("{} ({})", way.change, format_count(way.legal)));
+  }
+  if (words.empty()) return "no dimension that is freed alone leaves a legal plan";
+  return fmt::format("legal plans are left with {}", fmt::join(words, ", or with "));
+}
+
+/// The job without what a rule of the job alone refuses.
+Job mended(Job job, Rule rule) {
+  if (rule == Rule::kLengthWithinPositions) job.length = job.model.positions / 2 * 2;
+  if (rule == Rule::kPrecision) {
+    const auto& rates = job.cluster.device.peak_flops;
+    job.precision = rates.contains(DType::kBf16) ? DType::kBf16 : rates.begin()->first;
+  }
+  return job;
+}
+
+/// A plan that breaks the rule: the census knows a rank grid in which one does, with or without its
+/// choices of batch, schedule and chunks. Nothing where another choice breaks it.
+std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
+  if (broken_rule(job, grid) == rule) return illegal(job, grid);
+  for (const std::int64_t micro_batch : space.micro_batch) {
+    for (const ScheduleKind kind : space.schedule) {
+      for (const std::int64_t chunks : space.chunks) {
+        for (const auto& layers : space.layers) {
+          grid.micro_batch = micro_batch;
+          grid.schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? chunks : 1};
+          grid.layers = layers;
+          if (broken_rule(job, grid) == rule) return illegal(job, grid);
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// What refuses the plans that come farthest, and what would leave legal ones.
+std::string farthest(const Job& job, const Dimensions& space, const Census& census) {
+  if (census.examples().empty()) return "it has no points";
+  const auto& [rule, example] = *census.examples().rbegin();
+  const auto refused = broken_in(job, space, rule, example);
+  const std::string reason =
+      refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
+  return fmt::format("{}; {}", reason, advice(job, rule));
 }
 
 }  // namespace
 
 void fail_empty(const Job& job, const Census& census) {
-  const auto& counts = census.refused();
-  const auto most = std::ranges::max_element(counts);
-  const auto rule = static_cast<Rule>(most - counts.begin());
-  std::string message = fmt::format("the search space is empty: none of its {} plans is legal; {}",
-                                    format_count(census.total()), advice(job));
-  const auto example = census.examples().find(rule);
-  if (example != census.examples().end()) {
-    const auto refused = illegal(job, example->second);
-    message += fmt::format("; {} are refused by {}", format_count(*most),
-                           refused ? refused->message : std::string(rule_name(rule)));
+  std::vector<std::string> reasons;
+  Job rest = job;
+  for (const Rejected& refused : illegal_job(job)) {
+    reasons.push_back(refused.message);
+    rest = mended(std::move(rest), refused.rule);
   }
-  fail_input(message);
+  const Dimensions space = dimensions(rest);
+  const Census left(rest, space);
+  if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
+  fail_input(fmt::format("the search space is empty: none of its {} plans is legal; {}",
+                         format_count(census.total()), fmt::join(reasons, "; and ")));
 }
 
 }  // namespace stepwright

@@ -157,6 +157,9 @@ TEST(BadInput, SpacesWithoutAPlan) {
   search("expert.yaml", "expert: 2");
   search("twice.yaml", "tensor: [2, 2]");
   search("none.yaml", "tensor: []");
+  search("batch.yaml", "data: 8, micro_batch: 16");
+  tune.give("precision.yaml", with(kJob, "batch:", "precision: mxfp8\nbatch:"));
+  tune.give("positions.yaml", with(kJob, "llama-3-8b", "gpt2-xl"));
   expect_golden("bad_spaces.txt", tune.text());
 }
 
@@ -169,6 +172,8 @@ TEST(BadInput, PlansThatAreNotLegal) {
   predict.run("plan.yaml", " --set micro_batch=-1");
   predict.run("plan.yaml", " --set micro_batch=9223372036854775808");
   predict.run("plan.yaml", " --set cluster.nics=2x");
+  predict.run("plan.yaml", " --set cluster.nic=2x --set cluster.profile=dgx-h200");
+  predict.run("plan.yaml", " --set search.tensor=4");
   predict.run("plan.yaml", " --set sharding=zero9");
   predict.run("plan.yaml", " --set collectives.tensor=nvls");
   predict.run("plan.yaml", " --set collectives.data=tre");

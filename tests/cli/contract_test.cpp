@@ -100,6 +100,16 @@ TEST(Contract, SetGivesBothAndTheDifference) {
   EXPECT_NEAR(sum_of(answer.at("difference").at("breakdown")), after - before, 1e-9 * after);
 }
 
+TEST(Contract, SetTakesAnotherClusterOrSaysThatNothingChanged) {
+  const std::string predict = std::string("predict ") + kExamplePlan + " --set ";
+  const Json other = answer_of(predict + "cluster.profile=dgx-h200");
+  EXPECT_GT(other.at("capacity_bytes"), other.at("baseline").at("capacity_bytes"));
+  EXPECT_LT(other.at("step_time_s"), other.at("baseline").at("step_time_s"));
+  const Json same = answer_of(predict + "model.rotary_base=5e5");
+  EXPECT_EQ(same.at("step_time_s"), same.at("baseline").at("step_time_s"));
+  EXPECT_EQ(same.at("notes").back(), "what --set changes, changes no figure of this prediction");
+}
+
 TEST(Contract, TrafficTotalsSumItsMessages) {
   const Json answer = answer_of(std::string("traffic ") + kExamplePlan + " --links");
   expect_keys(answer, {"ranks", "messages", "totals", "histogram", "links"});

@@ -46,6 +46,43 @@ TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
                  "/dev/full: cannot be written");
 }
 
+/// The work fails for another reason, which is never reached.
+TEST(Output, ThatCannotBeWrittenIsSaidBeforeTheWork) {
+  const Workplace place;
+  place.write("job.yaml",
+              "stepwright: job/2\nmodel: llama-3-8b\ncluster: {profile: dgx-h100, nodes: 1}\n"
+              "batch: {sequences: 8, length: 4096}\nparallel: {tensor: 3}\n");
+  place.write("samples.csv", "no,table,of,samples\n");
+  for (const char* arguments :
+       {"tune job.yaml -o nowhere/plan.yaml", "study utilization job.yaml -o nowhere/page.html",
+        "study collectives mi300x-8gpu -o nowhere/page.html",
+        "fit samples.csv -o nowhere/profile.json", "fit --runs samples.csv -o nowhere/conditions",
+        "export --to nccl-tuner --cluster dgx-h1000 -o nowhere/tuner.conf",
+        "export --to mscclpp --collective reduce --algorithm tree --tiers 8 -o nowhere/plan.json",
+        "lab profile none.yaml -o nowhere/lab.json", "predict none.yaml --trace nowhere/trace.json",
+        "traffic none.yaml --matrix nowhere/m.csv",
+        "checkpoint convert none -o nowhere/weights.safetensors"}) {
+    const Outcome outcome = place.run(arguments);
+    EXPECT_EQ(outcome.code, 1) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("cannot be written: No such file")) << arguments;
+  }
+}
+
+TEST(Output, NoPlanIsWrittenWhereNoneFits) {
+  const Workplace place;
+  place.write("job.yaml",
+              "stepwright: job/2\nmodel: llama-3-70b\ncluster: {profile: dgx-h100, nodes: 1}\n"
+              "batch: {sequences: 8, length: 4096}\nsearch: {tensor: 1, pipeline: 1}\n");
+  for (const char* json : {"", " --json"}) {
+    const Outcome outcome = place.run(std::string("tune job.yaml -o plan.yaml") + json);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("job.yaml: no plan of the space fits in memory: "));
+    EXPECT_EQ(files(place), (std::set<std::string>{".err", ".out", "examples", "job.yaml"}));
+    EXPECT_THAT(outcome.out, HasSubstr(*json == 0 ? "NO PLAN FITS" : "\"fits\": false"));
+  }
+  EXPECT_EQ(place.run("study utilization job.yaml").code, 1);
+}
+
 TEST(Output, DoesNotReplaceTheInput) {
   expect_refused("tune job.yaml -o ./job.yaml", 2, "is the input");
 }

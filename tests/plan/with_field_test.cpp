@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/files/read_choices.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright {
@@ -46,7 +50,6 @@ TEST(WithField, ReplacesListsAndMappings) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_EQ(with("overlap=true").plan.overlap.tensor, true);
   EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind, ScheduleKind::kGpipe);
-  EXPECT_THAT(with("search={tensor: [2, 4]}").job.space.tensor, ElementsAre(2, 4));
 }
 
 TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
@@ -54,9 +57,8 @@ TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
   EXPECT_EQ(with("batch.length=2x").job.length, 8192);
   EXPECT_EQ(with("precision=fp16").job.precision, DType::kFp16);
   EXPECT_EQ(with("dropout=0.1").job.model.dropout, 0.1);
-  EXPECT_EQ(with("framework.version=0.12").job.framework.version, "0.12");
+  EXPECT_EQ(with("framework.name=nemo").job.framework.name, "nemo");
   EXPECT_EQ(with("objective.memory_limit=60e9").job.objective.memory_limit_bytes, 60e9);
-  EXPECT_THAT(with("search.tensor=4").job.space.tensor, ElementsAre(4));
 }
 
 TEST(WithField, ReachesIntoModelAndCluster) {
@@ -68,6 +70,140 @@ TEST(WithField, ReachesIntoModelAndCluster) {
             1.5 * before.device.memory_bytes);
   EXPECT_EQ(with("cluster.nodes=16").job.cluster.devices(), 128);
   EXPECT_EQ(with("cluster={profile: dgx-h100, nodes: 2}").job.cluster.devices(), 16);
+}
+
+TEST(WithField, AProfileIsAnotherClusterOfAsManyNodes) {
+  EXPECT_EQ(with("cluster.profile=dgx-h200").job.cluster, built_in_cluster("dgx-h200", 8));
+  EXPECT_EQ(with("job.cluster.profile = dgx-b200").job.cluster, built_in_cluster("dgx-b200", 8));
+  EXPECT_THAT(field_refused("cluster.profile=dgx-h201"), HasSubstr("did you mean 'dgx-h200'?"));
+  field_refused("cluster.profile=");
+  field_refused("cluster.profile=[dgx-h200]");
+}
+
+TEST(WithField, DevicesTakeThePlaceOfNodes) {
+  EXPECT_EQ(with("cluster.devices=16").job.cluster.nodes, 2);
+  EXPECT_EQ(with("cluster.devices=4").job.cluster.devices(), 4);
+  EXPECT_THAT(field_refused("cluster.devices=12"), HasSubstr("do not fill nodes of 8"));
+}
+
+TEST(WithField, ReachesIntoListsOfMappings) {
+  const Cluster before = planned().job.cluster;
+  EXPECT_EQ(with("cluster.levels.0.latency=2x").job.cluster.levels[0].latency_s,
+            2 * before.levels[0].latency_s);
+  EXPECT_THAT(field_refused("cluster.levels.9.latency=2x"), HasSubstr("to multiply"));
+}
+
+/// Every field that a job and a cluster may have and a value that it may take, but those whose
+/// value is a file.
+constexpr const char* kWhatPlansDependOn[] = {
+    "model=llama-3-8b",
+    "model.layers=78",
+    "model.norm_epsilon=1e-6",
+    "dropout=0.1",
+    "cluster={profile: dgx-h100, nodes: 2}",
+    "cluster.profile=dgx-h100",
+    "cluster.name=other",
+    "cluster.device=h200-sxm",
+    "cluster.device.name=other",
+    "cluster.device.generation=H100",
+    "cluster.device.memory=40e9",
+    "cluster.device.memory_bandwidth=0.5x",
+    "cluster.device.peak.bf16=1e15",
+    "cluster.nodes=4",
+    "cluster.devices=16",
+    "cluster.nics_per_node=4",
+    "cluster.nic=100e9",
+    "cluster.nic_of_device=[0, 0, 0, 0, 0, 0, 0, 0]",
+    "cluster.levels=[{name: bus, size: 8, bandwidth: 1e9}]",
+    "cluster.levels.0.mesh=true",
+    "cluster.levels.0.links=other",
+    "cluster.network=[{name: leaf, nodes: 4}, {name: spine, oversubscription: 2}]",
+    "batch={sequences: 64, length: 64}",
+    "batch.sequences=64",
+    "batch.length=64",
+    "precision=fp16",
+    "optimizer=sgd",
+    "framework=nemo",
+    "kernels={attention: flash3}",
+    "kernels.attention=unfused",
+    "kernels.fused_norm=false",
+    "kernels.fused_softmax=false",
+    "kernels.fused_cross_entropy=true",
+    "kernels.cuda_graphs=true",
+    "kernels.gathered_logits=true",
+    "kernels.scattered_pipeline=true",
+    "objective.memory_limit=60e9"};
+
+TEST(WithField, WhatItAcceptsChangesThePlanFile) {
+  const std::string before = plan_yaml(planned(), true);
+  for (const char* assignment : kWhatPlansDependOn) {
+    EXPECT_NE(plan_yaml(with(assignment), true), before) << assignment;
+  }
+}
+
+TEST(WithField, RefusesWhatWouldChangeNothing) {
+  for (const char* assignment :
+       {"search={tensor: [2, 4]}", "search.tensor=4", "objective=tokens_per_s",
+        "objective.kind=tokens_per_s", "objective.target_step_time=1", "framework.version=0.12",
+        "cluster.source=nobody", "cluster.fit=nothing", "cluster.device.source=nobody",
+        "cluster.levels.0.source=nobody", "cluster.network.0.source=nobody",
+        "model.base=llama-3-8b", "routing=learned", "dispatcher=allgather", "imbalance=2",
+        "job.micro_batch=2", "job.parallel.tensor=2", "job.stepwright=job/1"}) {
+    EXPECT_THAT(field_refused(assignment), HasSubstr("would change nothing")) << assignment;
+  }
+  EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));
+}
+
+/// Fields that files may have are all tried above, or here.
+TEST(WithField, EveryFieldOfAJobIsTried) {
+  for (const std::string_view key : kJobKeys) {
+    const auto tries = [&](const char* assignment) {
+      return std::string_view(assignment).starts_with(key);
+    };
+    static constexpr std::string_view kElsewhere[] = {
+        "search", "routing", "dispatcher", "imbalance", "packed", "conditions", "measured"};
+    EXPECT_TRUE(std::ranges::any_of(kWhatPlansDependOn, tries) ||
+                std::ranges::find(kElsewhere, key) != std::end(kElsewhere))
+        << key;
+  }
+  field_refused("packed=true", ErrorKind::kUnsupported);
+  field_refused("batch.packed=true", ErrorKind::kUnsupported);
+  EXPECT_THAT(field_refused("conditions=nowhere.yaml"), HasSubstr("there is no file"));
+  EXPECT_THAT(field_refused("measured=nowhere.json"), HasSubstr("there is no file"));
+}
+
+TEST(WithField, OfExpertsIsTakenWhereThereAreSome) {
+  const PlannedJob routed = with("model=mixtral-8x7b");
+  EXPECT_EQ(with_field(routed, "imbalance=2").job.imbalance, 2);
+  EXPECT_EQ(with_field(routed, "routing=learned").job.routing, Routing::kLearned);
+  EXPECT_EQ(with_field(routed, "dispatcher=allgather").job.dispatcher, Dispatcher::kAllGather);
+}
+
+std::string list_refused(const std::vector<std::string>& assignments) {
+  return refusal_of(ErrorKind::kInput, [&] { with_fields(planned(), assignments); });
+}
+
+TEST(WithFields, AreAppliedInOrder) {
+  const std::vector<std::string> list = {"cluster.profile=dgx-h200", "cluster.nic=2x",
+                                         "cluster.nic=2x", "micro_batch=2"};
+  const PlannedJob changed = with_fields(planned(), list);
+  EXPECT_EQ(changed.job.cluster.nic_bytes_per_s,
+            4 * built_in_cluster("dgx-h200", 8)->nic_bytes_per_s);
+  EXPECT_EQ(changed.plan.micro_batch, 2);
+  const std::vector<std::string> nodes = {"cluster.nodes=4", "cluster.profile=dgx-h200"};
+  EXPECT_EQ(with_fields(planned(), nodes).job.cluster, built_in_cluster("dgx-h200", 4));
+}
+
+TEST(WithFields, RefusesOneThatUndoesAnEarlier) {
+  for (const std::vector<std::string>& list :
+       {std::vector<std::string>{"cluster.nic=2x", "cluster.profile=dgx-h200"},
+        {"cluster.nic=2x", "cluster={profile: dgx-h200, nodes: 8}"},
+        {"cluster.nodes=4", "cluster.devices=8"},
+        {"dropout=0.1", "model=llama-3-8b"},
+        {"sharding.states=GGG", "sharding=zero1"},
+        {"micro_batch=2", "micro_batch=4"}}) {
+    EXPECT_THAT(list_refused(list), HasSubstr("replaces what --set " + list.front()));
+  }
 }
 
 TEST(WithField, KeepsEverythingElse) {

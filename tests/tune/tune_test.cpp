@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TuneOptions quick() { return {.threads = 1, .top = 5}; }
 
@@ -135,9 +136,50 @@ TEST(Tune, KeepsAMemoryLimit) {
 TEST(Tune, SaysWhichListEmptiesTheSpace) {
   Job job = small_tune_job();
   job.space.tensor = {3};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("tensor"), HasSubstr("refused by world-size: ")));
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("; world-size: tensor 3"), HasSubstr("tensor free (")));
   job.space.tensor = {0};
   EXPECT_THAT(failure(job), HasSubstr("search.tensor lists 0"));
+}
+
+TEST(Tune, SaysWhichRuleOfTheJobEmptiesTheSpace) {
+  Job job = small_tune_job();
+  job.precision = DType::kMxfp8;
+  EXPECT_THAT(failure(job),
+              AllOf(HasSubstr("; precision: toy has no rate for mxfp8; nearest legal: precision "),
+                    Not(HasSubstr("world-size")), Not(HasSubstr("free"))));
+  job.precision = DType::kBf16;
+  job.model.position = Position::kLearned;
+  job.model.positions = 1024;
+  EXPECT_THAT(failure(job),
+              AllOf(HasSubstr("length 2048 is beyond the 1024 learned positions of small"),
+                    HasSubstr("nearest legal: batch.length 1024"), Not(HasSubstr("free"))));
+}
+
+TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
+  Job job = small_tune_job();
+  job.precision = DType::kMxfp8;
+  job.model.position = Position::kLearned;
+  job.model.positions = 1024;
+  job.space.tensor = {3};
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("; length-within-positions: "),
+                                  HasSubstr("; and precision: "), HasSubstr("; and world-size: "),
+                                  HasSubstr("legal plans are left with tensor free (")));
+}
+
+TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
+  Job job = small_tune_job();
+  job.sequences = 4;
+  job.space.data = {8};
+  EXPECT_THAT(failure(job),
+              AllOf(HasSubstr("; batch-per-data: 4 sequences are not a multiple of data 8"),
+                    HasSubstr("legal plans are left with batch.sequences 8 ("),
+                    HasSubstr("or with data free (")));
+  job.space = {};
+  job.space.tensor = job.space.pipeline = job.space.context = {1};
+  job.sequences = 13;
+  EXPECT_THAT(failure(job), HasSubstr("batch.sequences 16 ("));
+  job.sequences = 16;
+  EXPECT_GT(tune(job, quick()).space.legal, 0);
 }
 
 TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {

@@ -1,41 +1,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/files/fields_to_set.h"
 #include "stepwright/plan/files/write_choices.h"
 
 namespace stepwright {
 namespace {
 
-bool is_among(std::string_view key, std::span<const std::string_view> keys) {
-  return std::ranges::find(keys, key) != keys.end();
+/// The element of a list that a text counts, from 0; null pointer when there is none.
+Tree* find_element(Tree& list, std::string_view text) {
+  const IntegerReading index = read_integer(text);
+  const bool good = index.status == IntegerReading::Status::kGood && index.value >= 0 &&
+                    index.value < std::ssize(list.items);
+  return good ? &list.items[static_cast<std::size_t>(index.value)] : nullptr;
 }
 
-/// The path in a plan file of a field whose `job.` may have been left out.
-std::string full_path(const std::string& field, const std::string& name) {
-  const std::string head = field.substr(0, field.find('.'));
-  if (head == "job" || is_among(head, kPlanKeys)) return field;
-  if (is_among(head, kJobKeys)) return "job." + field;
-  std::vector<std::string_view> known;
-  for (const std::string_view key : kPlanKeys) known.push_back(key);
-  for (const std::string_view key : kJobKeys) known.push_back(key);
-  const auto near = nearest(head, known);
-  fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         near ? fmt::format("; did you mean '{}'?", *near) : "", list_of(known)));
-}
-
-/// The value at a dotted path of mappings; null pointer when there is none.
+/// The value at a dotted path; null pointer when there is none.
 Tree* find_path(Tree& root, std::string_view path) {
   Tree* at = &root;
   while (at != nullptr && !path.empty()) {
     const std::size_t end = std::min(path.find('.'), path.size());
-    at = at->find(path.substr(0, end));
+    const std::string_view step = path.substr(0, end);
+    at = at->kind == Tree::Kind::kSequence ? find_element(*at, step) : at->find(step);
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return at;
@@ -103,22 +97,84 @@ Document replaced(Tree file, const std::string& path, const std::string& value,
   return Document::from(std::move(file), name);
 }
 
-}  // namespace
+/// `FIELD=VALUE`, taken apart.
+struct Assignment {
+  std::string name;  ///< Of what the person wrote, for messages.
+  std::string path;  ///< In the plan file.
+  std::string value;
+};
 
-PlannedJob with_field(const PlannedJob& planned, const std::string& assignment) {
-  const std::string name = "--set " + printable(assignment);
-  const std::size_t equals = assignment.find('=');
-  const std::string field = trimmed(std::string_view(assignment).substr(0, equals));
+Assignment read_assignment(const std::string& text, const Job& job) {
+  Assignment made{.name = "--set " + printable(text), .path = "", .value = ""};
+  const std::size_t equals = text.find('=');
+  const std::string field = trimmed(std::string_view(text).substr(0, equals));
   if (equals == std::string::npos || field.empty()) {
-    fail_input(fmt::format("{}: must be FIELD=VALUE, as in micro_batch=2 or cluster.nic=2x", name));
+    fail_input(
+        fmt::format("{}: must be FIELD=VALUE, as in micro_batch=2 or cluster.nic=2x", made.name));
   }
-  const std::string value = trimmed(std::string_view(assignment).substr(equals + 1));
-  const Document document =
-      replaced(plan_file_tree(planned, true), full_path(field, name), value, name);
+  made.path = path_to_set(field, job, made.name);
+  made.value = trimmed(std::string_view(text).substr(equals + 1));
+  return made;
+}
+
+/// Another cluster of as many nodes; the keys of the present one would all stand over its own.
+Document of_profile(Tree file, const Assignment& set) {
+  Tree& cluster = *find_path(file, "job.cluster");
+  const Tree nodes = *cluster.find("nodes");
+  cluster = Tree::flow_mapping();
+  cluster.set("profile", set.value).set("nodes", nodes);
+  return Document::from(std::move(file), set.name);
+}
+
+/// The number of devices in place of that of nodes.
+Document of_devices(Tree file, const Assignment& set) {
+  Tree& cluster = *find_path(file, "job.cluster");
+  Tree without = Tree::mapping();
+  for (std::size_t i = 0; i < cluster.items.size(); i += 2) {
+    const std::string& key = cluster.items[i].text;
+    if (key != "nodes") without.set(key, cluster.items[i + 1]);
+  }
+  cluster = std::move(without);
+  return replaced(std::move(file), set.path, set.value, set.name);
+}
+
+PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
+  Tree file = plan_file_tree(planned, true);
+  const bool word =
+      !set.value.empty() && !set.value.starts_with('[') && !set.value.starts_with('{');
+  const Document document = set.path == "job.cluster.profile" && word
+                                ? of_profile(std::move(file), set)
+                            : set.path == "job.cluster.devices" && !is_factor(set.value)
+                                ? of_devices(std::move(file), set)
+                                : replaced(std::move(file), set.path, set.value, set.name);
   PlannedJob result = read_plan(document, {});
   result.job.notes.insert(result.job.notes.begin(), planned.job.notes.begin(),
                           planned.job.notes.end());
   return result;
+}
+
+}  // namespace
+
+PlannedJob with_field(const PlannedJob& planned, const std::string& assignment) {
+  return applied(planned, read_assignment(assignment, planned.job));
+}
+
+PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments) {
+  std::vector<Assignment> done;
+  for (const std::string& text : assignments) {
+    const Assignment next = read_assignment(text, planned.job);
+    const auto undone = std::ranges::find_if(done, [&](const Assignment& before) {
+      return !is_factor(next.value) && undoes(next.path, before.path);
+    });
+    if (undone != done.end()) {
+      fail_input(
+          fmt::format("{}: replaces what {} has set before it; give it first, or only one of them",
+                      next.name, undone->name));
+    }
+    planned = applied(planned, next);
+    done.push_back(next);
+  }
+  return planned;
 }
 
 }  // namespace stepwright

@@ -39,7 +39,7 @@ void leave_multi_token_out(Repairs& repairs) {
 
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
-    {Rule::kMultiTokenStep, counts_multi_token, multi_token_values, leave_multi_token_out}};
+    {Rule::kMultiTokenStep, counts_multi_token, multi_token_values, leave_multi_token_out, true}};
 
 }  // namespace
 

@@ -137,7 +137,7 @@ constexpr Law kCutLaws[] = {
     {Rule::kContextDividesLength, length_cut, length_cut_values, repair_context},
     {Rule::kUlyssesDividesHeads, ulysses_heads_cut, ulysses_values, repair_ulysses},
     {Rule::kLengthDividesTensor, tokens_cut, tokens_values, repair_tokens},
-    {Rule::kLengthWithinPositions, beyond_positions, beyond_positions_values, shorten}};
+    {Rule::kLengthWithinPositions, beyond_positions, beyond_positions_values, shorten, true}};
 
 }  // namespace
 

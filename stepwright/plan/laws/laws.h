@@ -17,6 +17,8 @@ struct Law {
   std::string (*values)(const Job& job, const Plan& plan);
   /// Proposes plans that do not break it, nearest first.
   void (*repair)(Repairs& repairs);
+  /// It looks at the job alone: all of its plans break it, or none.
+  bool of_job = false;
 };
 
 // In this order they are all rules, in the order of `Rule`.

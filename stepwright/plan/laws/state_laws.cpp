@@ -144,7 +144,7 @@ constexpr Law kStateLaws[] = {
 
 constexpr Law kTypeLaws[] = {
     {Rule::kRecomputeEvery, wrong_every, every_values, repair_every},
-    {Rule::kPrecision, no_rate, precision_values, repair_precision},
+    {Rule::kPrecision, no_rate, precision_values, repair_precision, true},
     {Rule::kAccumulate, narrow_accumulate, accumulate_values, repair_accumulate}};
 
 }  // namespace

@@ -147,6 +147,13 @@ void check_for_plan(const TrainOptions& o, const PlannedJob& planned) {
   if (!o.weights_from.empty()) HuggingFaceWeights(o.weights_from, planned.job.model);
 }
 
+std::vector<std::string> files_to_write(const TrainOptions& o) {
+  std::vector<std::string> files = {o.ledger,  o.metrics, o.weights, o.gradients,
+                                    o.summary, o.memory,  o.logits};
+  std::erase(files, "");
+  return files;
+}
+
 std::vector<std::string> train_arguments(const TrainOptions& o) {
   std::vector<std::string> words{o.plan};
   const auto number = [&](const char* flag, auto value) {

@@ -22,6 +22,9 @@ void check(const TrainOptions& options);
 /// --weights-from (`HuggingFaceWeights`).
 void check_for_plan(const TrainOptions& options, const PlannedJob& planned);
 
+/// The files that a training writes besides its checkpoints.
+std::vector<std::string> files_to_write(const TrainOptions& options);
+
 /// The arguments that give a rank these options.
 std::vector<std::string> train_arguments(const TrainOptions& options);
 

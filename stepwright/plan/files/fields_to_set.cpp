@@ -1,0 +1,107 @@
+#include "stepwright/plan/files/fields_to_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+bool is_among(std::string_view key, std::span<const std::string_view> keys) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+bool is_at_or_below(std::string_view path, std::string_view above) {
+  return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '.');
+}
+
+/// A field that a file may have and that changes no figure, and what to do instead.
+struct Idle {
+  std::string_view path;
+  std::string_view reason;
+};
+constexpr Idle kIdle[] = {
+    {"job.stepwright", "the job is read in the words of its plan"},
+    {"job.search", "it says what tune may choose, and a plan has chosen: set its own fields"},
+    {"job.cluster.source", "it says where numbers come from and changes none"},
+    {"job.cluster.fit", "it says where constants come from and changes none"},
+    {"job.cluster.device.source", "it says where numbers come from and changes none"},
+    {"job.framework.version", "no constant depends on it; framework.name selects them"},
+    {"job.model.base",
+     "the model is written out in full, so nothing of the base would be left: model=NAME takes "
+     "another model"}};
+
+/// Of a source of a level inside or beyond the node: `job.cluster.levels.0.source`.
+bool is_source_of_level(std::string_view path) {
+  return path.ends_with(".source") && (is_at_or_below(path, "job.cluster.levels") ||
+                                       is_at_or_below(path, "job.cluster.network"));
+}
+
+/// Why nothing that is said about a plan depends on a field; empty where something does.
+std::string reason_idle(std::string_view path, const Job& job) {
+  const auto* idle = std::ranges::find_if(
+      kIdle, [&](const Idle& each) { return is_at_or_below(path, each.path); });
+  if (idle != std::end(kIdle)) return std::string(idle->reason);
+  if (is_source_of_level(path)) return "it says where numbers come from and changes none";
+  if (is_at_or_below(path, "job.objective") && path != "job.objective.memory_limit") {
+    return "it says what tune looks for; of an objective only objective.memory_limit matters to a "
+           "plan";
+  }
+  const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
+  const std::string_view key = inner.substr(0, inner.find('.'));
+  if (is_among(key, kPlanKeys)) {
+    return fmt::format("it fixes what tune may choose; the plan's own is {}", printable(inner));
+  }
+  static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance"};
+  if (is_among(key, kOfExperts) && !job.model.experts) {
+    return fmt::format("{} has no experts", printable(job.model_name));
+  }
+  return "";
+}
+
+std::string full_path(std::string_view field, const std::string& name) {
+  const std::string_view head = field.substr(0, field.find('.'));
+  if (head == "job" || is_among(head, kPlanKeys)) return std::string(field);
+  if (is_among(head, kJobKeys)) return "job." + std::string(field);
+  std::vector<std::string_view> known;
+  for (const std::string_view key : kPlanKeys) known.push_back(key);
+  for (const std::string_view key : kJobKeys) known.push_back(key);
+  const auto near = nearest(head, known);
+  fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
+                         near ? fmt::format("; did you mean '{}'?", *near) : "", list_of(known)));
+}
+
+/// Where the value of a field ends up, once the file is written out again.
+std::string_view place_of_value(std::string_view path) {
+  if (path == "job.cluster.devices") return "job.cluster.nodes";
+  if (path == "job.dropout") return "job.model.dropout";
+  return path;
+}
+
+/// What an assignment to a path replaces: the path itself, but with a profile all of the cluster.
+std::string_view replaced_by(std::string_view path) {
+  return path == "job.cluster.profile" ? "job.cluster" : place_of_value(path);
+}
+
+}  // namespace
+
+std::string path_to_set(std::string_view field, const Job& job, const std::string& name) {
+  std::string path = full_path(field, name);
+  const std::string reason = reason_idle(path, job);
+  if (!reason.empty()) fail_input(fmt::format("{}: would change nothing: {}", name, reason));
+  return path;
+}
+
+bool undoes(std::string_view path, std::string_view earlier) {
+  if (path == "job.cluster.profile" && earlier == "job.cluster.nodes")
+    return false;  // it keeps them
+  return is_at_or_below(place_of_value(earlier), replaced_by(path));
+}
+
+}  // namespace stepwright
