@@ -32,6 +32,11 @@ class OperatorCells {
   [[nodiscard]] const std::string& text(std::string_view title) const {
     return row_.cells[table_.column(title).value()];
   }
+  /// Of a column that not every table has.
+  [[nodiscard]] std::string_view text_if_there(std::string_view title) const {
+    const auto column = table_.column(title);
+    return column ? std::string_view(row_.cells[*column]) : std::string_view();
+  }
   /// A number; nothing when the cell is empty. Fails with `kInput`.
   [[nodiscard]] std::optional<double> number(std::string_view title) const {
     const std::string& cell = text(title);
@@ -136,7 +141,10 @@ double measured_s(const OperatorCells& cells, const Operator& op) {
   return flops(op) / (*rate * 1e12);
 }
 
-AttentionKernel kernel_of(std::string_view device) {
+/// By what the row says of its software, else by the device.
+AttentionKernel kernel_of(std::string_view software, std::string_view device) {
+  if (software.find("FlashAttention-2") != std::string_view::npos) return AttentionKernel::kFlash2;
+  if (software.find("SDPA cuDNN") != std::string_view::npos) return AttentionKernel::kCudnn;
   if (device.starts_with("a100")) return AttentionKernel::kFlash2;
   return device.starts_with('h') ? AttentionKernel::kFlash3 : AttentionKernel::kCudnn;
 }
@@ -149,7 +157,10 @@ std::string kernel_refusal(const OperatorCells& cells) {
   if (op != "gemm" && op != "attention") return "operator: " + op;
   if (device_of(cells.text("gpu")).empty()) return "device: " + cells.text("gpu");
   if (dtype != "bf16" && dtype != "fp16") return "type: " + dtype;
-  if (direction != "forward" && !direction.empty()) return "direction: " + direction;
+  const bool whole_backward = op == "attention" && direction == "backward";
+  if (direction != "forward" && !direction.empty() && !whole_backward) {
+    return "direction: " + direction;
+  }
   if (cells.text("metric") == "time_us" || (cells.text("metric") == "tflops" && op == "gemm")) {
     return {};
   }
@@ -165,13 +176,14 @@ OperatorSample kernel_sample(const OperatorCells& cells) {
                         .what = product ? OperatorClass::kProduct : OperatorClass::kAttention,
                         .op = product ? kernel_product(cells) : kernel_attention(cells),
                         .device = std::string(device),
-                        .kernel = kernel_of(device)};
+                        .kernel = kernel_of(cells.text_if_there("software"), device)};
   const Shape& shape = sample.op.shape;
   sample.hold_out = product ? shape.inner : shape.heads * shape.head_dim;
   if (sample.hold_out <= 0 || (product ? shape.rows * shape.columns : shape.queries) <= 0) {
     fail_input("a size is missing");
   }
-  sample.forward_s = measured_s(cells, sample.op);
+  const bool backward = cells.text("direction") == "backward";
+  (backward ? sample.backward_s : sample.forward_s) = measured_s(cells, sample.op);
   return sample;
 }
 

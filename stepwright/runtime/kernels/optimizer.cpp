@@ -32,7 +32,8 @@ at::Tensor clipped_gradient(const StoredParameter& parameter, const Rates& r) {
 void adam(StoredParameter& parameter, const RankState& rank, const Rates& r) {
   const TrainOptions& options = rank.options;
   const double decay = rank.job.optimizer == Optimizer::kAdamW ? options.weight_decay : 0;
-  const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1), at::kFloat);
+  const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
+                                            parameter.master.options().dtype(at::kFloat));
   at::_fused_adamw_({parameter.master}, {clipped_gradient(parameter, r)}, {parameter.first_moment},
                     {parameter.second_moment}, {}, {step}, r.learning, options.beta1, options.beta2,
                     decay, options.epsilon, false, false);

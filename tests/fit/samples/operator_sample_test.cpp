@@ -97,5 +97,25 @@ TEST(OperatorSample, ReadsTablesOfKernels) {
   EXPECT_TRUE(table.bad.empty());
 }
 
+TEST(OperatorSample, ReadsKernelsOfAttentionAndTheirBackward) {
+  const OperatorTable table = read_operator_samples(parse_csv(
+      "gpu,software,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,metric,"
+      "value\n"
+      "H100-SXM-80GB,x; SDPA flash (FlashAttention-2),attention,bf16,,,,2,4096,32,8,128,y,backward,"
+      "time_us,700\n"
+      "H100-SXM-80GB,x; SDPA cuDNN,attention,bf16,,,,2,4096,32,8,128,y,forward,time_us,300\n"
+      "H100-SXM-80GB,another engine,attention,bf16,,,,2,4096,32,8,128,y,forward,time_us,310\n"
+      "H100-SXM-80GB,x,gemm,bf16,4096,8192,1024,1,,,,,,weight_gradient,time_us,125\n",
+      "kernels.csv"));
+  ASSERT_EQ(table.samples.size(), 3);
+  EXPECT_EQ(table.samples[0].kernel, AttentionKernel::kFlash2);
+  EXPECT_FALSE(table.samples[0].forward_s);
+  EXPECT_DOUBLE_EQ(table.samples[0].backward_s.value(), 700e-6);
+  EXPECT_EQ(table.samples[1].kernel, AttentionKernel::kCudnn);
+  EXPECT_EQ(table.samples[2].kernel, AttentionKernel::kFlash3);
+  ASSERT_EQ(table.passed_over.size(), 1);
+  EXPECT_EQ(table.passed_over[0].reason, "no class covers direction: weight_gradient");
+}
+
 }  // namespace
 }  // namespace stepwright
