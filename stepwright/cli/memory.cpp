@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/plan_text.h"
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/memory/memory_json.h"
@@ -42,11 +44,10 @@ std::string stages_text(const MemoryReport& report) {
 }
 
 std::string verdict(const MemoryReport& report) {
-  const std::string sizes =
-      fmt::format("{} of {}", format_bytes(report.peak_bytes), format_bytes(report.capacity_bytes));
+  const std::string sizes = memory_use(report);
   if (report.fits()) return fmt::format("Fits: {} at the peak.\n", sizes);
   return fmt::format("Does not fit: {}, {} too much; the largest part is {}.\n", sizes,
-                     format_bytes(report.peak_bytes - report.capacity_bytes),
+                     format_bytes(report.over_by_bytes()),
                      name_of(kMemoryKindNames, largest_kind(report)));
 }
 
@@ -60,7 +61,8 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    const PlannedJob planned = load_legal_plan(plan_);
+    PlannedJob planned = load_legal_plan(plan_);
+    reserve_.apply(planned.job);
     const MemoryReport report =
         memory_report(planned.job, build_program(planned.job, planned.plan));
     if (json()) {
@@ -74,6 +76,7 @@ class Memory : public Command {
 
  private:
   std::string plan_;
+  MemoryReserve reserve_{app()};
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
@@ -81,7 +82,8 @@ class Predict : public Command {
     for (const std::string& file : {trace_, program_}) {
       if (!file.empty()) check_output(file, plan_);
     }
-    const PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
+    PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
+    reserve_.apply(given.job);
     const PlannedJob planned = with_fields(given, changes_);
     std::optional<Prediction> before;
     if (!changes_.empty()) before = predict(given);
@@ -113,6 +115,7 @@ class Predict : public Command {
 
   std::string plan_;
   std::vector<std::string> changes_;
+  MemoryReserve reserve_{app()};
   std::string trace_;
   std::string program_;
 };

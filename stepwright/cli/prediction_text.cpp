@@ -16,11 +16,10 @@ const Breakdown& critical(const Prediction& prediction) {
 }
 
 std::string memory_line(const MemoryReport& memory) {
-  std::string line =
-      fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
+  const std::string line = memory_use(memory);
   if (memory.fits()) return line;
   return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
-                     format_bytes(memory.peak_bytes - memory.capacity_bytes),
+                     format_bytes(memory.over_by_bytes()),
                      name_of(kMemoryKindNames, largest_kind(memory)));
 }
 
@@ -87,6 +86,15 @@ std::string notes_text(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) text += "- " + note + "\n";
   return text.empty() ? text : "\nNotes\n" + text;
+}
+
+std::string memory_use(const MemoryReport& memory) {
+  std::string text =
+      fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
+  if (memory.reserve_bytes > 0) {
+    text += fmt::format(" ({} kept in reserve)", format_bytes(memory.reserve_bytes));
+  }
+  return text;
 }
 
 }  // namespace stepwright

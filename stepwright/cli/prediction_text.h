@@ -15,6 +15,9 @@ std::string prediction_text(const Prediction& prediction);
 /// What `stepwright predict --set` prints: both summaries and the difference by term.
 std::string comparison_text(const Prediction& before, const Prediction& after);
 
+/// "73.1 GiB of 79.1 GiB (4.7 GiB kept in reserve)".
+std::string memory_use(const MemoryReport& memory);
+
 /// A list under a title, one line each; nothing when it is empty.
 std::string notes_text(const std::vector<std::string>& notes);
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/progress_line.h"
@@ -50,7 +51,8 @@ class Tune : public Command {
   }
 
   void run(const Console& console) override {
-    const Job job = load_job_file(job_);
+    Job job = load_job_file(job_);
+    reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     options_.top = static_cast<std::size_t>(top_);
     const TuneResult result = search(job, console);
@@ -99,6 +101,7 @@ class Tune : public Command {
   std::int64_t top_ = 10;
   std::int64_t shortlist_ = 0;
   TuneOptions options_;
+  MemoryReserve reserve_{app()};
 };
 
 }  // namespace

@@ -53,11 +53,35 @@ StageMemory stage_memory(const States& states, const KindBytes& tensors, const R
   return result;
 }
 
+std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
+  const std::vector<Footprint> footprints = footprints_of(program);
+  const Reserve reserve = framework_reserve(job);
+  std::vector<StageMemory> stages;
+  for (const Stage& stage : program.stages) {
+    const KindBytes tensors = tensors_at_peak(program, stage, footprints);
+    stages.push_back(stage_memory(stage.states, tensors, reserve));
+  }
+  return stages;
+}
+
+double largest_bytes(const std::vector<StageMemory>& stages) {
+  double bytes = 0;
+  for (const StageMemory& stage : stages) bytes = std::max(bytes, stage.peak_bytes);
+  return bytes;
+}
+
 }  // namespace
 
 double capacity_bytes(const Job& job) {
   const double limit = job.objective.memory_limit_bytes;
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
+}
+
+double usable_bytes(const Job& job) {
+  const Objective& objective = job.objective;
+  const double usual = objective.memory_limit_bytes > 0 ? 0 : kMemoryReserve;
+  const double share = objective.memory_reserve < 0 ? usual : objective.memory_reserve;
+  return capacity_bytes(job) - std::ceil(share * capacity_bytes(job));
 }
 
 double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optimizer_bytes) const {
@@ -81,14 +105,15 @@ Reserve framework_reserve(const Job& job) {
 }
 
 MemoryReport memory_report(const Job& job, const StepProgram& program) {
-  const std::vector<Footprint> footprints = footprints_of(program);
-  const Reserve reserve = framework_reserve(job);
   MemoryReport report;
   report.capacity_bytes = capacity_bytes(job);
-  for (const Stage& stage : program.stages) {
-    const KindBytes tensors = tensors_at_peak(program, stage, footprints);
-    report.stages.push_back(stage_memory(stage.states, tensors, reserve));
-    report.peak_bytes = std::max(report.peak_bytes, report.stages.back().peak_bytes);
+  report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
+  report.stages = stages_of(job, program);
+  report.peak_bytes = largest_bytes(report.stages);
+  if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
+    StepProgram uneven = program;
+    uneven.imbalance = kExpertImbalance;
+    report.reserve_bytes += largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
   }
   return report;
 }

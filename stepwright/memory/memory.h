@@ -38,14 +38,33 @@ struct StageMemory {
   std::array<double, kMemoryKinds> kinds{};  ///< At the peak; their sum is `peak_bytes`.
 };
 
-/// What a plan may fill: the device's memory, or the job's limit.
+/// Share of a device that plans leave free where a job says nothing: a little more than the median
+/// error of the account on published peaks (5.2 %, docs/accuracy.md). None of a limit, which a
+/// person has stated.
+inline constexpr double kMemoryReserve = 0.06;
+
+/// Load of the busiest expert rank over the mean for which memory is set aside where a job's own
+/// `imbalance` is less. Assumed: balanced routers stay below it after their first steps.
+inline constexpr double kExpertImbalance = 1.2;
+
+/// The device's memory, or the job's limit.
 double capacity_bytes(const Job& job);
+
+/// What plans may fill of it: all but the reserve.
+double usable_bytes(const Job& job);
 
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< By pipeline position.
   double peak_bytes = 0;            ///< Of the largest stage.
   double capacity_bytes = 0;        ///< Of the job.
-  [[nodiscard]] bool fits() const { return peak_bytes <= capacity_bytes; }
+  /// Of the capacity kept free: the job's reserve, and what the largest stage needs more when
+  /// experts are loaded by `kExpertImbalance`.
+  double reserve_bytes = 0;
+
+  [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
+  [[nodiscard]] bool fits() const { return peak_bytes <= usable_bytes(); }
+  /// Above 0 when it does not fit.
+  [[nodiscard]] double over_by_bytes() const { return peak_bytes - usable_bytes(); }
 };
 
 /// Bytes set aside for the framework (context, libraries, communicator buffers) and the share added

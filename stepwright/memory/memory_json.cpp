@@ -25,10 +25,11 @@ nlohmann::ordered_json memory_json(const MemoryReport& report) {
   nlohmann::ordered_json result = {{"peak_bytes", whole(report.peak_bytes)},
                                    {"stages", stages},
                                    {"fits", report.fits()},
-                                   {"capacity_bytes", whole(report.capacity_bytes)}};
+                                   {"capacity_bytes", whole(report.capacity_bytes)},
+                                   {"reserve_bytes", whole(report.reserve_bytes)}};
   if (!report.fits()) {
     result["largest_kind"] = name_of(kMemoryKindNames, largest_kind(report));
-    result["over_by_bytes"] = whole(report.peak_bytes) - whole(report.capacity_bytes);
+    result["over_by_bytes"] = whole(report.over_by_bytes());
   }
   return result;
 }

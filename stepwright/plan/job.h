@@ -79,6 +79,9 @@ inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
 struct Objective {
   ObjectiveKind kind = ObjectiveKind::kStepTime;
   double memory_limit_bytes = 0;  ///< 0: the device's memory.
+  /// Share of the memory that plans leave free, for what an account does not know; negative: what
+  /// is usual (`usable_bytes`).
+  double memory_reserve = -1;
   double target_step_time_s = 0;  ///< For the smallest cluster: one of these two is set.
   double target_tokens_per_s = 0;
 };

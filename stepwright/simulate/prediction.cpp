@@ -175,11 +175,12 @@ Json prediction_json(const Prediction& p) {
            {"fits", p.memory.fits()},
            {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.peak_bytes)},
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
+           {"reserve_bytes", static_cast<std::int64_t>(p.memory.reserve_bytes)},
            {"critical_stage", critical},
            {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)}};
   if (!p.memory.fits()) {
     out["largest_kind"] = name_of(kMemoryKindNames, largest_kind(p.memory));
-    out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.peak_bytes - p.memory.capacity_bytes);
+    out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());
   }
   out["stages"] = Json::array();
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {

@@ -29,7 +29,7 @@ Choice timed(const char* by, Choose choose) {
 
 SearchComparison compare_searches(const Job& job) {
   const CostModel cost(job);
-  const double capacity = capacity_bytes(job);
+  const double capacity = usable_bytes(job);
   SearchComparison comparison{.job = job, .choices = {}};
   comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
     const TuneResult result = tune(job, {.top = 1});

@@ -55,7 +55,7 @@ class Tuning {
         census_(job, space_),
         small_(census_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
-        goal_{.capacity_bytes = capacity_bytes(job),
+        goal_{.capacity_bytes = usable_bytes(job),
               .keep = small_ ? static_cast<std::size_t>(kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         found_(goal_.keep),
@@ -133,10 +133,10 @@ class Tuning {
     for (int i = 1; i < kMemoryTries && trial_.fitting() == 0; ++i) {
       double least = std::numeric_limits<double>::infinity();
       for (const TunedPlan& plan : trial_.too_large()) {
-        least = std::min(least, plan.peak_memory_bytes);
+        least = std::min(least, plan.over_by_bytes);
       }
       if (trial_.too_large().empty()) return;
-      goal_.capacity_bytes *= capacity_bytes(job_) / least;
+      goal_.capacity_bytes *= usable_bytes(job_) / (usable_bytes(job_) + least);
       result.notes.push_back(
           "the best plans by price fit by their closed form, not by their program: searched again "
           "with less memory");
@@ -166,7 +166,7 @@ class Tuning {
     found_ = search_plans(job_, cost_, census_, goal_, running_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
-    const double capacity = capacity_bytes(job_);
+    const double capacity = usable_bytes(job_);
     if (!tuned.fits) {
       result.notes.push_back(
           fmt::format("no plan of the space fits in {}: the smallest needs {}, "
@@ -249,7 +249,7 @@ class Tuning {
 
   /// The rule's plan is simulated first: where the space has it, the best is no slower.
   void set_baseline(TuneResult& result) {
-    result.baseline = rule_of_thumb(job_, cost_, capacity_bytes(job_));
+    result.baseline = rule_of_thumb(job_, cost_, usable_bytes(job_));
     if (!result.baseline) {
       result.notes.push_back("the rule of thumb finds no plan that fits");
       return;

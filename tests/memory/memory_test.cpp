@@ -92,7 +92,24 @@ TEST(MemoryReport, TakesTheLimitOfTheJobBeforeTheDevice) {
   job.objective.memory_limit_bytes = 5e9;
   const MemoryReport limited = memory_report(job, pipeline(1, 1));
   EXPECT_EQ(limited.capacity_bytes, 5e9);
+  EXPECT_EQ(limited.reserve_bytes, 0);
   EXPECT_TRUE(limited.fits());
+}
+
+TEST(MemoryReport, KeepsAShareOfTheDeviceInReserve) {
+  Job job;
+  job.cluster.device.memory_bytes = 80e9;
+  const StepProgram program = pipeline(1, 1);
+  const double peak = memory_report(job, program).peak_bytes;
+  EXPECT_EQ(memory_report(job, program).reserve_bytes, kMemoryReserve * 80e9);
+  job.objective.memory_reserve = 0.25;
+  EXPECT_EQ(usable_bytes(job), 60e9);
+  job.objective.memory_limit_bytes = 2 * peak;
+  EXPECT_TRUE(memory_report(job, program).fits());
+  job.objective.memory_reserve = 0.75;
+  const MemoryReport over = memory_report(job, program);
+  EXPECT_FALSE(over.fits());
+  EXPECT_EQ(over.over_by_bytes(), peak - usable_bytes(job));
 }
 
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {

@@ -94,12 +94,17 @@ void check_targets(Node node, const Objective& objective) {
 Objective read_objective(Node node) {
   Objective objective;
   if (node.is_mapping()) {
-    node.allow_only({"kind", "memory_limit", "target_step_time", "target_tokens_per_s"});
+    node.allow_only(
+        {"kind", "memory_limit", "memory_reserve", "target_step_time", "target_tokens_per_s"});
     const auto read = [node](std::string_view key, double most, double& value) {
       if (const auto given = node.find(key)) value = read_positive(*given, most);
     };
     if (const auto kind = node.find("kind")) objective.kind = kind->choice(kObjectiveNames);
     read("memory_limit", kMostBytes, objective.memory_limit_bytes);
+    if (const auto given = node.find("memory_reserve")) {
+      objective.memory_reserve = given->number(0, 1);
+      if (objective.memory_reserve == 1) given->fail("must be below 1: it would leave nothing");
+    }
     read("target_step_time", kMostRate, objective.target_step_time_s);
     read("target_tokens_per_s", kMostRate, objective.target_tokens_per_s);
   } else {

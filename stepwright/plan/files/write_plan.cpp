@@ -56,6 +56,7 @@ Json objective_json(const Objective& objective, bool expanded) {
     if (value > 0) mapping[key] = value;
   };
   write("memory_limit", objective.memory_limit_bytes);
+  if (objective.memory_reserve >= 0) mapping["memory_reserve"] = objective.memory_reserve;
   write("target_step_time", objective.target_step_time_s);
   write("target_tokens_per_s", objective.target_tokens_per_s);
   return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
