@@ -23,19 +23,16 @@ Breakdown breakdown(const Account& account, double wait_s) {
                     exposed_s(account, Scheme::kNone)};
 }
 
-/// Among the stages that end last, the one that waits least for others; the first of equals.
+/// The stage that waits least for others, which wait for it: the first of equals. Whether it ends
+/// last does not matter: one that does may only drain what a slower one held up.
 std::int32_t critical_stage(const Simulation& result) {
-  std::int32_t critical = -1;
-  double most_s = 0;
-  for (std::size_t s = 0; s < result.stages.size(); ++s) {
-    const StageTimes& stage = result.stages[s];
-    if (stage.end_s < result.step_time_s * (1 - kTied)) continue;
-    const double work_s = result.step_time_s - stage.breakdown.bubble_s;
-    if (critical >= 0 && work_s <= most_s + result.step_time_s * kTied) continue;
-    critical = static_cast<std::int32_t>(s);
-    most_s = work_s;
+  std::size_t critical = 0;
+  for (std::size_t s = 1; s < result.stages.size(); ++s) {
+    const double less_s = result.stages[critical].breakdown.bubble_s -
+                          result.stages[s].breakdown.bubble_s;
+    if (less_s > result.step_time_s * kTied) critical = s;
   }
-  return std::max(critical, 0);
+  return static_cast<std::int32_t>(critical);
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ struct StageTimes {
 
 struct Simulation {
   double step_time_s = 0;
-  std::int32_t critical_stage =
-      0;  ///< The stage whose own work is largest among those that end last.
+  /// The stage that waits least for others: what it spends would have to shrink for the step to.
+  std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
   std::vector<Event> events;  ///< Only when asked for.
 };
