@@ -10,6 +10,11 @@ constexpr unsigned bit(int stream) { return 1U << static_cast<unsigned>(stream);
 constexpr int first(unsigned streams) { return std::countr_zero(streams); }
 constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }
 
+/// Whether a task takes time and no other stage hears of it.
+bool stays_inside(const Task& task) {
+  return task.seconds > 0 && (task.role == Role::kComputation || task.role == Role::kMessage);
+}
+
 }  // namespace
 
 Player::Player(const StageScore& part)
@@ -94,11 +99,22 @@ void Player::start(int s, std::vector<Notice>& notices) {
 void Player::begin(int s, std::vector<Notice>& notices) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
-  lane.start_s = now_s_;
   if (task.role == Role::kSend) {
     notices.push_back({.what = Notice::What::kSendBegan, .send = lane.sends + task.send});
   }
-  if (task.seconds == 0 && task.role != Role::kMeeting) return finish(s, notices);
+  if (task.seconds == 0 && task.role != Role::kMeeting) {
+    lane.start_s = now_s_;
+    finish(s, notices);
+  } else {
+    enter(s);
+  }
+}
+
+/// Puts the head of a queue among what runs.
+void Player::enter(int s) {
+  const Task& task = head(s);
+  Lane& lane = lanes_[s];
+  lane.start_s = now_s_;
   lane.pace = {.remaining_s = task.seconds, .since_s = now_s_};
   lane.before.stretch = 0;
   running_ |= bit(s);
@@ -119,25 +135,30 @@ void Player::leave(int s) {
   }
 }
 
-/// Ends the head of a queue and moves the queue on.
-void Player::finish(int s, std::vector<Notice>& notices) {
-  Lane& lane = lanes_[s];
-  const Task& task = head(s);
-  if (++ended_[s] >= watches_[s].count) check_watchers(s);
+/// Books a task that has ended.
+void Player::end(const Lane& lane, const Task& task) {
   end_s_ = now_s_;
   if (task.role == Role::kComputation) {
     account_.compute_busy_s += task.seconds;
-    if (s == kComputeLane) {
+    if (&lane == &lanes_[kComputeLane]) {
       (task.optimizer ? account_.optimizer_s : account_.compute_s) += task.seconds;
     }
   } else {
     account_.communication_busy_s[static_cast<int>(task.scheme)] += task.seconds;
     account_.link_busy_s[static_cast<int>(task.link)] += task.seconds;
-    if (task.role == Role::kSend) {
-      notices.push_back({.what = Notice::What::kSendEnded, .send = lane.sends + task.send});
-    }
   }
   if (played_ != nullptr) played_->push_back({lane.slot, &task, lane.start_s, now_s_});
+}
+
+/// Ends the head of a queue and moves the queue on.
+void Player::finish(int s, std::vector<Notice>& notices) {
+  Lane& lane = lanes_[s];
+  const Task& task = head(s);
+  if (++ended_[s] >= watches_[s].count) check_watchers(s);
+  end(lane, task);
+  if (task.role == Role::kSend) {
+    notices.push_back({.what = Notice::What::kSendEnded, .send = lane.sends + task.send});
+  }
   if (++lane.task < lane.end) {
     new_head(s);
   } else {
@@ -218,6 +239,38 @@ void Player::set_pace(Lane& lane, double stretch) const {
   pace.finish_s = now_s_ + pace.remaining_s * stretch;
 }
 
+/// While the compute stream runs alone, plays its tasks that concern no other queue and no other
+/// stage: each takes its priced seconds. Leaves what as many settlings would have left. Not after
+/// an instant of which other stages hear: they are told when it was by `now_s`.
+void Player::play_alone(bool heard) {
+  constexpr int s = kComputeLane;
+  const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
+  if (!alone || heard) return;
+  Lane& lane = lanes_[s];
+  const auto goes_on = [&] {
+    return lane.task + 1 < lane.end && stays_inside(lane.task[0]) && stays_inside(lane.task[1]) &&
+           ended_[s] + 1 < watches_[s].count;
+  };
+  if (!goes_on()) return;
+  do {
+    const Task& task = *lane.task;
+    if (task.role != Role::kComputation) spend_on(task, lane.pace.finish_s - now_s_);
+    now_s_ = lane.pace.finish_s;
+    leave(s);
+    ++ended_[s];
+    end(lane, task);
+    ++lane.task;
+    new_head(s);
+    check_ = 0;
+    if (!ready(s)) break;
+    waiting_ &= ~bit(s);
+    enter(s);
+    lane.pace.stretch = 1;
+    lane.pace.finish_s = now_s_ + lane.pace.remaining_s;
+  } while (goes_on());
+  refresh();
+}
+
 void Player::look() {
   next_s_ = own_next_s_;
   blocked_ = false;
@@ -238,6 +291,7 @@ void Player::settle(std::vector<Notice>& notices) {
   end_due(notices);
   start_ready(notices);
   refresh();
+  play_alone(!notices.empty());
   look();
 }
 
