@@ -204,22 +204,24 @@ void Player::start_ready(std::vector<Notice>& notices) {
 
 /// Gives everything that runs its present rate; what keeps its rate keeps its exact end.
 void Player::refresh() {
-  slow_ = 1;
+  double slow = 1;
   for (int c = 1; c < kLinkClasses; ++c) {
-    if (on_link_[c] > 0) slow_ = std::max(slow_, beside_[c]);
+    if (on_link_[c] > 0) slow = std::max(slow, beside_[c]);
   }
-  own_next_s_ = kNever;
+  double next_s = kNever;
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
     Lane& lane = lanes_[s];
-    double stretch = slow_;
+    double stretch = slow;
     if ((computing_ & bit(s)) == 0) {
       const LinkClass link = head(s).link;
       stretch = link == LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
     }
     if (stretch != lane.pace.stretch) set_pace(lane, stretch);
-    own_next_s_ = std::min(own_next_s_, lane.pace.finish_s);
+    next_s = std::min(next_s, lane.pace.finish_s);
   }
+  slow_ = slow;
+  own_next_s_ = next_s;
 }
 
 /// Several settlings of one instant leave what a single one would have left.
