@@ -287,7 +287,8 @@ void Player::look() {
   for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
 }
 
-void Player::settle(std::vector<Notice>& notices) {
+// Flat: calls of parts this short take a fifth of a simulation.
+[[gnu::flatten]] void Player::settle(std::vector<Notice>& notices) {
   spend_until(next_s_);
   now_s_ = next_s_;
   end_due(notices);
