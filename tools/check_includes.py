@@ -34,7 +34,7 @@ BELOW = {
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")
-HEAVY = re.compile(r"((yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)|pugixml)")
+HEAVY = re.compile(r"((yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)|pugixml|simdjson)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 

@@ -1,5 +1,6 @@
 """Runs clang-tidy on every source of the dev build, one per core, and skips what was clean before.
 
+`tools/tidy.py FILE...` looks at these sources alone.
 A source is skipped when it, the headers of the repository that it reaches, its compile command, the
 configuration and the pinned version are what they were when it last passed.
 """
@@ -70,7 +71,13 @@ def main() -> int:
     CACHE.mkdir(parents=True, exist_ok=True)
     todo = {}
     entries = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-    written = [entry for entry in entries if BUILD not in Path(entry["file"]).parents]
+    chosen = {Path(name).resolve() for name in sys.argv[1:]}
+    written = [
+        entry
+        for entry in entries
+        if BUILD not in Path(entry["file"]).parents
+        and (not chosen or Path(entry["file"]) in chosen)
+    ]
     for entry in written:
         source = Path(entry["file"])
         mark = CACHE / key(source, entry["command"])

@@ -1,6 +1,10 @@
 #include "stepwright/cli/command.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+
+#include "stepwright/core/error.h"
 
 namespace stepwright {
 
@@ -9,6 +13,12 @@ Command::Command(CLI::App& program, const std::string& name, const std::string& 
     : app_(program.add_subcommand(name, description)) {
   app_->footer("Examples:\n" + examples);
   app_->add_flag("--json", json_, "Print one JSON document instead of text for people");
+}
+
+void Command::refuse(std::span<const char* const> options, std::string_view belongs_to) const {
+  for (const char* option : options) {
+    if (app_->count(option) > 0) fail_input(fmt::format("{} goes with {}", option, belongs_to));
+  }
 }
 
 bool Command::chosen() const { return app_->parsed(); }

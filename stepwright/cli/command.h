@@ -2,7 +2,9 @@
 
 #include <iosfwd>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
 class App;
@@ -40,6 +42,8 @@ class Command {
   [[nodiscard]] CLI::App& app() { return *app_; }
   /// Whether the answer is one JSON document instead of text for people.
   [[nodiscard]] bool json() const { return json_; }
+  /// Fails with `kInput` when one of these options was given, saying where it belongs.
+  void refuse(std::span<const char* const> options, std::string_view belongs_to) const;
 
  private:
   CLI::App* app_;

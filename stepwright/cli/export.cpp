@@ -123,13 +123,6 @@ class Export : public Command {
         ->check(CLI::Range(1, kMostNcclChannels));
   }
 
-  template <std::size_t kCount>
-  void refuse(const char* const (&options)[kCount], const char* belongs_to) {
-    for (const char* option : options) {
-      if (app().count(option) > 0) fail_input(fmt::format("{} goes with {}", option, belongs_to));
-    }
-  }
-
   [[nodiscard]] ScheduleSpec asked_for() const {
     for (const auto& [option, missing] :
          {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {

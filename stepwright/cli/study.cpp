@@ -73,10 +73,7 @@ class StudyCommand : public Command {
  private:
   /// Fails with `kInput` when an option of another study was given.
   void check_absent(std::span<const char* const> names, std::string_view owner) {
-    for (const char* name : names) {
-      if (app().count(name) == 0) continue;
-      fail_input(fmt::format("{} goes with `study {}`, not with `study {}`", name, owner, what_));
-    }
+    refuse(names, fmt::format("`study {}`, not with `study {}`", owner, what_));
   }
 
   void play_schedules(const Console& console) {

@@ -1,10 +1,11 @@
 # stepwright_embed(<output> <function>=<folder>...)
 # Writes a C++ file with one function for each folder: all its .yaml and .json files as (name,
 # text). The files are data that a person adds one of, so this is the one place that looks into a
-# folder.
+# folder. The texts are followed by blanks, because a fast reader of JSON looks beyond their end.
 function(stepwright_embed output)
   string(CONCAT code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n"
     "using namespace std::string_view_literals;\n")
+  string(REPEAT " " 64 blanks)  # kEmbeddedRoom
   foreach(pair ${ARGN})
     string(REPLACE "=" ";" pair "${pair}")
     list(GET pair 0 function)
@@ -22,7 +23,7 @@ function(stepwright_embed output)
     foreach(path ${files})
       get_filename_component(name "${path}" NAME_WLE)
       file(READ "${path}" text)
-      string(APPEND code "      {\"${name}\", R\"yaml(${text})yaml\"sv},\n")
+      string(APPEND code "      {\"${name}\", embedded(R\"yaml(${text}${blanks})yaml\"sv)},\n")
     endforeach()
     string(APPEND code "  };\n  return kFiles;\n}\n")
   endforeach()

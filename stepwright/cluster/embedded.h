@@ -6,11 +6,19 @@
 
 namespace stepwright {
 
+/// Bytes behind the text of an embedded file that may be read.
+inline constexpr std::size_t kEmbeddedRoom = 64;
+
 /// A data file of this room, compiled in.
 struct EmbeddedFile {
   std::string_view name;  ///< Of the file, without folder and ending.
-  std::string_view text;
+  std::string_view text;  ///< `kEmbeddedRoom` blanks follow.
 };
+
+/// The text of a file without the blanks behind it.
+constexpr std::string_view embedded(std::string_view with_room) {
+  return with_room.substr(0, with_room.size() - kEmbeddedRoom);
+}
 
 /// The files of `profiles/` and of `devices/`.
 std::span<const EmbeddedFile> embedded_clusters();

@@ -30,12 +30,13 @@ void fail_at(const std::string& file, Position at, std::string_view message) {
   fail_input(fmt::format("{}:{}:{}: {}", file, at.line, at.column, message));
 }
 
+void fail_too_deep(const std::string& file, Position at) {
+  fail_at(file, at, fmt::format("nested deeper than {} levels", kDeepestNesting));
+}
+
 void Assembler::open(Tree container) {
   if (expects_key()) check_key(container);
-  if (open_.size() == kDeepestNesting) {
-    fail_at(file_, place_of(container),
-            fmt::format("nested deeper than {} levels", kDeepestNesting));
-  }
+  if (open_.size() == kDeepestNesting) fail_too_deep(file_, place_of(container));
   open_.push_back(std::move(container));
 }
 

@@ -29,6 +29,8 @@ Position position_of(std::string_view text, std::size_t offset);
 
 /// Throws `kInput` with `file:line:column: message`.
 [[noreturn]] void fail_at(const std::string& file, Position at, std::string_view message);
+/// Throws it for a list or mapping that is nested too deep.
+[[noreturn]] void fail_too_deep(const std::string& file, Position at);
 
 /// Puts a tree together from the events of a parser, and refuses what no document may have: deep
 /// nesting, too many values, keys that are not text, and keys given twice.

@@ -1,8 +1,9 @@
 #include "stepwright/core/json_reader.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <simdjson.h>
+
 #include <cstdint>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -11,75 +12,118 @@
 namespace stepwright {
 namespace {
 
-/// Walks over the tokens that the parser reports, because it reports neither where they are nor how
-/// numbers are spelled.
-class Cursor {
+namespace ondemand = simdjson::ondemand;
+
+/// Lines and columns of places in a text, which are asked for from front to back.
+class Places {
  public:
-  explicit Cursor(std::string_view text) : text_(text) {
-    if (text.starts_with("\xEF\xBB\xBF")) at_ = line_start_ = 3;
-  }
+  explicit Places(std::string_view text) : at_(text.data()), line_start_(text.data()) {}
 
-  /// Moves to the next token (values, keys and brackets are tokens) and returns its text.
-  std::string_view take() {
-    skip_between();
-    begin_ = {line_, at_ - line_start_ + 1};
-    const std::size_t start = at_;
-    at_ = end_of_token();
-    return text_.substr(start, at_ - start);
+  Position of(const char* place) {
+    while (const void* found = std::memchr(at_, '\n', static_cast<std::size_t>(place - at_))) {
+      at_ = line_start_ = static_cast<const char*>(found) + 1;
+      ++line_;
+    }
+    at_ = place;
+    return {line_, static_cast<std::size_t>(place - line_start_) + 1};
   }
-
-  /// Where the token taken last begins.
-  [[nodiscard]] Position begin() const { return begin_; }
 
  private:
-  static bool is_between(char c) { return std::string_view(" \t\r\n,:").find(c) != kNowhere; }
-
-  void skip_between() {
-    for (; at_ < text_.size() && is_between(text_[at_]); ++at_) {
-      if (text_[at_] != '\n') continue;
-      ++line_;
-      line_start_ = at_ + 1;
-    }
-  }
-
-  [[nodiscard]] std::size_t end_of_token() const {
-    if (at_ >= text_.size()) return text_.size();
-    if (std::string_view("{}[]").find(text_[at_]) != kNowhere) return at_ + 1;
-    if (text_[at_] == '"') return end_of_string();
-    return std::min(text_.find_first_of("]},: \t\r\n", at_), text_.size());
-  }
-
-  [[nodiscard]] std::size_t end_of_string() const {
-    std::size_t at = at_ + 1;
-    while (at < text_.size() && text_[at] != '"') at += text_[at] == '\\' ? 2 : 1;
-    return std::min(at + 1, text_.size());
-  }
-
-  static constexpr std::size_t kNowhere = std::string_view::npos;
-  std::string_view text_;
-  std::size_t at_ = 0;
+  const char* at_;
+  const char* line_start_;
   std::size_t line_ = 1;
-  std::size_t line_start_ = 0;
-  Position begin_;
 };
 
-/// Turns the events of nlohmann's parser into a tree.
-class SaxHandler : public nlohmann::json_sax<nlohmann::json> {
+/// Turns what simdjson finds into a tree. Every value is read, because simdjson only checks those.
+class TreeBuilder {
  public:
-  SaxHandler(std::string_view text, const std::string& file)
-      : text_(text), file_(file), cursor_(text), assembler_(file) {}
+  TreeBuilder(std::string_view text, const std::string& file) : places_(text), assembler_(file) {}
 
-  bool null() override { return bare(); }
-  bool boolean(bool /*value*/) override { return bare(); }
-  bool number_integer(std::int64_t /*value*/) override { return bare(); }
-  bool number_unsigned(std::uint64_t /*value*/) override { return bare(); }
-  bool number_float(double /*value*/, const std::string& /*spelling*/) override { return bare(); }
-  bool string(std::string& value) override { return quoted(value); }
-  bool key(std::string& value) override { return quoted(value); }
+  template <class Value>  // a document or a value in one
+  void add(Value& value) {
+    const std::string_view token = value.raw_json_token();
+    switch (value.type().value()) {
+      case ondemand::json_type::object: return add_object(value.get_object().value(), token);
+      case ondemand::json_type::array: return add_array(value.get_array().value(), token);
+      case ondemand::json_type::string:
+        return leaf(std::string(value.get_string().value()), true, token);
+      case ondemand::json_type::number: (void)value.get_double().value(); break;
+      case ondemand::json_type::boolean: (void)value.get_bool().value(); break;
+      case ondemand::json_type::null: (void)bool(value.is_null()); break;
+    }
+    leaf(std::string(token.substr(0, token.find_last_not_of(" \t\r\n") + 1)), false, token);
+  }
+
+  Tree take() { return assembler_.take(); }
+
+ private:
+  void add_object(ondemand::object object, std::string_view token) {
+    assembler_.open(placed(Tree::mapping(), token.data()));
+    for (auto member : object) {
+      const char* const quote = member.key().value().raw() - 1;
+      const std::string_view key = member.unescaped_key().value();
+      assembler_.leaf(placed(Tree::scalar(std::string(key), true), quote));
+      ondemand::value value = member.value().value();
+      add(value);
+    }
+    assembler_.close();
+  }
+
+  void add_array(ondemand::array array, std::string_view token) {
+    assembler_.open(placed(Tree::sequence(), token.data()));
+    for (auto element : array) {
+      ondemand::value value = element.value();
+      add(value);
+    }
+    assembler_.close();
+  }
+
+  void leaf(std::string spelling, bool in_quotes, std::string_view token) {
+    assembler_.leaf(placed(Tree::scalar(std::move(spelling), in_quotes), token.data()));
+  }
+
+  Tree placed(Tree tree, const char* place) {
+    const Position at = places_.of(place);
+    tree.line = static_cast<std::uint32_t>(at.line);
+    tree.column = static_cast<std::uint32_t>(at.column);
+    return tree;
+  }
+
+  Places places_;
+  Assembler assembler_;
+};
+
+/// Where the first list or mapping that is nested too deep begins.
+std::size_t too_deep_at(std::string_view text) {
+  std::size_t depth = 0;
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '"') {
+      while (text[++at] != '"') at += text[at] == '\\' ? 1 : 0;
+    } else if (text[at] == '[' || text[at] == '{') {
+      if (++depth > kDeepestNesting) break;
+    } else if (text[at] == ']' || text[at] == '}') {
+      --depth;
+    }
+  }
+  return at;
+}
+
+/// Says in words where and why nlohmann's parser refuses a text; simdjson says neither well.
+class Refusal : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  Refusal(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(std::int64_t /*value*/) override { return true; }
+  bool number_unsigned(std::uint64_t /*value*/) override { return true; }
+  bool number_float(double /*value*/, const std::string& /*spelling*/) override { return true; }
+  bool string(std::string& /*value*/) override { return true; }
+  bool key(std::string& /*value*/) override { return true; }
   bool binary(nlohmann::json::binary_t& /*value*/) override { return false; }
-
-  bool start_object(std::size_t /*members*/) override { return open(Tree::mapping()); }
-  bool start_array(std::size_t /*elements*/) override { return open(Tree::sequence()); }
+  bool start_object(std::size_t /*members*/) override { return open(); }
+  bool start_array(std::size_t /*elements*/) override { return open(); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
@@ -93,55 +137,47 @@ class SaxHandler : public nlohmann::json_sax<nlohmann::json> {
             "malformed JSON: " + std::string(reason));
   }
 
-  Tree take() { return assembler_.take(); }
-
  private:
-  Tree placed(Tree tree) const {
-    tree.line = static_cast<std::uint32_t>(cursor_.begin().line);
-    tree.column = static_cast<std::uint32_t>(cursor_.begin().column);
-    return tree;
-  }
-
-  bool bare() {
-    std::string spelling(cursor_.take());
-    assembler_.leaf(placed(Tree::scalar(std::move(spelling), false)));
+  bool open() {
+    if (++depth_ > kDeepestNesting) fail_too_deep(file_, position_of(text_, too_deep_at(text_)));
     return true;
   }
-
-  bool quoted(const std::string& value) {
-    cursor_.take();
-    assembler_.leaf(placed(Tree::scalar(value, true)));
-    return true;
-  }
-
-  bool open(Tree container) {
-    cursor_.take();
-    assembler_.open(placed(std::move(container)));
-    return true;
-  }
-
   bool close() {
-    cursor_.take();
-    assembler_.close();
+    --depth_;
     return true;
   }
 
   std::string_view text_;
   const std::string& file_;
-  Cursor cursor_;
-  Assembler assembler_;
+  std::size_t depth_ = 0;
 };
+
+[[noreturn]] void refuse(std::string_view text, const std::string& file, const char* reason) {
+  // nlohmann's parser takes a zero byte for the end of the text.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    fail_at(file, position_of(text, zero), "malformed JSON: a zero byte");
+  }
+  Refusal refusal(text, file);
+  nlohmann::json::sax_parse(text, &refusal);
+  fail_at(file, {}, std::string("malformed JSON: ") + reason);
+}
 
 }  // namespace
 
 Tree read_json(std::string_view text, const std::string& file) {
-  // The parser takes a zero byte for the end of the text.
-  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    fail_at(file, position_of(text, zero), "malformed JSON: a zero byte");
+  const bool marked = text.starts_with("\xEF\xBB\xBF");
+  const simdjson::padded_string padded(marked ? text.substr(3) : text);
+  TreeBuilder builder(padded, file);
+  try {
+    ondemand::parser parser;
+    ondemand::document document = parser.iterate(padded);
+    builder.add(document);
+    const bool ended = document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+    if (!ended) refuse(text, file, "text after the end");
+  } catch (const simdjson::simdjson_error& error) {
+    refuse(text, file, error.what());
   }
-  SaxHandler handler(text, file);
-  nlohmann::json::sax_parse(text, &handler);
-  return handler.take();
+  return builder.take();
 }
 
 }  // namespace stepwright

@@ -162,20 +162,18 @@ bool Node::boolean() const {
 }
 
 std::int64_t Node::integer(std::int64_t low, std::int64_t high) const {
-  const std::string wanted = integers_of(low, high);
-  must_be_scalar(wanted);
+  if (!is_scalar()) must_be_scalar(integers_of(low, high));
   const IntegerReading read = tree_->quoted ? IntegerReading{} : read_integer(tree_->text);
   const bool good = read.status == IntegerReading::Status::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
-  fail(fmt::format("must be {}; it is {}", wanted, not_a_number(*tree_)));
+  fail(fmt::format("must be {}; it is {}", integers_of(low, high), not_a_number(*tree_)));
 }
 
 double Node::number(double low, double high) const {
-  const std::string wanted = numbers_of(low, high);
-  must_be_scalar(wanted);
+  if (!is_scalar()) must_be_scalar(numbers_of(low, high));
   const std::optional<double> read = tree_->quoted ? std::nullopt : read_double(tree_->text);
   if (read && *read >= low && *read <= high) return *read;
-  fail(fmt::format("must be {}; it is {}", wanted, not_a_number(*tree_)));
+  fail(fmt::format("must be {}; it is {}", numbers_of(low, high), not_a_number(*tree_)));
 }
 
 double Node::number() const {
@@ -184,7 +182,7 @@ double Node::number() const {
 }
 
 std::size_t Node::choice_of(std::span<const std::string_view> words) const {
-  must_be_scalar("one of " + list_of(words));
+  if (!is_scalar()) must_be_scalar("one of " + list_of(words));
   const auto found = std::ranges::find(words, tree_->text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   fail(fmt::format("must be one of {}; it is {}{}", list_of(words), describe(*tree_),

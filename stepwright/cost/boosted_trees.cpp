@@ -11,10 +11,13 @@ namespace {
 
 constexpr int kDeepest = 32;
 
+/// Takes a number off a text; false when none stands there.
 template <class Number>
-bool parses(std::string_view text, Number& number) {
+bool take(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
 }
 
 }  // namespace
@@ -35,23 +38,28 @@ BoostedTrees::BoostedTrees(float base, std::span<const std::string> trees, std::
 std::size_t BoostedTrees::read(std::string_view text, std::size_t at, std::size_t features,
                                const std::string& where, int depth) {
   const std::string_view rest = text.substr(std::min(at, text.size()));
-  const std::string_view word = rest.substr(0, rest.find(' '));
-  const std::size_t mark = word.find('<');
-  const bool leaf = mark == std::string_view::npos;
   Node node;
-  const bool valued = parses(leaf ? word : word.substr(mark + 1), node.value);
-  const bool split = !leaf && parses(word.substr(0, mark), node.feature) && node.feature >= 0 &&
-                     static_cast<std::size_t>(node.feature) < features;
-  if (!valued || leaf == split || depth > kDeepest) {
-    fail_input(
-        fmt::format("{}: tree {}: `{}` at character {} is neither a leaf nor "
-                    "FEATURE<THRESHOLD with one of {} features, {} levels at most",
-                    where, roots_.size() - 1, word, at, features, kDeepest));
+  std::string_view value = rest;
+  const bool split = take(value, node.feature) && value.starts_with('<');
+  if (split) {
+    value.remove_prefix(1);
+  } else {
+    value = rest;
+    node.feature = -1;
+  }
+  const bool valued = take(value, node.value) && (value.empty() || value.starts_with(' '));
+  const bool known =
+      !split || (node.feature >= 0 && static_cast<std::size_t>(node.feature) < features);
+  if (!valued || !known || depth > kDeepest) {
+    fail_input(fmt::format(
+        "{}: tree {}: `{}` at character {} is neither a leaf nor "
+        "FEATURE<THRESHOLD with one of {} features, {} levels at most",
+        where, roots_.size() - 1, rest.substr(0, rest.find(' ')), at, features, kDeepest));
   }
   const std::size_t place = nodes_.size();
   nodes_.push_back(node);
-  const std::size_t next = at + word.size() + 1;
-  if (leaf) return next;
+  const std::size_t next = text.size() - value.size() + 1;
+  if (!split) return next;
   const std::size_t upper = read(text, next, features, where, depth + 1);
   nodes_[place].upper = static_cast<std::int32_t>(nodes_.size());
   return read(text, upper, features, where, depth + 1);

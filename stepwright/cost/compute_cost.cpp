@@ -135,8 +135,8 @@ void ComputeCost::set_rates(const Device& device) {
 ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
                                           std::span<const OperatorProfile* const> profiles) const {
   for (const OperatorProfile* profile : profiles) {
-    if (const OperatorEntry* entry = profile->find(what, pass)) {
-      return {profile, entry, speedup(*profile, *entry)};
+    if (const Later<OperatorEntry>* entry = profile->find(what, pass)) {
+      return {profile, entry, speedup(*profile, what, pass)};
     }
   }
   return {};
@@ -144,10 +144,11 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 
 /// How much faster the arithmetic of a fit is on this device and job than its share of the peak
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
-double ComputeCost::speedup(const OperatorProfile& profile, const OperatorEntry& entry) const {
+double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const {
   const DeviceDefaults& there = defaults_of(profile.generation);
-  if (entry.what == OperatorClass::kAttention) {
-    return attention_share(*defaults_, kernels_.attention) / attention_share(there, entry.kernel);
+  if (what == OperatorClass::kAttention) {
+    return attention_share(*defaults_, kernels_.attention) /
+           attention_share(there, profile.find(what, pass)->get().kernel);
   }
   const double running = load_ == Load::kRunning ? defaults_->sustained_share : 1;
   return running * defaults_->matrix_share / there.matrix_share;
@@ -214,7 +215,7 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& 
     return parts * default_s(in_phase_of(op, pass), unfused);
   }
   const std::array<double, 2> seconds =
-      fitted_seconds(*fit->profile, *fit->entry, op, {peaks_, fit->speedup});
+      fitted_seconds(*fit->profile, fit->entry->get(), op, {peaks_, fit->speedup});
   return std::max(seconds[0] + seconds[1], pass_floor_s(what, pass, op));
 }
 
@@ -231,7 +232,7 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& 
 
 /// Trees know nothing of products that share a launch, and rows that routing decides are means.
 FitUse ComputeCost::use_of(const Fitted& fit, const Operator& op) const {
-  const bool product = fit.entry->what == OperatorClass::kProduct;
+  const bool product = fit.entry->get().what == OperatorClass::kProduct;
   return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed};
 }
 
@@ -242,7 +243,8 @@ std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
   const Fitted* fit = fitted(*what, pass);
   const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
   if (fit == nullptr || (has_arithmetic(*what) && !narrow)) return std::nullopt;
-  std::array<double, 2> seconds = fitted_seconds(*fit->profile, *fit->entry, op, use_of(*fit, op));
+  std::array<double, 2> seconds =
+      fitted_seconds(*fit->profile, fit->entry->get(), op, use_of(*fit, op));
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == Phase::kWeightGradient ? 1 : 0], 0};
   }
@@ -271,7 +273,7 @@ double ComputeCost::least_seconds(const Operator& op) const {
   const double peak = peak_flops_[type] > 0 ? peak_flops_[type] : peaks_.flops;
   double least_s = 0;
   if (fit != nullptr && narrow_speedup_[type] > 0) {
-    least_s = least_fitted_seconds(*fit->entry, work, use_of(*fit, op));
+    least_s = least_fitted_seconds(fit->entry->get(), work, use_of(*fit, op));
   } else if (op.kind == OperatorKind::kAttention) {
     least_s = work * rates_.attention_s_per_flop[type];
   } else {
@@ -283,7 +285,7 @@ double ComputeCost::least_seconds(const Operator& op) const {
 std::string ComputeCost::outside_range(const Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
-  return fit == nullptr ? std::string() : stepwright::outside_range(*fit->entry, op);
+  return fit == nullptr ? std::string() : stepwright::outside_range(fit->entry->get(), op);
 }
 
 std::string ComputeCost::fit() const {

@@ -70,7 +70,7 @@ class ComputeCost {
   /// What prices a class and pass.
   struct Fitted {
     const OperatorProfile* profile = nullptr;
-    const OperatorEntry* entry = nullptr;
+    const Later<OperatorEntry>* entry = nullptr;
     /// Of the arithmetic: another generation, another attention kernel, a running job.
     double speedup = 1;
   };
@@ -79,7 +79,7 @@ class ComputeCost {
   [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
   [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
                                 std::span<const OperatorProfile* const> profiles) const;
-  [[nodiscard]] double speedup(const OperatorProfile& profile, const OperatorEntry& entry) const;
+  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const;
   [[nodiscard]] FitUse use_of(const Fitted& fit, const Operator& op) const;
   [[nodiscard]] double unrouted_s(const Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;

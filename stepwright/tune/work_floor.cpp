@@ -230,11 +230,8 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
   if (choice.layers.empty()) {
     const Placement placement = placement_of(choice.schedule, pipeline);
     const LayerSplit split(layers.layers(), placement.model_chunks());
-    const std::int64_t last = placement.holder(placement.model_chunks() - 1).position;
-    const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
-    const std::int64_t full = placement.holder(fullest).position;
-    for (const std::int64_t position : {last, split.surplus > 0 ? full : last}) {
-      double own = position == last ? work.head_s : 0;
+    const auto see = [&](std::int64_t position, double head_s) {
+      double own = head_s;
       for (std::int64_t i = 0; i < placement.chunks(); ++i) {
         const std::int64_t chunk = placement.model_chunk({position, i});
         own += layers.sum(each, split.start(chunk), split.start(chunk + 1));
@@ -244,6 +241,13 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
       // last backward has as far to go.
       const double ends_s = closed ? layers.sum(each, 0, split.start(position)) : 0;
       floor.simulated_s = std::max(floor.simulated_s, m * own + ends_s);
+    };
+    const std::int64_t last = placement.holder(placement.model_chunks() - 1).position;
+    see(last, work.head_s);
+    if (split.surplus > 0) {
+      const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
+      const std::int64_t full = placement.holder(fullest).position;
+      if (full != last) see(full, 0);
     }
   }
   floor.price_s = closed ? slowest * (m - 1 / v) + all / v : m * slowest;

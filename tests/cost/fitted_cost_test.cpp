@@ -140,6 +140,27 @@ TEST(FittedCost, TheTableKnowsWhatWasPriced) {
   EXPECT_LE(table.size(), many_operators(DType::kBf16).size());
 }
 
+TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
+  for (const std::string_view name : built_in_profiles()) {
+    const OperatorProfile whole = read_operator_profile(load_profile(std::string(name)));
+    const OperatorProfile& later = *profile_of(whole.device);
+    EXPECT_EQ(later.name, name);
+    for (const Named<OperatorClass>& what : kOperatorClassNames) {
+      for (const Named<Pass>& pass : kPassNames) {
+        const auto* expected = whole.find(what.value, pass.value);
+        const auto* found = later.find(what.value, pass.value);
+        ASSERT_EQ(found == nullptr, expected == nullptr) << name << what.name << pass.name;
+        if (found == nullptr) continue;
+        EXPECT_EQ(found->get().what, what.value);
+        EXPECT_EQ(found->get().pass, pass.value);
+        EXPECT_EQ(found->get().kind, expected->get().kind);
+        EXPECT_EQ(found->get().trees.texts(), expected->get().trees.texts());
+        EXPECT_EQ(found->get().law.memory_share, expected->get().law.memory_share);
+      }
+    }
+  }
+}
+
 TEST(FittedCost, ABrokenProfileSaysWhere) {
   const auto read = [](const std::string& text) {
     (void)read_operator_profile(Document::parse(text, "p.json"));

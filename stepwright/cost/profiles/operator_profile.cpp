@@ -35,7 +35,15 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 
-OperatorEntry read_entry(Node node) {
+Generation generation_of_profile(const OperatorProfile& profile) {
+  const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
+  return file != nullptr ? generation_of(built_in_device(profile.device))
+                         : generation_of_peak(profile.peaks.flops);
+}
+
+}  // namespace
+
+OperatorEntry read_operator_entry(Node node) {
   OperatorEntry entry;
   entry.what = node.get("class").choice(kOperatorClassNames);
   entry.pass = node.get("pass").choice(kPassNames);
@@ -54,14 +62,6 @@ OperatorEntry read_entry(Node node) {
   return entry;
 }
 
-Generation generation_of_profile(const OperatorProfile& profile) {
-  const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
-  return file != nullptr ? generation_of(built_in_device(profile.device))
-                         : generation_of_peak(profile.peaks.flops);
-}
-
-}  // namespace
-
 OperatorProfile read_operator_profile(const Document& document) {
   const Node root = document.root();
   const Node version = root.get("stepwright");
@@ -78,11 +78,11 @@ OperatorProfile read_operator_profile(const Document& document) {
   const auto operators = root.find("operators");
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {
     const Node node = operators->at(i);
-    OperatorEntry entry = read_entry(node);
+    OperatorEntry entry = read_operator_entry(node);
     auto& place =
         profile.entries[static_cast<std::size_t>(entry.what)][static_cast<std::size_t>(entry.pass)];
     if (place) node.fail("is a class and pass that came before");
-    place = std::move(entry);
+    place = std::make_unique<const Later<OperatorEntry>>(std::move(entry));
   }
   return profile;
 }

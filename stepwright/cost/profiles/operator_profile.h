@@ -1,12 +1,13 @@
 #pragma once
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/later.h"
 #include "stepwright/cost/boosted_trees.h"
 #include "stepwright/cost/fitted_range.h"
 #include "stepwright/cost/operator_class.h"
@@ -46,17 +47,20 @@ struct OperatorProfile {
   Generation generation{};  ///< Its own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
-  std::array<std::array<std::optional<OperatorEntry>, kPasses>, kOperatorClasses> entries;
+  /// Null: not fitted. Built-in ones are read when they are first asked for.
+  std::array<std::array<std::unique_ptr<const Later<OperatorEntry>>, kPasses>, kOperatorClasses>
+      entries;
 
-  [[nodiscard]] const OperatorEntry* find(OperatorClass what, Pass pass) const {
-    const auto& entry = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
-    return entry ? &*entry : nullptr;
+  [[nodiscard]] const Later<OperatorEntry>* find(OperatorClass what, Pass pass) const {
+    return entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)].get();
   }
 };
 
 /// Reads the operators of a profile document; what else a profile holds is passed over. Fails with
 /// `kInput` naming file and field.
 OperatorProfile read_operator_profile(const Document& document);
+/// Reads one of the `operators` of a profile. Fails as above.
+OperatorEntry read_operator_entry(Node node);
 
 /// Under what a fit is asked for a price.
 struct FitUse {

@@ -1,6 +1,7 @@
 #include "stepwright/cost/profiles/profile_catalog.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,32 +16,54 @@
 namespace stepwright {
 namespace {
 
-OperatorProfile parsed(const EmbeddedFile& file, std::string_view text) {
-  return read_operator_profile(
-      Document::parse(text, fmt::format("built-in profile {}", file.name)));
+Document parsed(const EmbeddedFile& file, std::string_view text) {
+  return Document::parse(text, fmt::format("built-in profile {}", file.name));
+}
+
+/// The file without its operators, most of its text: a profile says its device before them.
+OperatorProfile read_head(const EmbeddedFile& file) {
+  const std::string head(file.text.substr(0, file.text.find("\"operators\":")));
+  return read_operator_profile(parsed(file, head + "\"operators\": []}"));
+}
+
+/// The enumerator of a word that is one.
+template <class Enum, std::size_t kCount>
+std::size_t index_of(const Named<Enum> (&table)[kCount], std::string_view word) {
+  return static_cast<std::size_t>(std::ranges::find(table, word, &Named<Enum>::name)->value);
+}
+
+/// Finds where each of the operators stands, to be read when it is asked for.
+void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
+  static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedRoom);
+  const simdjson::padded_string_view padded(file.text, file.text.size() + kEmbeddedRoom);
+  simdjson::ondemand::parser parser;
+  auto profile_text = parser.iterate(padded);
+  for (simdjson::ondemand::object entry : profile_text["operators"]) {
+    const std::size_t what = index_of(kOperatorClassNames, entry["class"]);
+    const std::size_t pass = index_of(kPassNames, entry["pass"]);
+    entry.reset();
+    const std::string_view text = entry.raw_json();
+    profile.entries[what][pass] = std::make_unique<const Later<OperatorEntry>>([&file, text] {
+      const Document document = parsed(file, text);
+      return read_operator_entry(document.root());
+    });
+  }
 }
 
 /// A built-in profile: its head at once, its operators when a job needs them; then constant.
 class BuiltIn {
  public:
-  explicit BuiltIn(const EmbeddedFile& file) : file_(file) {
-    // A profile says its device before its operators, most of its text.
-    const std::size_t operators = file.text.find("\"operators\":");
-    const bool all = operators == std::string_view::npos;
-    const std::string head(file.text.substr(0, operators));
-    head_ = parsed(file, all ? head : head + "\"operators\": []}");
-  }
-  [[nodiscard]] const OperatorProfile& head() const { return head_; }
+  explicit BuiltIn(const EmbeddedFile& file) : file_(file), profile_(read_head(file)) {}
+  [[nodiscard]] const OperatorProfile& head() const { return profile_; }
   [[nodiscard]] const OperatorProfile& whole() const {
-    std::call_once(once_, [this] { whole_ = parsed(file_, file_.text); });
-    return whole_;
+    std::call_once(once_, [this] { find_operators(file_, profile_); });
+    return profile_;
   }
 
  private:
   const EmbeddedFile& file_;
-  OperatorProfile head_;
   mutable std::once_flag once_;
-  mutable OperatorProfile whole_;
+  mutable OperatorProfile profile_;
 };
 
 const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
@@ -88,7 +111,7 @@ std::vector<std::string_view> built_in_profiles() { return names_of(embedded_pro
 
 Document load_profile(const std::string& name_or_path) {
   if (const EmbeddedFile* file = find_embedded(embedded_profiles(), name_or_path)) {
-    return Document::parse(file->text, fmt::format("built-in profile {}", file->name));
+    return parsed(*file, file->text);
   }
   if (std::filesystem::exists(name_or_path)) return Document::load(name_or_path);
   fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,

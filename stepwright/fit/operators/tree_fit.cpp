@@ -1,7 +1,6 @@
 #include "stepwright/fit/operators/tree_fit.h"
 
 #include <fmt/format.h>
-#include <xgboost/c_api.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/fit/operators/xgboost_library.h"
 
 namespace stepwright {
 namespace {
@@ -27,36 +27,35 @@ constexpr std::pair<const char*, const char*> kSettings[] = {{"objective", "reg:
                                                              {"verbosity", "0"}};
 
 void check(int status) {
-  if (status != 0) throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", XGBGetLastError()));
+  if (status == 0) return;
+  throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", xgboost().last_error()));
 }
 
 /// A handle of the C interface that frees itself.
-template <int (*kFree)(void*)>
 class Handle {
  public:
-  Handle() = default;
+  explicit Handle(int (*free)(void*)) : free_(free) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  ~Handle() { kFree(handle_); }
+  ~Handle() { free_(handle_); }
   void** out() { return &handle_; }
   [[nodiscard]] void* get() const { return handle_; }
 
  private:
+  int (*free_)(void*);
   void* handle_ = nullptr;
 };
-using Samples = Handle<XGDMatrixFree>;
-using Booster = Handle<XGBoosterFree>;
 
-void fill(Samples& matrix, std::span<const TreeRow> rows) {
+void fill(Handle& matrix, std::span<const TreeRow> rows) {
   const std::size_t columns = rows.front().inputs.count;
   std::vector<float> values, targets;
   for (const TreeRow& row : rows) {
     values.insert(values.end(), row.inputs.all().begin(), row.inputs.all().end());
     targets.push_back(row.target);
   }
-  check(XGDMatrixCreateFromMat(values.data(), rows.size(), columns,
-                               std::numeric_limits<float>::quiet_NaN(), matrix.out()));
-  check(XGDMatrixSetFloatInfo(matrix.get(), "label", targets.data(), targets.size()));
+  check(xgboost().matrix_create(values.data(), rows.size(), columns,
+                                std::numeric_limits<float>::quiet_NaN(), matrix.out()));
+  check(xgboost().matrix_set(matrix.get(), "label", targets.data(), targets.size()));
 }
 
 float median_target(std::span<const TreeRow> rows) {
@@ -66,13 +65,13 @@ float median_target(std::span<const TreeRow> rows) {
   return targets[targets.size() / 2];
 }
 
-void train(Booster& booster, const Samples& matrix, float base) {
+void train(Handle& booster, const Handle& matrix, float base) {
   const DMatrixHandle matrices[] = {matrix.get()};
-  check(XGBoosterCreate(matrices, 1, booster.out()));
-  for (const auto& [name, value] : kSettings) check(XGBoosterSetParam(booster.get(), name, value));
-  check(XGBoosterSetParam(booster.get(), "base_score", fmt::format("{}", base).c_str()));
+  check(xgboost().create(matrices, 1, booster.out()));
+  for (const auto& [name, value] : kSettings) check(xgboost().set(booster.get(), name, value));
+  check(xgboost().set(booster.get(), "base_score", fmt::format("{}", base).c_str()));
   for (int round = 0; round < kTrees; ++round) {
-    check(XGBoosterUpdateOneIter(booster.get(), round, matrix.get()));
+    check(xgboost().update(booster.get(), round, matrix.get()));
   }
 }
 
@@ -93,13 +92,13 @@ void append_node(const nlohmann::json& tree, std::size_t node, std::string& text
 }  // namespace
 
 BoostedTrees fit_trees(std::span<const TreeRow> rows) {
-  Samples matrix;
-  Booster booster;
+  Handle matrix(xgboost().matrix_free);
+  Handle booster(xgboost().free);
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));
   bst_ulong length = 0;
   const char* saved = nullptr;
-  check(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &length, &saved));
+  check(xgboost().save(booster.get(), R"({"format": "json"})", &length, &saved));
   const auto model = nlohmann::json::parse(saved, saved + length)["learner"];
   std::vector<std::string> texts;
   for (const auto& tree : model["gradient_booster"]["model"]["trees"]) {
@@ -110,13 +109,13 @@ BoostedTrees fit_trees(std::span<const TreeRow> rows) {
 }
 
 std::vector<float> xgboost_predictions(std::span<const TreeRow> rows) {
-  Samples matrix;
-  Booster booster;
+  Handle matrix(xgboost().matrix_free);
+  Handle booster(xgboost().free);
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));
   bst_ulong count = 0;
   const float* values = nullptr;
-  check(XGBoosterPredict(booster.get(), matrix.get(), 0, 0, 0, &count, &values));
+  check(xgboost().predict(booster.get(), matrix.get(), 0, 0, 0, &count, &values));
   return {values, values + count};
 }
 

@@ -49,11 +49,21 @@ const DataCostCache::Entry& DataCostCache::get(const CostModel& cost, const Job&
                                                const StageCost& stage) {
   if (places_.empty()) places_.resize(kPlaces);
   const Key key = key_of(plan, layouts, stage);
-  Place& place = places_[place_of(key)];
-  if (!(place.key == key)) {
-    place = {key, {data_cost(cost, job, plan, layouts, stage), data_memory(job, plan, stage)}};
+  std::uint16_t& place = places_[place_of(key)];
+  if (place == 0) {
+    known_.emplace_back();
+    place = static_cast<std::uint16_t>(known_.size());
   }
-  return place.entry;
+  Known& known = known_[place - 1U];
+  if (!(known.key == key)) {
+    known = {key, {data_cost(cost, job, plan, layouts, stage), data_memory(job, plan, stage)}};
+  }
+  return known.entry;
+}
+
+void DataCostCache::clear() {
+  places_.clear();
+  known_.clear();
 }
 
 }  // namespace stepwright

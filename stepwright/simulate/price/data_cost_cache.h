@@ -9,7 +9,7 @@ namespace stepwright {
 
 /// Remembers data costs: a search prices the same sharding of the same position under many
 /// micro-batches, recomputations and schedules, which it does not depend on. A fixed number of
-/// places, each for the last that fell on it.
+/// places, each for the last that fell on it; memory for those that are taken.
 class DataCostCache {
  public:
   struct Entry {
@@ -18,9 +18,10 @@ class DataCostCache {
   };
 
   /// `layouts` must stand at the same address whenever they are the same, until the next `clear`.
+  /// What is returned is valid until the next call.
   const Entry& get(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
                    const StageCost& stage);
-  void clear() { places_.clear(); }
+  void clear();
 
  private:
   struct Key {
@@ -32,14 +33,15 @@ class DataCostCache {
     std::int64_t units = 0, routed_units = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };
-  struct Place {
+  struct Known {
     Key key;
     Entry entry;
   };
   static Key key_of(const Plan& plan, const Layouts& layouts, const StageCost& stage);
   static std::size_t place_of(const Key& key);
 
-  std::vector<Place> places_;
+  std::vector<std::uint16_t> places_;  ///< Number in `known_`, from 1; 0: free.
+  std::vector<Known> known_;
 };
 
 }  // namespace stepwright

@@ -44,16 +44,11 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   return std::max(own.paired, other.paired);
 }
 
-double TurnPlayer::known(Direction direction, std::int64_t model_chunk,
-                         std::int64_t micro_batch) const {
-  const auto& ends = direction == Direction::kForward ? forward_ends_ : backward_ends_;
-  return ends[static_cast<std::size_t>(micro_batch * chunks_ + model_chunk)];
-}
-
-double& TurnPlayer::end_of(Direction direction, std::int64_t model_chunk,
-                           std::int64_t micro_batch) {
-  auto& ends = direction == Direction::kForward ? forward_ends_ : backward_ends_;
-  return ends[static_cast<std::size_t>(micro_batch * chunks_ + model_chunk)];
+/// Where the end of a forward, or of a backward or data gradient, is kept.
+std::size_t TurnPlayer::cell(Direction direction, std::int64_t model_chunk,
+                             std::int64_t micro_batch) const {
+  const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
+  return static_cast<std::size_t>(passed * chunks_ + model_chunk);
 }
 
 /// When what a part needs has arrived; negative: not known yet.
@@ -61,13 +56,15 @@ double TurnPlayer::ready_s(const Part& part, std::int64_t position) const {
   const Place own{position, part.chunk};
   const std::int64_t chunk = placement_.model_chunk(own);
   if (part.direction == Direction::kWeightGradient) {
-    return known(Direction::kBackward, chunk, part.micro_batch);
+    return known_ends_[cell(Direction::kBackward, chunk, part.micro_batch)];
   }
   const bool forward = part.direction == Direction::kForward;
   const auto before = forward ? placement_.previous(own) : placement_.next(own);
-  if (!before) return forward ? 0 : known(Direction::kForward, chunk, part.micro_batch);
-  const double ended = known(forward ? Direction::kForward : Direction::kBackward,
-                             placement_.model_chunk(*before), part.micro_batch);
+  if (!before) {
+    return forward ? 0 : known_ends_[cell(Direction::kForward, chunk, part.micro_batch)];
+  }
+  const double ended =
+      known_ends_[cell(part.direction, placement_.model_chunk(*before), part.micro_batch)];
   if (ended < 0) return kNotYet;
   return before->position == position ? ended : ended + hop_s_;
 }
@@ -88,7 +85,8 @@ bool TurnPlayer::advance(std::size_t position, const Turns& turns, const TurnSec
   const double end = start + seconds.of(position, turn);
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
-    end_of(part->direction, placement_.model_chunk({here, part->chunk}), part->micro_batch) = end;
+    const std::int64_t chunk = placement_.model_chunk({here, part->chunk});
+    known_ends_[cell(part->direction, chunk, part->micro_batch)] = end;
   }
   ends.push_back(end);
   return true;
@@ -100,9 +98,7 @@ const std::vector<std::vector<double>>& TurnPlayer::play(std::span<const Turns> 
   placement_ = placement;
   hop_s_ = seconds.hop_s;
   chunks_ = placement.model_chunks();
-  const std::size_t cells = static_cast<std::size_t>(micro_batches_of(turns) * chunks_);
-  forward_ends_.assign(cells, kNotYet);
-  backward_ends_.assign(cells, kNotYet);
+  known_ends_.assign(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet);
   ends_.resize(turns.size());
   for (std::vector<double>& ends : ends_) ends.clear();
   for (bool moved = true; moved;) {

@@ -44,17 +44,14 @@ class TurnPlayer {
 
  private:
   [[nodiscard]] double ready_s(const Part& part, std::int64_t position) const;
-  [[nodiscard]] double& end_of(Direction direction, std::int64_t model_chunk,
-                               std::int64_t micro_batch);
-  [[nodiscard]] double known(Direction direction, std::int64_t model_chunk,
-                             std::int64_t micro_batch) const;
+  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
+                                 std::int64_t micro_batch) const;
   bool advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds);
 
   Placement placement_;
   double hop_s_ = 0;
-  std::int64_t chunks_ = 0;                           ///< Of the model.
-  std::vector<double> forward_ends_, backward_ends_;  ///< By micro-batch, then chunk; negative: not
-                                                      ///< yet.
+  std::int64_t chunks_ = 0;         ///< Of the model.
+  std::vector<double> known_ends_;  ///< By `cell`; negative: not yet.
   std::vector<std::vector<double>> ends_;
 };
 

@@ -88,9 +88,8 @@ class Matcher {
     for (std::size_t k = 0; k < keys; ++k) first_[k + 1] += first_[k];
     next_ = first_;
     by_key_.resize(receives_.size());
-    for (const End& end : receives_) {
-      std::int32_t& place = next_[end.key];
-      by_key_[place++] = end;
+    for (std::size_t r = 0; r < receives_.size(); ++r) {
+      by_key_[next_[receives_[r].key]++] = static_cast<std::int32_t>(r);
     }
     next_ = first_;
   }
@@ -99,12 +98,12 @@ class Matcher {
     for (const End& send : sends_) {
       const auto k = static_cast<std::size_t>(std::max(send.key, 0));
       if (send.key < 0 || next_[k] == first_[k + 1]) fail(send, score_.sends, "is not received");
-      const End& receive = by_key_[next_[k]++];
+      const End& receive = receives_[by_key_[next_[k]++]];
       matching_.targets[send.stage][send.index] = {receive.stage, receive.index};
     }
     for (std::size_t k = 0; k + 1 < first_.size(); ++k) {
       if (next_[k] == first_[k + 1]) continue;
-      fail(by_key_[next_[k]], score_.receives, "is never sent");
+      fail(receives_[by_key_[next_[k]]], score_.receives, "is never sent");
     }
   }
 
@@ -130,8 +129,8 @@ class Matcher {
   Matching matching_;
   std::vector<End> sends_;
   std::vector<End> receives_;
-  std::vector<End> by_key_;          ///< The receives, grouped.
-  std::vector<std::int32_t> first_;  ///< Per key: into `by_key_`.
+  std::vector<std::int32_t> by_key_;  ///< Into `receives_`, grouped.
+  std::vector<std::int32_t> first_;   ///< Per key: into `by_key_`.
   std::vector<std::int32_t> next_;
 };
 

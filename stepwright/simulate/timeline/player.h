@@ -135,11 +135,14 @@ class Player {
   [[nodiscard]] bool ready(int s);
   void start(int s, std::vector<Notice>& notices);
   void begin(int s, std::vector<Notice>& notices);
+  void enter(int s);
   void leave(int s);
   void finish(int s, std::vector<Notice>& notices);
+  void end(const Lane& lane, const Task& task);
   void end_due(std::vector<Notice>& notices);
   void start_ready(std::vector<Notice>& notices);
   void refresh();
+  void play_alone(bool heard);
   void set_pace(Lane& lane, double stretch) const;
 
   void spend_until(double now_s);

@@ -27,13 +27,11 @@ constexpr Stack kMegatronBridge = [] {
   stack.narrow_moments = true;
   return stack;
 }();
-constexpr Stack kNemo{.framework = "nemo",
-                      .attention = AttentionKernel::kCudnn,
-                      .overlaps_data = true,
-                      .overlaps_pipeline = true,
-                      .reduces_stored_type = true,
-                      .distributed_optimizer = true,
-                      .sequence_parallel = true};
+constexpr Stack kNemo = [] {
+  Stack stack = kMegatronCore;
+  stack.framework = "nemo";
+  return stack;
+}();
 constexpr Stack kFsdp{.framework = "fsdp",
                       .attention = AttentionKernel::kFlash2,
                       .overlaps_data = true,

@@ -99,11 +99,11 @@ const ComputeCost& OperatorMachine::cost(AttentionKernel kernel) {
 
 std::string OperatorMachine::remark(const OperatorSample& sample, Pass pass) const {
   for (const OperatorProfile* profile : profiles_) {
-    const OperatorEntry* entry = profile->find(sample.what, pass);
+    const Later<OperatorEntry>* entry = profile->find(sample.what, pass);
     if (entry == nullptr) continue;
     std::string text;
     if (profile->device != device_.name) text = fmt::format("scaled from {}", profile->device);
-    const std::string outside = outside_range(*entry, sample.op);
+    const std::string outside = outside_range(entry->get(), sample.op);
     if (outside.empty()) return text;
     text += fmt::format("{}outside of the fitted range: {}", text.empty() ? "" : "; ", outside);
     return text;

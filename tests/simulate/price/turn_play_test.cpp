@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "stepwright/core/error.h"
 #include "stepwright/simulate/price/schedule_forms.h"
@@ -151,6 +152,41 @@ TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
       }
     }
   }
+}
+
+// Chunks of a few layers, some with one more.
+TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
+  std::mt19937 random(1);
+  double sum = 0;
+  constexpr int kSplits = 200;
+  for (int i = 0; i < kSplits; ++i) {
+    const std::size_t stages = std::size_t{2} << random() % 3;
+    const std::size_t chunks = 2 + random() % 4;
+    const auto m = static_cast<std::int64_t>(stages * (std::size_t{2} << random() % 3));
+    const double least = 1 + static_cast<double>(random() % 4);
+    TurnSeconds seconds{.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0};
+    std::vector<double> forward(stages), backward(stages), slowest(chunks);
+    for (std::size_t position = 0; position < stages; ++position) {
+      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        const double layers = least + (random() % 5 < 2 ? 1 : 0);
+        seconds.parts[position][chunk] = {.forward = layers, .backward = 2 * layers};
+        forward[position] += layers;
+        backward[position] += 2 * layers;
+        slowest[chunk] = std::max(slowest[chunk], 3 * layers);
+      }
+    }
+    const Schedule schedule{ScheduleKind::kInterleaved, static_cast<std::int64_t>(chunks)};
+    const auto p = static_cast<std::int64_t>(stages);
+    TurnPlayer player;
+    const double played = makespan_s(player.play(
+        all_turns(schedule, p, m), Placement(PlacementKind::kCyclic, p, schedule.chunks), seconds));
+    const double error =
+        closed_pipeline_s(schedule, m, {forward, backward, slowest, 0}) / played - 1;
+    EXPECT_GT(error, -0.08);
+    EXPECT_LT(error, 0.15);
+    sum += error / kSplits;
+  }
+  EXPECT_NEAR(sum, 0.03, 0.01);
 }
 
 }  // namespace
