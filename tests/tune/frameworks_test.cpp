@@ -8,6 +8,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/tune_json.h"
 
@@ -20,6 +21,7 @@ using ::testing::HasSubstr;
 Job job_of(std::string_view framework) {
   Job job = small_tune_job();
   job.framework.name = framework;
+  job.kernels = default_kernels(job.framework, job.cluster.device);
   return job;
 }
 
