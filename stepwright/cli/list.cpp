@@ -23,7 +23,8 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"profiles", profiles_json, profiles_text},
                                  {"shardings", shardings_json, shardings_text},
                                  {"schedules", schedules_json, described_text},
-                                 {"collectives", collectives_json, collectives_text}};
+                                 {"collectives", collectives_json, collectives_text},
+                                 {"frameworks", frameworks_json, frameworks_text}};
 
 class List : public Command {
  public:
@@ -35,7 +36,8 @@ class List : public Command {
     std::vector<std::string> names;
     for (const Listing& listing : kListings) names.emplace_back(listing.name);
     app()
-        .add_option("WHAT", what_, "models, profiles, shardings, schedules or collectives")
+        .add_option("WHAT", what_,
+                    "models, profiles, shardings, schedules, collectives or frameworks")
         ->required()
         ->check(CLI::IsMember(names));
     app()

@@ -15,6 +15,7 @@ nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
 nlohmann::ordered_json schedules_json();
 nlohmann::ordered_json collectives_json();
+nlohmann::ordered_json frameworks_json();
 
 /// The same arrays as tables for people.
 std::string models_text(const nlohmann::ordered_json& models);
@@ -24,5 +25,7 @@ std::string shardings_text(const nlohmann::ordered_json& shardings);
 std::string described_text(const nlohmann::ordered_json& entries);
 /// Name, whether a plan may say it, whether `collective/` makes schedules of it, what it is.
 std::string collectives_text(const nlohmann::ordered_json& entries);
+/// Of each framework a line for each ability, and what it computes with.
+std::string frameworks_text(const nlohmann::ordered_json& frameworks);
 
 }  // namespace stepwright

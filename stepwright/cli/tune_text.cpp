@@ -1,6 +1,7 @@
 #include "stepwright/cli/tune_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,8 @@
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
@@ -73,7 +76,8 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
   Table table{.columns = {{"points", Align::kRight}, {"refused by the rule that"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
     const Refusal& refusal = refusals[i];
-    table.rows.push_back({format_count(refusal.count), refusal.reason});
+    const std::string mark = refusal.rule == kFrameworkRule ? "(framework) " : "";
+    table.rows.push_back({format_count(refusal.count), mark + refusal.reason});
   }
   std::string text = "\n" + to_text(table);
   if (refusals.size() > kMostReasons) {
@@ -87,6 +91,19 @@ std::string baseline_text(const TuneResult& result) {
   return fmt::format("\nThe usual rule of thumb ({}) takes {}: {:.2f} x as long.\n",
                      plan_code(result.baseline->plan), format_time(result.baseline->step_time_s),
                      result.speedup_over_baseline);
+}
+
+std::string runs_on_text(const TuneResult& result) {
+  const Plan& best = result.plans.front().plan;
+  const std::vector<std::string_view> as_it_is = runs_on(result.job, best);
+  std::string text =
+      fmt::format("\nRuns as it is on: {}.\n",
+                  as_it_is.empty() ? "none" : fmt::format("{}", fmt::join(as_it_is, ", ")));
+  for (const NearestRun& nearest : nearest_runs(result.job, best)) {
+    text += fmt::format("Nearest for {}: {}.\n", fmt::join(nearest.frameworks, ", "),
+                        nearest.plan ? changes(best, *nearest.plan) : "no plan");
+  }
+  return text;
 }
 
 std::string shortlist_text(const std::vector<TunedPlan>& plans) {
@@ -135,7 +152,8 @@ std::string tune_text(const TuneResult& result, const Prediction& best,
   answer.notes.clear();
   std::string text = warning(result) + prediction_text(answer) + "\n" + plans_text(result.plans);
   text += lost_text(result.plans) + shortlist_text(shortlisted) + front_text(result.pareto);
-  text += baseline_text(result) + counts_text(result) + refusals_text(result.rejected);
+  text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
+          refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));
 }
 

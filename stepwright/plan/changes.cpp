@@ -55,6 +55,8 @@ std::string changes(const Plan& from, const Plan& to) {
                 to.layers.empty() ? "even" : fmt::format("[{}]", fmt::join(to.layers, ", ")));
   found.compare("sequence_parallel", from.sequence_parallel, to.sequence_parallel,
                 to.sequence_parallel);
+  found.compare("tensor_input", from.tensor_input, to.tensor_input,
+                name_of(kTensorInputNames, to.tensor_input));
   found.compare("context_kind", from.context_kind, to.context_kind,
                 name_of(kContextKindNames, to.context_kind));
   compare_states(found, from.sharding, to.sharding);
@@ -62,6 +64,10 @@ std::string changes(const Plan& from, const Plan& to) {
   found.compare("accumulate", from.accumulate, to.accumulate, name_of(kDTypeNames, to.accumulate));
   found.compare("gradient bucket", from.gradient_bucket, to.gradient_bucket);
   found.compare("parameter bucket", from.parameter_bucket, to.parameter_bucket);
+  for (const auto& [flag, name] : kOverlapNames) {
+    found.compare(fmt::format("overlap.{}", name), from.overlap.*flag, to.overlap.*flag,
+                  to.overlap.*flag);
+  }
   found.compare("collectives", from.collectives, to.collectives, collectives_word(to.collectives));
   found.compare("rank_order", from.rank_order, to.rank_order, rank_order_word(to.rank_order));
   return found.text();

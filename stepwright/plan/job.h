@@ -50,14 +50,16 @@ struct Kernels {
   bool scattered_pipeline = false;
 };
 
-/// The framework that will run the plan; it selects cost constants, never volumes.
+/// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), and
+/// it selects cost constants, never volumes.
 struct Framework {
-  std::string name = "stepwright";  ///< One of `kFrameworkNames`.
-  std::string version;
+  std::string name;     ///< One of `kFrameworkNames`; empty: any of them.
+  std::string version;  ///< Empty: the newest.
 };
 inline constexpr std::string_view kFrameworkNames[] = {
-    "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed", "nemo",
-    "torchtitan", "fsdp",          "maxtext",     "internevo",          "colossalai"};
+    "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed",
+    "nemo",       "torchtitan",    "fsdp",        "accelerate",         "nanotron",
+    "maxtext",    "internevo",     "colossalai"};
 
 enum class Routing : std::uint8_t { kBalanced, kLearned };
 inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balanced"},

@@ -155,15 +155,17 @@ struct Overlap {
   auto operator<=>(const Overlap&) const = default;
 };
 
+inline constexpr Named<bool Overlap::*> kOverlapNames[] = {
+    {&Overlap::gradients, "gradients"}, {&Overlap::parameters, "parameters"},
+    {&Overlap::tensor, "tensor"},       {&Overlap::tensor_gradients, "tensor_gradients"},
+    {&Overlap::context, "context"},     {&Overlap::expert, "expert"},
+    {&Overlap::pipeline, "pipeline"}};
+
 /// Nothing beside computation, or all that can be.
 constexpr Overlap overlap_all(bool on) {
-  return {.gradients = on,
-          .parameters = on,
-          .tensor = on,
-          .tensor_gradients = on,
-          .context = on,
-          .expert = on,
-          .pipeline = on};
+  Overlap overlap;
+  for (const auto& [flag, name] : kOverlapNames) overlap.*flag = on;
+  return overlap;
 }
 
 /// What carries out the messages of each scheme, wherever it covers the operation and suits the

@@ -8,6 +8,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
@@ -76,6 +77,11 @@ void add_notes(Prediction& p, const CostModel& cost) {
   if (padded != job.model.vocabulary) {
     p.notes.push_back(fmt::format("vocabulary padded from {} to {} for tensor parallelism",
                                   job.model.vocabulary, padded));
+  }
+  if (!job.framework.name.empty()) {
+    for (const NotRun& what : not_run(job.framework, job, p.planned.plan)) {
+      p.notes.push_back("not run as it is: " + what.message);
+    }
   }
   const Sharding& sharding = p.planned.plan.sharding;
   const bool inner = sharding.parameters == Spread::kInner ||

@@ -60,6 +60,38 @@ void Census::refuse(const RuleCounts& counts, std::int64_t each, const Plan& exa
   }
 }
 
+void Census::leave(Ability ability, std::int64_t points) {
+  std::int64_t& counted = not_run_[static_cast<std::size_t>(ability)];
+  counted = plus(counted, points);
+}
+
+void Census::leave(const AbilityCounts& counts, std::int64_t each) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    leave(static_cast<Ability>(i), times(counts[i], each));
+  }
+}
+
+std::optional<Ability> Census::grid_not_run(const Plan& plan) const {
+  if (!space_.framework || plan.parallel.expert_data() == 0) return std::nullopt;
+  for (const Ability ability : {Ability::kParallel, Ability::kRankOrder}) {
+    if (!space_.framework->runs(ability, job_, plan)) return ability;
+  }
+  return std::nullopt;
+}
+
+std::int64_t Census::run_recomputes(const Plan& plan) const {
+  if (!space_.framework) return recomputes_;
+  return std::ranges::count_if(space_.recompute, [&](const Recompute& recompute) {
+    Plan other = plan;
+    other.recompute = recompute;
+    return space_.framework->runs(Ability::kRecompute, job_, other);
+  });
+}
+
+DegreeSet Census::degrees(const Plan& plan) const {
+  return space_.framework ? degrees_above_one(plan.parallel) : 0;
+}
+
 void Census::add_degrees(const Parallel& parallel) {
   const Plan plan = grid_plan(job_, parallel, RankOrder{});
   const auto rule = broken_rule(job_, plan);
@@ -93,20 +125,30 @@ void Census::add_experts(const Parallel& parallel) {
 }
 
 void Census::add_grid(const Plan& plan, bool repeated) {
-  BlockTable blocks = block_table(job_, space_, plan);
   const std::int64_t states = product({recomputes_, group_points_, types_, buckets_});
+  if (const auto ability = grid_not_run(plan)) {
+    return leave(*ability, product({block_points_, stage_points_, states}));
+  }
+  BlockTable blocks = block_table(job_, space_, plan);
   refuse(blocks.refused, times(stage_points_, states), plan);
+  leave(blocks.not_run, times(stage_points_, states));
   if (blocks.points == 0) return;
   Plan legal = plan;
   apply(blocks.choices.front(), legal);
   const StageTable& stages = this->stages(legal);
   refuse(stages.refused, times(blocks.points, states), legal);
+  leave(stages.not_run, times(blocks.points, states));
   if (stages.points == 0) return;
+  const std::int64_t recomputes = run_recomputes(legal);
+  leave(Ability::kRecompute, product({blocks.points, stages.points, recomputes_ - recomputes,
+                                      group_points_, types_, buckets_}));
+  if (recomputes == 0) return;
   legal.micro_batch = stages.by_micro_batch.begin()->first;
   apply(stages.by_micro_batch.begin()->second.front(), legal);
   const DataTable& data = this->data(legal);
-  const std::int64_t outer = product({blocks.points, stages.points, recomputes_});
+  const std::int64_t outer = product({blocks.points, stages.points, recomputes});
   refuse(data.refused, product({outer, types_, buckets_}), legal);
+  leave(data.not_run, product({outer, types_, buckets_}));
   std::int64_t points = product({outer, data.points, types_, buckets_});
   if (points == 0) return;
   const auto rule = broken_rule(job_, legal);
@@ -131,7 +173,7 @@ void Census::add_grid(const Plan& plan, bool repeated) {
 }
 
 const StageTable& Census::stages(const Plan& legal) {
-  const std::pair key{legal.parallel.pipeline, legal.parallel.data};
+  const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
     found = stages_.emplace(key, stage_table(job_, space_, legal)).first;
@@ -146,10 +188,12 @@ const DataTable& Census::data(const Plan& legal) {
   };
   // Algorithms ask how groups lie, their sizes only how many ranks there are.
   const bool lies = space_.collectives.data != std::vector{Algorithm::kLibrary};
-  const DataKey key{data_context_extents(axes), lies ? expert_data_extents(axes) : Extents{},
+  const DataKey key{data_context_extents(axes),
+                    lies ? expert_data_extents(axes) : Extents{},
                     legal.parallel.expert_data(),
                     uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
-                    uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0};
+                    uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0,
+                    degrees(legal)};
   auto found = data_.find(key);
   if (found == data_.end()) {
     found = data_.emplace(key, data_table(job_, space_, legal)).first;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -37,30 +38,41 @@ class Census {
   [[nodiscard]] std::int64_t legal() const { return legal_; }
   [[nodiscard]] std::int64_t duplicates() const { return points_ - legal_; }
   [[nodiscard]] const RuleCounts& refused() const { return refused_; }
+  [[nodiscard]] const AbilityCounts& not_run() const { return not_run_; }
   /// A refused plan for each rule that refused any.
   [[nodiscard]] const std::map<Rule, Plan>& examples() const { return examples_; }
 
  private:
   /// What group sizes and algorithms are legal in a grid follows from these.
-  using DataKey = std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t>;
+  using DataKey = std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t, DegreeSet>;
+  using StageKey = std::tuple<std::int64_t, std::int64_t, DegreeSet>;
 
   void add_degrees(const Parallel& parallel);
   void add_experts(const Parallel& parallel);
   void add_grid(const Plan& plan, bool repeated);
   void refuse(Rule rule, std::int64_t points, const Plan& example);
   void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
+  void leave(Ability ability, std::int64_t points);
+  void leave(const AbilityCounts& counts, std::int64_t each);
+  /// What of a rank grid the job's framework does not run.
+  [[nodiscard]] std::optional<Ability> grid_not_run(const Plan& plan) const;
+  /// Recomputations that it runs.
+  [[nodiscard]] std::int64_t run_recomputes(const Plan& plan) const;
+  /// What its abilities depend on; nothing without a framework.
+  [[nodiscard]] DegreeSet degrees(const Plan& plan) const;
   const StageTable& stages(const Plan& legal);
   const DataTable& data(const Plan& legal);
 
   const Job& job_;
   const Dimensions& space_;
-  std::map<std::pair<std::int64_t, std::int64_t>, StageTable> stages_;
+  std::map<StageKey, StageTable> stages_;
   std::map<DataKey, DataTable> data_;
   std::vector<GridChoice> grids_;
   std::int64_t total_ = 0;
   std::int64_t legal_ = 0;
   std::int64_t points_ = 0;
   RuleCounts refused_{};
+  AbilityCounts not_run_{};
   std::map<Rule, Plan> examples_;
   // Points of the product below a grid.
   std::int64_t block_points_ = 1;

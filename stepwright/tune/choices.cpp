@@ -1,6 +1,8 @@
 #include "stepwright/tune/choices.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <set>
 
 #include "stepwright/plan/grid.h"
@@ -13,16 +15,37 @@ void count(RuleCounts& counts, Rule rule, std::int64_t points) {
   counted = plus(counted, points);
 }
 
+/// Of these abilities the first in which the job's framework does not run a canonical plan.
+std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const Plan& usual,
+                                  std::initializer_list<Ability> abilities) {
+  if (!space.framework) return std::nullopt;
+  for (const Ability ability : abilities) {
+    if (!space.framework->runs(ability, job, usual)) return ability;
+  }
+  return std::nullopt;
+}
+
+void count(AbilityCounts& counts, Ability ability, std::int64_t points) {
+  std::int64_t& counted = counts[static_cast<std::size_t>(ability)];
+  counted = plus(counted, points);
+}
+
 /// Rules up to this one are decided by the grid and a block choice.
 constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
 /// Up to this one by the grid and a schedule, up to the next by the grid and sharding groups.
 constexpr Rule kLastStageRule = Rule::kInterleavingNeedsGroups;
 constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
 
-void add_block_choice(BlockTable& table, const Job& job, Plan plan) {
+/// Adds a legal choice that runs.
+void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = Sharding{.optimizer = Spread::kGlobal};
   plan = canonical(plan, job);
+  const auto not_run = not_run_by(space, job, plan,
+                                  {Ability::kSequenceParallel, Ability::kTensorInput,
+                                   Ability::kContextKind, Ability::kOverlap, Ability::kAlgorithms});
+  if (not_run) return count(table.not_run, *not_run, 1);
+  ++table.points;
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap,
                      plan.collectives};
   const auto equal = [&](const BlockChoice& other) {
@@ -46,6 +69,7 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
                        std::set<Plan>& seen) {
   for (const Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
+    if (not_run_by(space, job, plan, {Ability::kRecompute})) continue;
     Plan usual = plan;
     const bool settled = plan.schedule.kind != ScheduleKind::kGpipe && plan.layers.empty() &&
                          recompute.kind != RecomputeKind::kEvery;
@@ -55,6 +79,12 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
         {usual.schedule, usual.recompute, usual.layers});
     ++table.choices;
   }
+}
+
+/// The schedule or the cut into stages, where the job's framework does not run it.
+std::optional<Ability> stage_not_run(const Job& job, const Dimensions& space, const Plan& plan) {
+  if (!space.framework) return std::nullopt;
+  return not_run_by(space, job, canonical(plan, job), {Ability::kSchedule, Ability::kLayers});
 }
 
 /// Choices of one schedule stand side by side, with any recomputation.
@@ -98,13 +128,27 @@ std::vector<Algorithm> legal_algorithms(const Job& job, const Dimensions& space,
   return legal;
 }
 
+/// Takes out the algorithms with which the job's framework does not run a strategy.
+void erase_not_run(std::vector<Algorithm>& algorithms, DataTable& table, const Job& job,
+                   const Dimensions& space, Plan plan, std::int64_t groups) {
+  if (!space.framework) return;
+  std::erase_if(algorithms, [&](Algorithm algorithm) {
+    plan.collectives.data = algorithm;
+    const auto not_run =
+        not_run_by(space, job, canonical(plan, job), {Ability::kSharding, Ability::kAlgorithms});
+    if (not_run) count(table.not_run, *not_run, groups);
+    return not_run.has_value();
+  });
+}
+
 /// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
                       std::int64_t groups, std::set<DataChoice>& seen) {
-  const std::vector<Algorithm> algorithms = legal_algorithms(job, space, plan);
+  std::vector<Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
   count(table.refused, Rule::kDataCollectives, groups * refused);
+  erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
   for (const DType accumulate : space.accumulate) {
     for (const std::int64_t gradients : space.gradient_bucket) {
@@ -215,10 +259,9 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
             count(table.refused, *rule, overlaps);
             continue;
           }
-          table.points += overlaps;
           for (const Overlap& overlap : space.overlap) {
             plan.overlap = overlap;
-            add_block_choice(table, job, plan);
+            add_block_choice(table, job, space, plan);
           }
         }
       }
@@ -245,6 +288,10 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
           const auto rule = broken_rule(job, plan);
           if (rule && *rule <= kLastStageRule) {
             count(table.refused, *rule, same);
+            continue;
+          }
+          if (const auto not_run = stage_not_run(job, space, plan)) {
+            count(table.not_run, *not_run, same);
             continue;
           }
           table.points += same;

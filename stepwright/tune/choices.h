@@ -12,6 +12,8 @@ namespace stepwright {
 
 inline constexpr std::size_t kRules = std::size(kRuleNames);
 using RuleCounts = std::array<std::int64_t, kRules>;
+/// Points that the job's framework does not run, by the first ability in which it does not.
+using AbilityCounts = std::array<std::int64_t, kAbilities>;
 
 // A rank grid (degrees and rank order) leaves three kinds of choices. Legality of each depends on
 // the grid alone, not on the other two, so they are listed once and multiplied. All lists hold
@@ -54,8 +56,9 @@ struct DataChoice {
 struct BlockTable {
   std::vector<BlockChoice> choices;
   std::int64_t without_parameters = 0;  ///< How many are the first without parameters.
-  std::int64_t points = 0;              ///< Legal points of the product.
+  std::int64_t points = 0;              ///< Legal points of the product that run.
   RuleCounts refused{};
+  AbilityCounts not_run{};
 };
 
 struct StageTable {
@@ -63,8 +66,9 @@ struct StageTable {
   /// Of each schedule and split into layers the choice that recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
   std::int64_t choices = 0;  ///< Over all micro-batches.
-  std::int64_t points = 0;
+  std::int64_t points = 0;   ///< With any recomputation.
   RuleCounts refused{};
+  AbilityCounts not_run{};
 };
 
 struct DataTable {
@@ -72,6 +76,7 @@ struct DataTable {
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
   std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
   RuleCounts refused{};        ///< Of the same.
+  AbilityCounts not_run{};     ///< Of the same.
 };
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.

@@ -56,10 +56,51 @@ void set_degrees(Dimensions& out, const Job& job) {
   out.micro_batch = sizes("micro_batch", space.micro_batch, divisors(job.sequences));
 }
 
+/// Those that are searched unasked; where the framework has neither, 1f1b, which all have of one
+/// position, and what it has.
+std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
+  const std::vector<ScheduleKind> usual = {ScheduleKind::kOneForwardOneBackward,
+                                           ScheduleKind::kInterleaved};
+  if (!out.framework) return usual;
+  const WordSet& runs = out.framework->allowed(Ability::kSchedule, 0);
+  const auto run = [&](ScheduleKind kind) { return runs[static_cast<std::size_t>(kind)]; };
+  if (std::ranges::any_of(usual, run)) return usual;
+  std::vector<ScheduleKind> kinds = {ScheduleKind::kOneForwardOneBackward};
+  for (const auto& [kind, name] : kScheduleNames) {
+    if (run(kind)) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+/// The usual overlap, and what is left of it with each degree of parallelism.
+std::vector<Overlap> free_overlaps(const Dimensions& out) {
+  std::vector<Overlap> overlaps = {Overlap()};
+  if (!out.framework) return overlaps;
+  overlaps.clear();
+  for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
+    overlaps.push_back(
+        overlap_within(Overlap(), out.framework->allowed(Ability::kOverlap, degrees)));
+  }
+  return distinct(overlaps);
+}
+
+/// The usual order, and those that the framework has instead with some degree of parallelism.
+std::vector<RankOrder> free_rank_orders(const Dimensions& out) {
+  std::vector<RankOrder> orders = {RankOrder()};
+  if (!out.framework) return orders;
+  const std::vector<std::string>& words = ability_words(Ability::kRankOrder);
+  for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
+    const WordSet& runs = out.framework->allowed(Ability::kRankOrder, degrees);
+    for (std::size_t i = 0; i < words.size() && !runs[0]; ++i) {
+      if (runs[i]) orders.push_back(rank_order_of(words[i]).value());
+    }
+  }
+  return distinct(orders);
+}
+
 void set_stages(Dimensions& out, const Job& job) {
   const Space& space = job.space;
-  out.schedule =
-      listed(space.schedule, {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved});
+  out.schedule = listed(space.schedule, free_schedules(out));
   out.chunks = sizes("chunks", space.chunks, free_chunks(job));
   out.layers = listed(space.layers, {{}});
   out.recompute = listed(
@@ -89,15 +130,15 @@ void set_states(Dimensions& out, const Job& job) {
 
 Dimensions dimensions(const Job& job) {
   const Space& space = job.space;
-  const Plan usual;
   Dimensions out;
+  if (!job.framework.name.empty()) out.framework.emplace(job.framework);
   set_degrees(out, job);
   out.sequence_parallel = listed(space.sequence_parallel, {false, true});
   out.tensor_input = listed(space.tensor_input, {TensorInput::kKeep, TensorInput::kRegather});
   out.context_kind = listed(space.context_kind,
                             {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
-  out.overlap = listed(space.overlap, {usual.overlap});
-  out.rank_order = listed(space.rank_order, {usual.rank_order});
+  out.overlap = listed(space.overlap, free_overlaps(out));
+  out.rank_order = listed(space.rank_order, free_rank_orders(out));
   for (const auto list : kAlgorithmLists) {
     out.collectives.*list = listed(space.collectives.*list, {Algorithm::kLibrary});
   }

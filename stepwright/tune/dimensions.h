@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
@@ -33,6 +35,7 @@ struct Dimensions {
   std::vector<std::int64_t> gradient_bucket;
   std::vector<std::int64_t> parameter_bucket;
   CollectiveLists collectives;
+  std::optional<FrameworkLaw> framework;  ///< Of a job that names one: it bounds the lists.
 
   /// Points of the product; at most the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;

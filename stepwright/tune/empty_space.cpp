@@ -12,6 +12,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
@@ -39,11 +40,14 @@ constexpr Listed kListed[] = {listed<&Space::tensor>("tensor"),
                               listed<&Space::schedule>("schedule"),
                               listed<&Space::chunks>("chunks"),
                               listed<&Space::layers>("layers"),
+                              listed<&Space::recompute>("recompute"),
                               listed<&Space::sequence_parallel>("sequence_parallel"),
+                              listed<&Space::tensor_input>("tensor_input"),
                               listed<&Space::context_kind>("context_kind"),
                               listed<&Space::sharding>("sharding"),
                               listed<&Space::sharding_group>("sharding_group"),
                               listed<&Space::expert_group>("expert_group"),
+                              listed<&Space::overlap>("overlap"),
                               listed<&Space::rank_order>("rank_order"),
                               listed<&Space::accumulate>("accumulate")};
 
@@ -104,9 +108,8 @@ std::vector<Way> another_batch(const Job& job) {
   return {};
 }
 
-std::string advice(const Job& job, Rule rule) {
-  const bool of_batch = rule == Rule::kBatchDivides || rule == Rule::kInterleavingNeedsGroups;
-  std::vector<Way> ways = of_batch ? another_batch(job) : std::vector<Way>();
+/// What leaves legal plans: a batch, a framework, a dimension that is freed.
+std::string advice(const Job& job, std::vector<Way> ways) {
   for (Way& way : freed_dimensions(job)) ways.push_back(std::move(way));
   std::vector<std::string> words;
   for (const Way& way : ways) {
@@ -145,14 +148,30 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
   return std::nullopt;
 }
 
+/// What the framework does not run, where plans would be legal without one.
+std::optional<std::string> left_by_framework(const Job& job, const Dimensions& space,
+                                             const Census& census) {
+  Job any = job;
+  any.framework = {};
+  const std::int64_t legal = space.framework ? legal_plans(any) : 0;
+  if (legal == 0) return std::nullopt;
+  std::vector<std::string> runs;
+  for (const Refusal& refusal : framework_refusals(space, census)) runs.push_back(refusal.reason);
+  return fmt::format("framework: {}; {}", fmt::join(runs, ", "),
+                     advice(job, {{"no framework", legal}}));
+}
+
 /// What refuses the plans that come farthest, and what would leave legal ones.
 std::string farthest(const Job& job, const Dimensions& space, const Census& census) {
+  if (const auto text = left_by_framework(job, space, census)) return *text;
   if (census.examples().empty()) return "it has no points";
   const auto& [rule, example] = *census.examples().rbegin();
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
-  return fmt::format("{}; {}", reason, advice(job, rule));
+  const bool of_batch = rule == Rule::kBatchDivides || rule == Rule::kInterleavingNeedsGroups;
+  return fmt::format("{}; {}", reason,
+                     advice(job, of_batch ? another_batch(job) : std::vector<Way>()));
 }
 
 }  // namespace

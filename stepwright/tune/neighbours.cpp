@@ -6,6 +6,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
@@ -92,6 +93,7 @@ bool fill_devices(const Job& job, Parallel& degrees) {
 }  // namespace
 
 bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
+  if (!runs_there(job, space, plan)) return false;
   for (const Degree& degree : kDegrees) {
     if (!has(space.*degree.list, plan.parallel.*degree.size)) return false;
   }
@@ -119,7 +121,8 @@ std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan
     }
     changed = canonical(changed, job);
     if (!seen.insert(changed).second) return;
-    if (!moved || contains(job, space, changed)) found.push_back(std::move(changed));
+    const bool inside = moved ? contains(job, space, changed) : runs_there(job, space, changed);
+    if (inside) found.push_back(std::move(changed));
   };
   each_choice(job, space, [&](const auto& values, const auto& put) {
     for (const auto& value : values) {

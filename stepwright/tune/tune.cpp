@@ -19,6 +19,7 @@
 #include "stepwright/tune/descent.h"
 #include "stepwright/tune/empty_space.h"
 #include "stepwright/tune/fixed_cluster.h"
+#include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
 #include "stepwright/tune/why.h"
@@ -193,6 +194,7 @@ class Tuning {
 
   void set_counts(TuneResult& result) const {
     SpaceCounts& space = result.space;
+    result.rejected = framework_refusals(space_, census_);
     for (std::size_t i = 0; i < kRules; ++i) {
       const std::int64_t count = census_.refused()[i];
       const auto rule = static_cast<Rule>(i);

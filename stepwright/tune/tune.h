@@ -73,10 +73,13 @@ struct SpaceCounts {
   std::int64_t simulated = 0;
 };
 
+/// In place of a rule: plans that the job's framework does not run.
+inline constexpr std::string_view kFrameworkRule = "framework";
+
 /// Plans refused for one reason.
 struct Refusal {
-  std::string rule;    ///< `rule_name`.
-  std::string reason;  ///< What the rule demands.
+  std::string rule;    ///< `rule_name`, or `kFrameworkRule`.
+  std::string reason;  ///< What the rule demands, or what the framework runs.
   std::int64_t count = 0;
 };
 

@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/laws/repair.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
@@ -44,6 +46,19 @@ Json pareto_json(const TuneResult& result) {
   return list;
 }
 
+/// Of the best plan.
+Json nearest_json(const TuneResult& result) {
+  const Plan& best = result.plans.front().plan;
+  Json list = Json::array();
+  for (const NearestRun& nearest : nearest_runs(result.job, best)) {
+    const bool found = nearest.plan.has_value();
+    list.push_back({{"frameworks", nearest.frameworks},
+                    {"plan", found ? plan_json({result.job, *nearest.plan}) : Json(nullptr)},
+                    {"changes", found ? Json(changes(best, *nearest.plan)) : Json(nullptr)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
@@ -56,6 +71,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"fits", tuned.fits},
               {"tied", tuned.tied},
               {"breakdown", breakdown_json(tuned.breakdown)},
+              {"runs_on", runs_on(result.job, tuned.plan)},
               {"lost", tuned.lost}};
   if (!tuned.fits) {
     out["largest_kind"] = name_of(kMemoryKindNames, tuned.largest_kind);
@@ -68,6 +84,7 @@ Json tune_json(const TuneResult& result) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   return {{"plans", plans},
+          {"nearest", nearest_json(result)},
           {"optimality_gap", result.optimality_gap},
           {"space", space_json(result.space)},
           {"rejected", rejected_json(result)},

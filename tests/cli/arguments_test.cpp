@@ -70,7 +70,8 @@ TEST(Arguments, WrongOnesAreBadInput) {
 TEST(Arguments, ListsAreThese) {
   const Workplace place;
   std::string text;
-  for (const char* what : {"models", "profiles", "shardings", "schedules", "collectives"}) {
+  for (const char* what :
+       {"models", "profiles", "shardings", "schedules", "collectives", "frameworks"}) {
     text += transcript(place, std::string("list ") + what);
   }
   expect_golden("lists.txt", text);

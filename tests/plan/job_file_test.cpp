@@ -37,7 +37,7 @@ TEST(JobFile, ReadsTheLeastThereCanBe) {
   EXPECT_EQ(job.sequences, 512);
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(job.framework.name, "stepwright");
+  EXPECT_EQ(job.framework.name, "");
   EXPECT_EQ(job.objective.kind, ObjectiveKind::kStepTime);
   EXPECT_EQ(job.space, Space{});
   EXPECT_THAT(job.notes, IsEmpty());
@@ -198,6 +198,13 @@ TEST(JobFile, AnAliasThatIsOnlyNearestLeavesANote) {
   EXPECT_THAT(job.notes, ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 
+TEST(JobFile, AFrameworkBringsItsKernels) {
+  EXPECT_EQ(job_with("framework: megatron-core\n").kernels.attention, AttentionKernel::kCudnn);
+  EXPECT_FALSE(job_with("framework: accelerate\n").kernels.fused_norm);
+  const Job job = job_with("framework: megatron-core\nkernels: {attention: flash2}\n");
+  EXPECT_EQ(job.kernels.attention, AttentionKernel::kFlash2);
+}
+
 TEST(JobFile, NamesUnknownKeysAndWords) {
   EXPECT_THAT(job_refused("precison: bf16\n"),
               HasSubstr("unknown key 'precison'; did you mean 'precision'?"));
@@ -208,6 +215,7 @@ TEST(JobFile, NamesUnknownKeysAndWords) {
   EXPECT_THAT(job_refused("conditions: nowhere.yaml\n"), HasSubstr("there is no file"));
   EXPECT_THAT(job_refused("framework: megatron\n"),
               HasSubstr("must be one of stepwright, megatron-core"));
+  EXPECT_THAT(job_refused("framework: nanotrn\n"), HasSubstr("did you mean 'nanotron'?"));
   EXPECT_THAT(job_refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));
   EXPECT_THAT(job_refused("search: {sharding: GNN}\n"), HasSubstr("GNN is no strategy"));
   EXPECT_THAT(job_refused("search: {rank_order: tp-dp}\n"),

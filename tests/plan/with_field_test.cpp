@@ -58,6 +58,8 @@ TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
   EXPECT_EQ(with("precision=fp16").job.precision, DType::kFp16);
   EXPECT_EQ(with("dropout=0.1").job.model.dropout, 0.1);
   EXPECT_EQ(with("framework.name=nemo").job.framework.name, "nemo");
+  EXPECT_EQ(with("framework=nemo").job.framework.name, "nemo");
+  EXPECT_EQ(with("framework={name: nemo, version: 25.04}").job.framework.version, "25.04");
   EXPECT_EQ(with("objective.memory_limit=60e9").job.objective.memory_limit_bytes, 60e9);
 }
 
@@ -124,6 +126,7 @@ constexpr const char* kWhatPlansDependOn[] = {
     "precision=fp16",
     "optimizer=sgd",
     "framework=nemo",
+    "framework={name: nemo, version: 25.04}",
     "kernels={attention: flash3}",
     "kernels.attention=unfused",
     "kernels.fused_norm=false",
@@ -144,11 +147,11 @@ TEST(WithField, WhatItAcceptsChangesThePlanFile) {
 TEST(WithField, RefusesWhatWouldChangeNothing) {
   for (const char* assignment :
        {"search={tensor: [2, 4]}", "search.tensor=4", "objective=tokens_per_s",
-        "objective.kind=tokens_per_s", "objective.target_step_time=1", "framework.version=0.12",
-        "cluster.source=nobody", "cluster.fit=nothing", "cluster.device.source=nobody",
-        "cluster.levels.0.source=nobody", "cluster.network.0.source=nobody",
-        "model.base=llama-3-8b", "routing=learned", "dispatcher=allgather", "imbalance=2",
-        "job.micro_batch=2", "job.parallel.tensor=2", "job.stepwright=job/1"}) {
+        "objective.kind=tokens_per_s", "objective.target_step_time=1", "cluster.source=nobody",
+        "cluster.fit=nothing", "cluster.device.source=nobody", "cluster.levels.0.source=nobody",
+        "cluster.network.0.source=nobody", "model.base=llama-3-8b", "routing=learned",
+        "dispatcher=allgather", "imbalance=2", "job.micro_batch=2", "job.parallel.tensor=2",
+        "job.stepwright=job/1"}) {
     EXPECT_THAT(field_refused(assignment), HasSubstr("would change nothing")) << assignment;
   }
   EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));

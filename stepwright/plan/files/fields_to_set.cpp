@@ -32,7 +32,6 @@ constexpr Idle kIdle[] = {
     {"job.cluster.source", "it says where numbers come from and changes none"},
     {"job.cluster.fit", "it says where constants come from and changes none"},
     {"job.cluster.device.source", "it says where numbers come from and changes none"},
-    {"job.framework.version", "no constant depends on it; framework.name selects them"},
     {"job.model.base",
      "the model is written out in full, so nothing of the base would be left: model=NAME takes "
      "another model"}};

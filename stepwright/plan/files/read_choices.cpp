@@ -111,19 +111,13 @@ Recompute read_recompute(Node node) {
 
 Overlap read_overlap(Node node) {
   if (node.is_scalar()) return overlap_all(node.boolean());
-  node.allow_only(
-      {"gradients", "parameters", "tensor", "tensor_gradients", "context", "expert", "pipeline"});
+  std::vector<std::string_view> keys;
+  for (const auto& [flag, name] : kOverlapNames) keys.push_back(name);
+  node.allow_only(keys);
   Overlap overlap;
-  const auto read = [node](std::string_view key, bool& flag) {
-    if (const auto given = node.find(key)) flag = given->boolean();
-  };
-  read("gradients", overlap.gradients);
-  read("parameters", overlap.parameters);
-  read("tensor", overlap.tensor);
-  read("tensor_gradients", overlap.tensor_gradients);
-  read("context", overlap.context);
-  read("expert", overlap.expert);
-  read("pipeline", overlap.pipeline);
+  for (const auto& [flag, name] : kOverlapNames) {
+    if (const auto given = node.find(name)) overlap.*flag = given->boolean();
+  }
   return overlap;
 }
 

@@ -7,6 +7,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright {
 namespace {
@@ -53,10 +54,10 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
   return path.string();
 }
 
-Kernels read_kernels(Node node) {
+/// What is left out stays as it is.
+Kernels read_kernels(Node node, Kernels kernels) {
   node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
                    "gathered_logits", "scattered_pipeline"});
-  Kernels kernels;
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();
   };
@@ -161,7 +162,8 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
     job.conditions = read_path(*given, directory);
   }
   if (const auto given = node.find("measured")) job.measured = read_path(*given, directory);
-  if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given);
+  job.kernels = default_kernels(job.framework, job.cluster.device);
+  if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given, job.kernels);
   if (const auto given = node.find("objective")) job.objective = read_objective(*given);
   read_experts(node, job);
   job.space = read_space(node, version, job.notes);

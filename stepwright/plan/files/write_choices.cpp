@@ -60,10 +60,9 @@ Json recompute_json(const Recompute& recompute) {
 }
 
 Json overlap_json(const Overlap& overlap) {
-  return {{"gradients", overlap.gradients}, {"parameters", overlap.parameters},
-          {"tensor", overlap.tensor},       {"tensor_gradients", overlap.tensor_gradients},
-          {"context", overlap.context},     {"expert", overlap.expert},
-          {"pipeline", overlap.pipeline}};
+  Json json = Json::object();
+  for (const auto& [flag, name] : kOverlapNames) json[std::string(name)] = overlap.*flag;
+  return json;
 }
 
 Json collectives_json(const Collectives& collectives) {

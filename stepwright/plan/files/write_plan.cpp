@@ -122,7 +122,7 @@ Json job_json(const Job& job, bool expanded) {
   file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
   file["precision"] = name_of(kPrecisionNames, job.precision);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
-  file["framework"] = framework_json(job.framework, expanded);
+  if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;
   if (!job.measured.empty()) file["measured"] = job.measured;
   file["kernels"] = kernels_json(job.kernels);

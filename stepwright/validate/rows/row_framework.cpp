@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stepwright/plan/frameworks/table.h"
 #include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
@@ -16,7 +17,6 @@ struct StackWord {
 };
 
 constexpr Stack kMegatronCore{.framework = "megatron-core",
-                              .attention = AttentionKernel::kCudnn,
                               .overlaps_data = true,
                               .overlaps_pipeline = true,
                               .reduces_stored_type = true,
@@ -32,23 +32,16 @@ constexpr Stack kNemo = [] {
   stack.framework = "nemo";
   return stack;
 }();
-constexpr Stack kFsdp{.framework = "fsdp",
-                      .attention = AttentionKernel::kFlash2,
-                      .overlaps_data = true,
-                      .gathers_logits = true};
-constexpr Stack kJax{.framework = "maxtext",
-                     .attention = AttentionKernel::kCudnn,
-                     .overlaps_data = true,
-                     .overlaps_pipeline = true};
-constexpr Stack kOldMegatron{.framework = "megatron-lm",
-                             .attention = AttentionKernel::kUnfused,
-                             .scatters_pipeline = true,
-                             .waits_for_tensor = true};
+constexpr Stack kFsdp{.framework = "fsdp", .overlaps_data = true, .gathers_logits = true};
+constexpr Stack kJax{.framework = "maxtext", .overlaps_data = true, .overlaps_pipeline = true};
+constexpr Stack kOldMegatron{
+    .framework = "megatron-lm", .scatters_pipeline = true, .waits_for_tensor = true};
 
 /// The first word that stands in a row's framework tells its stack.
 constexpr StackWord kStacks[] = {
     {"aleph alpha",
      {.framework = "megatron-lm",
+      .attention = AttentionKernel::kFlash2,
       .reduces_stored_type = true,  // 13B parameters fit on one GPU of 80 GB
       .gathers_logits = true,
       .scatters_pipeline = true,
@@ -62,15 +55,9 @@ constexpr StackWord kStacks[] = {
     {"megatron-core", kMegatronCore},
     {"zero-3", {.framework = "deepspeed", .attention = AttentionKernel::kUnfused}},
     {"megatron-deepspeed",
-     {.framework = "megatron-deepspeed",
-      .attention = AttentionKernel::kUnfused,
-      .scatters_pipeline = true,
-      .waits_for_tensor = true}},
+     {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
     {"neox",
-     {.framework = "megatron-deepspeed",
-      .attention = AttentionKernel::kUnfused,
-      .scatters_pipeline = true,
-      .waits_for_tensor = true}},
+     {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
     {"vocab parallel", {.framework = "megatron-lm", .attention = AttentionKernel::kFlash2}},
     {"megatron-lm", kOldMegatron},
     {"llm-foundry",
@@ -91,10 +78,7 @@ constexpr StackWord kStacks[] = {
     {"paxml", kJax},
     {"dao-ailab", kFsdp},
     {"meta internal",
-     {.framework = "torchtitan",
-      .attention = AttentionKernel::kCudnn,
-      .overlaps_data = true,
-      .overlaps_pipeline = true}},
+     {.framework = "torchtitan", .overlaps_data = true, .overlaps_pipeline = true}},
     {"colossal", {.framework = "colossalai", .overlaps_data = true}},
     // Submissions to MLPerf by the container they ran in.
     {"nvidia", kNemo},
@@ -106,7 +90,7 @@ constexpr Stack kUnknown{.framework = "stepwright", .overlaps_data = true};
 
 bool interleaves(const RunRow& row) { return row.chunks.value_or(1) > 1; }
 
-AttentionKernel attention_of(const RunRow& row, const Words& notes) {
+AttentionKernel attention_of(const RunRow& row, const Device& device, const Words& notes) {
   if (notes.has("kernel=torch", "kernel=fused", "without flashattention", "no flash attention")) {
     return AttentionKernel::kUnfused;
   }
@@ -115,9 +99,9 @@ AttentionKernel attention_of(const RunRow& row, const Words& notes) {
   }
   if (notes.has("flash_attentionv1", "flash attention v1")) return AttentionKernel::kFlash1;
   if (row.framework.find("Dao-AILab") == 0) return AttentionKernel::kFlash1;
-  const AttentionKernel usual = stack_of(row).attention;
-  const bool ampere = Words(row.gpu).has("a100", "a800", "v100");
-  return usual == AttentionKernel::kCudnn && ampere ? AttentionKernel::kFlash2 : usual;
+  const Stack& stack = stack_of(row);
+  if (stack.attention) return *stack.attention;
+  return default_kernels({.name = std::string(stack.framework)}, device).attention;
 }
 
 bool uses_graphs(const Words& notes) {
@@ -179,10 +163,10 @@ Optimizer row_optimizer(const RunRow& row, const Architecture& model) {
   return narrow ? Optimizer::kAdamNarrow : Optimizer::kAdam;
 }
 
-Kernels row_kernels(const RunRow& row) {
+Kernels row_kernels(const RunRow& row, const Device& device) {
   const Words notes(row.notes);
   Kernels kernels;
-  kernels.attention = attention_of(row, notes);
+  kernels.attention = attention_of(row, device, notes);
   if (notes.has("norm kernel=")) kernels.fused_norm = notes.has("rms kernel");
   // A clamped activation, biases of experts and rotary scaling are beyond the fused kernels.
   if (Words(row.model).has("gpt oss", "gpt-oss")) kernels.fused_norm = false;

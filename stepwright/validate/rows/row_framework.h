@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "stepwright/plan/job.h"
 #include "stepwright/validate/rows/run_row.h"
 
@@ -8,7 +10,8 @@ namespace stepwright {
 /// What a training stack does when a row says nothing else.
 struct Stack {
   std::string_view framework;  ///< Of `kFrameworkNames`.
-  AttentionKernel attention = AttentionKernel::kFlash2;
+  /// Where it is another one than that of the framework's table.
+  std::optional<AttentionKernel> attention;
   bool overlaps_data = false;          ///< Gradients and parameters beside computation.
   bool overlaps_pipeline = false;      ///< Pipeline messages too, where stages are interleaved.
   bool reduces_stored_type = false;    ///< Gradients in the type of the parameters, not fp32.
@@ -29,8 +32,8 @@ const Stack& stack_of(const RunRow& row);
 /// Name and release ("26.02", "4.1", "2.x") of the framework.
 Framework row_framework(const RunRow& row);
 
-/// The kernels that the row's remarks state, or else its stack's.
-Kernels row_kernels(const RunRow& row);
+/// The kernels that the row's remarks state, or else its stack's on that device.
+Kernels row_kernels(const RunRow& row, const Device& device);
 
 /// Megatron-Bridge's recipes of models with latent attention (DeepSeek-V3, Moonlight, Kimi) keep
 /// the moments in bf16.

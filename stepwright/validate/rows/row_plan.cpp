@@ -175,7 +175,7 @@ std::optional<Skipped> fill(const RunRow& row, RowPlan& out) {
   if (!precision) out.notes.emplace_back("precision not stated: bf16 assumed");
   job.precision = precision.value_or(DType::kBf16);
   job.framework = row_framework(row);
-  job.kernels = row_kernels(row);
+  job.kernels = row_kernels(row, job.cluster.device);
   job.optimizer = row_optimizer(row, job.model);
   if (Words(row.notes).has("deepep", "hybridep")) job.dispatcher = Dispatcher::kOncePerNode;
   if (auto skipped = set_degrees(row, out)) return skipped;

@@ -1,0 +1,242 @@
+#include "stepwright/plan/frameworks.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/legality.h"
+#include "tests/plan/breaks.h"
+#include "tests/plan/random_plans.h"
+#include "tests/plan/refusal.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+bool always(const AbilityEntry& line) {
+  return line.with == 0 && line.from.empty() && line.before.empty();
+}
+
+TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
+  for (const std::string_view name : kFrameworkNames) {
+    const FrameworkEntry& entry = framework_entry(name);
+    EXPECT_EQ(entry.name, name);
+    EXPECT_NE(entry.about, "") << name;
+    EXPECT_NE(entry.checked, "") << name;
+    EXPECT_NE(entry.kernels.source, "") << name;
+    for (const AbilityEntry& line : entry.runs) EXPECT_NE(line.source, "") << name;
+    for (const auto& [ability, word] : kAbilityNames) {
+      const auto of = [&](const AbilityEntry& line) { return line.ability == ability; };
+      EXPECT_EQ(std::ranges::count_if(entry.runs,
+                                      [&](const auto& line) { return of(line) && always(line); }),
+                1)
+          << name << " " << word;
+    }
+  }
+}
+
+TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
+  for (const std::string_view name : kFrameworkNames) {
+    const FrameworkLaw law({.name = std::string(name), .version = ""});
+    for (const AttentionKernel kernel : framework_entry(name).kernels.attention) {
+      EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
+    }
+  }
+}
+
+TEST(Frameworks, TogetherRunEveryWord) {
+  for (const auto& [ability, word] : kAbilityNames) {
+    WordSet all;
+    for (const std::string_view name : kFrameworkNames) {
+      all |= FrameworkLaw({.name = std::string(name), .version = ""}).allowed(ability, 0);
+    }
+    for (std::size_t i = 0; i < ability_words(ability).size(); ++i) {
+      EXPECT_TRUE(all[i]) << word << " " << ability_words(ability)[i];
+    }
+  }
+}
+
+TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
+  Dice dice(1);
+  for (int i = 0; i < 300; ++i) {
+    Job job = random_good_job(dice);
+    job.precision = DType::kBf16;
+    Plan plan = random_legal_plan(dice, job);
+    for (const auto& [choice, scheme] : kChoosingSchemes) {
+      if (plan.collectives.*choice == Algorithm::kNvls) plan.collectives.*choice = {};
+    }
+    if (job.dispatcher == Dispatcher::kOncePerNode) continue;
+    EXPECT_THAT(runs_on(job, plan), Contains("stepwright")) << plan_text(plan);
+  }
+}
+
+/// A change of a plan that a framework then does not run, and what is said.
+struct Refused {
+  Framework framework;
+  std::function<void(Plan&)> change;
+  std::string message;
+};
+
+TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
+  const Job job = small_expert_job();
+  const std::vector<Refused> all = {
+      {{"megatron-lm", ""},
+       [](Plan& plan) { plan.schedule.kind = ScheduleKind::kZeroBubbleH1; },
+       "schedule zb-h1: megatron-lm runs 1f1b, interleaved"},
+      {{"megatron-core", ""},
+       [](Plan& plan) { plan.sharding = *sharding_of("GGG"); },
+       "sharding GGG: megatron-core runs NNN, NNI, NNG with pipeline"},
+      {{"deepspeed", ""},
+       [](Plan& plan) { plan.context_kind = ContextKind::kRing; },
+       "context_kind ring: deepspeed runs ulysses"},
+      {{"fsdp", ""}, [](Plan&) {}, "parallel pipeline, expert: fsdp runs tensor, context"},
+      {{"megatron-core", "0.12.1"},
+       [](Plan& plan) { plan.layers = {3, 5}; },
+       "layers any: megatron-core runs equal"},
+      {{"megatron-core", "0.9"},
+       [](Plan& plan) { plan.parallel.expert_tensor = 2; },
+       "parallel expert_tensor: megatron-core runs tensor, pipeline, context, expert"},
+      {{"torchtitan", "0.3"},
+       [](Plan& plan) { plan.parallel.expert_tensor = 2; },
+       "parallel expert_tensor: torchtitan runs tensor, pipeline, context, expert"},
+      {{"nanotron", ""},
+       [](Plan& plan) {
+         plan.parallel.data *= 2;
+         plan.parallel.tensor = 1;
+       },
+       "rank_order tp-cp-ep-dp-pp: nanotron runs tp-cp-ep-pp-dp with expert"},
+      {{"deepspeed", ""},
+       [](Plan& plan) { plan.recompute.kind = RecomputeKind::kSelective; },
+       "recompute selective: deepspeed runs none, full"},
+      {{"torchtitan", ""},
+       [](Plan& plan) { plan.overlap.expert = true; },
+       "overlap tensor_gradients, expert: torchtitan runs gradients, parameters, tensor, context, "
+       "pipeline"},
+      {{"stepwright", ""},
+       [](Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
+       "collectives nvls: stepwright runs library, ring"}};
+  for (const Refused& way : all) {
+    Plan plan = legal_expert_plan();
+    way.change(plan);
+    std::vector<std::string> messages;
+    for (const NotRun& what : not_run(way.framework, job, plan)) messages.push_back(what.message);
+    EXPECT_THAT(messages, Contains(HasSubstr(way.message)));
+  }
+}
+
+TEST(Frameworks, ReleasesDiffer) {
+  const auto runs = [](std::string version, Ability ability) {
+    return words_text(ability,
+                      FrameworkLaw({"megatron-core", std::move(version)}).allowed(ability, 0));
+  };
+  EXPECT_EQ(runs("0.12.3", Ability::kLayers), "equal");
+  EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("", Ability::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("nightly", Ability::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("0.9", Ability::kDispatcher), "alltoall, allgather");
+}
+
+TEST(Frameworks, RunPlansMadeByHand) {
+  Job job = small_job();
+  Plan plan;
+  plan.parallel = {.data = 16};
+  plan.overlap = overlap_all(false);
+  EXPECT_EQ(runs_on(job, plan).size(), std::size(kFrameworkNames));
+  plan.sharding = *sharding_of("GGG");
+  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "megatron-core", "megatron-deepspeed",
+                                              "deepspeed", "nemo", "torchtitan", "fsdp",
+                                              "accelerate", "maxtext", "internevo", "colossalai"));
+  plan.sharding = *sharding_of("NIG");
+  plan.sharding.group = 8;
+  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright"));
+  plan.sharding = *sharding_of("NIG");
+  plan.sharding.group = 16;  // that is NGG
+  EXPECT_THAT(runs_on(job, plan), Contains("fsdp"));
+  plan = Plan();
+  plan.parallel = {.pipeline = 2, .data = 8};
+  plan.schedule.kind = ScheduleKind::kZeroBubbleH1;
+  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "internevo"));
+  job.precision = DType::kFp16;
+  EXPECT_THAT(runs_on(job, plan), ElementsAre("internevo"));
+}
+
+TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
+  Dice dice(2);
+  int found = 0;
+  for (int i = 0; i < 200; ++i) {
+    Job job = random_good_job(dice);
+    job.precision = DType::kBf16;
+    const Plan plan = random_legal_plan(dice, job);
+    const std::vector<std::string_view> as_it_is = runs_on(job, plan);
+    for (const std::string_view name : kFrameworkNames) {
+      const Framework framework{.name = std::string(name), .version = ""};
+      const std::optional<Plan> nearest = nearest_run(framework, job, plan);
+      if (std::ranges::find(as_it_is, name) != as_it_is.end()) {
+        EXPECT_EQ(nearest, canonical(plan, job));
+      }
+      if (!nearest) continue;
+      ++found;
+      EXPECT_FALSE(broken_rule(job, *nearest)) << name << " " << plan_text(*nearest);
+      EXPECT_THAT(runs_on(job, *nearest), Contains(name)) << plan_text(*nearest);
+    }
+  }
+  EXPECT_GE(found, 2000);
+}
+
+TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
+  const Job job = small_job();
+  Plan plan;
+  plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
+  plan.schedule.kind = ScheduleKind::kZeroBubbleH1;
+  plan.sharding = *sharding_of("NNG");
+  plan.overlap = overlap_all(false);
+  Plan expected = plan;
+  expected.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  EXPECT_EQ(nearest_run({"megatron-lm", ""}, job, plan), canonical(expected, job));
+  expected.parallel = {.tensor = 2, .data = 8};
+  expected.sharding = *sharding_of("NGG");
+  EXPECT_EQ(nearest_run({"fsdp", ""}, job, plan), canonical(expected, job));
+  Job narrow = job;
+  narrow.precision = DType::kFp8;
+  EXPECT_EQ(nearest_run({"deepspeed", ""}, narrow, plan), std::nullopt);
+}
+
+TEST(Frameworks, KernelsAreThoseOfTheDevice) {
+  const auto attention = [](std::string name, std::string_view cluster) {
+    return default_kernels({std::move(name), ""}, built_in_cluster(cluster, 1)->device).attention;
+  };
+  EXPECT_EQ(attention("megatron-core", "dgx-h100"), AttentionKernel::kCudnn);
+  EXPECT_EQ(attention("nemo", "dgx-a100-80g"), AttentionKernel::kFlash2);
+  EXPECT_EQ(attention("", "dgx-h100"), Kernels().attention);
+  EXPECT_FALSE(
+      default_kernels({"accelerate", ""}, built_in_cluster("dgx-h100", 1)->device).fused_norm);
+}
+
+std::string entry_refused(const std::string& lines) {
+  const std::string text = "framework: f\nabout: a\nchecked: c\n" + lines;
+  const Document document = Document::parse(text, "f.yaml");
+  return refusal_of(ErrorKind::kInput, [&] { read_framework_entry(document.root()); });
+}
+
+TEST(Frameworks, EntriesNameWhatIsWrong) {
+  EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [1f2b], source: s}]"),
+              HasSubstr("f.yaml:4:36: runs.0.words.0: must be one of gpipe, 1f1b"));
+  EXPECT_THAT(entry_refused("runs: [{ability: shedule, words: [], source: s}]"),
+              HasSubstr("did you mean 'schedule'?"));
+  EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: []}]"), HasSubstr("source"));
+  EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [], source: ''}]"),
+              HasSubstr("names no source"));
+  EXPECT_THAT(entry_refused("kernels: {attention: {V100: flash2}, fused_norm: true, source: s}"),
+              HasSubstr("other device"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,169 @@
+#include "stepwright/tune/frameworks.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "small_jobs.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/tune_json.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Job job_of(std::string_view framework) {
+  Job job = small_tune_job();
+  job.framework.name = framework;
+  job.kernels = default_kernels(job.framework, job.cluster.device);
+  return job;
+}
+
+TuneOptions few() { return {.threads = 1, .top = 5}; }
+
+TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
+  const Job job = small_tune_job();
+  const Dimensions space = dimensions(job);
+  const auto run = [&](Ability ability, const Plan& plan) {
+    return std::ranges::any_of(kFrameworkNames, [&](std::string_view name) {
+      return FrameworkLaw({.name = std::string(name), .version = ""}).runs(ability, job, plan);
+    });
+  };
+  Plan plan;
+  plan.parallel = {.tensor = 2, .pipeline = 2, .context = 2};
+  plan.sequence_parallel = true;
+  for (const ScheduleKind kind : space.schedule) {
+    plan.schedule.kind = kind;
+    EXPECT_TRUE(run(Ability::kSchedule, plan));
+  }
+  for (const ContextKind kind : space.context_kind) {
+    plan.context_kind = kind;
+    EXPECT_TRUE(run(Ability::kContextKind, plan));
+  }
+  for (const TensorInput input : space.tensor_input) {
+    plan.tensor_input = input;
+    EXPECT_TRUE(run(Ability::kTensorInput, plan));
+  }
+  for (const Recompute& recompute : space.recompute) {
+    plan.recompute = recompute;
+    EXPECT_TRUE(run(Ability::kRecompute, plan));
+  }
+  for (const Sharding& sharding : space.sharding) {
+    plan.sharding = sharding;
+    EXPECT_TRUE(run(Ability::kSharding, plan)) << sharding_word(sharding);
+  }
+  EXPECT_EQ(space.sharding.size(), 14U);
+}
+
+TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
+  for (const std::string_view name : kFrameworkNames) {
+    SCOPED_TRACE(name);
+    const TuneResult result = tune(job_of(name), few());
+    std::int64_t refused = 0;
+    bool framework = false;
+    for (const Refusal& refusal : result.rejected) {
+      refused += refusal.count;
+      framework = framework || refusal.rule == kFrameworkRule;
+    }
+    EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
+    EXPECT_EQ(framework, name != "stepwright");
+    for (const TunedPlan& tuned : result.plans) {
+      EXPECT_THAT(runs_on(result.job, tuned.plan), Contains(name)) << plan_text(tuned.plan);
+    }
+  }
+}
+
+/// The different plans of a space.
+std::set<std::string> plans_of(const Job& job, const std::function<bool(const Plan&)>& wanted) {
+  const Dimensions space = dimensions(job);
+  const Census census(job, space);
+  std::set<std::string> plans;
+  const auto take = [&](const Plan& plan) {
+    const Plan usual = canonical(plan, job);
+    if (wanted(usual)) plans.insert(plan_text(usual));
+  };
+  for (const GridChoice& grid : census.grids()) {
+    for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
+      Plan plan = grid_plan(job, grid.parallel, grid.order);
+      plan.micro_batch = micro_batch;
+      for (const StageChoice& stage : stages) {
+        apply(stage, plan);
+        for (const DataChoice& data : grid.data->choices) {
+          apply(data, plan);
+          for (const BlockChoice& block : grid.blocks) {
+            Plan whole = plan;
+            apply(block, whole);
+            take(whole);
+          }
+        }
+      }
+    }
+  }
+  return plans;
+}
+
+TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
+  for (const std::string_view name : kFrameworkNames) {
+    SCOPED_TRACE(name);
+    Job job = job_of(name);
+    job.model.layers = 6;
+    job.space.micro_batch = {2};
+    job.space.context = {1, 2};
+    job.space.sharding = {*sharding_of("NNG"), *sharding_of("III"), *sharding_of("GGG")};
+    job.space.recompute = {{RecomputeKind::kFull, 1}, {RecomputeKind::kEvery, 2}};
+    const Dimensions space = dimensions(job);
+    Job free = job;
+    free.framework = {};
+    free.space.schedule = space.schedule;
+    free.space.overlap = space.overlap;
+    free.space.rank_order = space.rank_order;
+    const auto runs = [&](const Plan& plan) { return not_run(job.framework, job, plan).empty(); };
+    const std::set<std::string> found = plans_of(job, [](const Plan&) { return true; });
+    EXPECT_EQ(found, plans_of(free, runs));
+    EXPECT_FALSE(found.empty());
+    EXPECT_EQ(Census(job, space).legal(), std::ssize(found));
+  }
+}
+
+TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
+  Job job = job_of("megatron-lm");
+  job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+  const TuneResult result = tune(job, few());
+  const auto told = [](const Refusal& refusal) {
+    return refusal.rule == kFrameworkRule &&
+           refusal.reason == "megatron-lm runs schedule 1f1b, interleaved";
+  };
+  EXPECT_TRUE(std::ranges::any_of(result.rejected, told));
+  job.space.schedule = {ScheduleKind::kZeroBubbleH1};
+  job.space.pipeline = {2};
+  try {
+    tune(job, few());
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), HasSubstr("megatron-lm runs schedule 1f1b, interleaved"));
+    EXPECT_THAT(error.what(), HasSubstr("with no framework"));
+  }
+}
+
+TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
+  const TuneResult result = tune(small_tune_job(), few());
+  const nlohmann::ordered_json json = tune_json(result);
+  std::set<std::string> seen;
+  for (const auto& plan : json["plans"]) EXPECT_THAT(plan["runs_on"], Contains("stepwright"));
+  for (const auto& name : json["plans"][0]["runs_on"]) seen.insert(name);
+  for (const auto& nearest : json["nearest"]) {
+    for (const auto& name : nearest["frameworks"]) EXPECT_TRUE(seen.insert(name).second) << name;
+    EXPECT_EQ(nearest["plan"].is_null(), nearest["changes"].is_null());
+  }
+  EXPECT_EQ(seen.size(), std::size(kFrameworkNames));
+}
+
+}  // namespace
+}  // namespace stepwright
