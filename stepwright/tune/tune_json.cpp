@@ -1,9 +1,9 @@
 #include "stepwright/tune/tune_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
-#include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
 namespace {
@@ -39,12 +39,20 @@ Json pareto_json(const TuneResult& result) {
   for (const FrontPoint& point : result.pareto) {
     list.push_back({{"plan", plan_json({result.job, point.plan})},
                     {"price_s", point.price_s},
-                    {"memory_bytes", whole(point.memory_bytes)}});
+                    {"peak_memory_bytes", whole(point.memory_bytes)}});
   }
   return list;
 }
 
 }  // namespace
+
+std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best) {
+  std::vector<std::string> notes = best.notes;
+  for (const std::string& note : result.notes) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
@@ -64,7 +72,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   return out;
 }
 
-Json tune_json(const TuneResult& result) {
+Json tune_json(const TuneResult& result, const Prediction& best) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   return {{"plans", plans},
@@ -78,7 +86,7 @@ Json tune_json(const TuneResult& result) {
           {"nodes", result.job.cluster.nodes},
           {"target_met", result.target_met},
           {"seconds", result.seconds},
-          {"notes", result.notes}};
+          {"notes", all_notes(result, best)}};
 }
 
 }  // namespace stepwright
