@@ -12,6 +12,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/notes.h"
 
 namespace stepwright {
 namespace {
@@ -65,13 +66,16 @@ class Memory : public Command {
     reserve_.apply(planned.job);
     const MemoryReport report =
         memory_report(planned.job, build_program(planned.job, planned.plan));
+    const std::vector<std::string> notes = plan_notes(planned);
     if (json()) {
-      print_json(console.out, memory_json(report));
+      nlohmann::ordered_json answer = memory_json(report);
+      answer["notes"] = notes;
+      print_json(console.out, answer);
       return;
     }
     console.out << job_line(planned.job) << "\n\nMemory of one rank of each stage at its peak\n\n"
                 << stages_text(report) << '\n'
-                << verdict(report);
+                << verdict(report) << notes_text(notes);
   }
 
  private:

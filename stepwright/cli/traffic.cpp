@@ -7,7 +7,9 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/traffic_text.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/traffic/traffic_json.h"
 
 namespace stepwright {
@@ -42,13 +44,16 @@ class Traffic : public Command {
       write_file(matrix_, [&](std::ostream& out) { write_matrix(out, matrix, rank_); });
       console.log.info("wrote the matrix to {}", matrix_);
     }
+    const std::vector<std::string> notes = plan_notes(planned);
     if (!json()) {
-      console.out << traffic_text(messages, rank_) << (loads ? links_text(*loads) : "");
+      console.out << traffic_text(messages, rank_) << (loads ? links_text(*loads) : "")
+                  << notes_text(notes);
       return;
     }
     nlohmann::ordered_json answer = traffic_json(messages, program.ranks);
     if (rank_) answer["rank"] = *rank_;
     if (loads) answer["links"] = links_json(*loads);
+    answer["notes"] = notes;
     print_json(console.out, answer);
   }
 

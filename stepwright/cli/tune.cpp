@@ -59,10 +59,10 @@ class Tune : public Command {
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
+    const Prediction best = predict({result.job, result.plans.front().plan});
     if (json()) {
-      print_json(console.out, to_json(result, shortlisted));
+      print_json(console.out, to_json(result, best, shortlisted));
     } else {
-      const Prediction best = predict({result.job, result.plans.front().plan});
       console.out << tune_text(result, best, shortlisted);
     }
     if (!fits) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", job_, misfit_text(result)));
@@ -87,9 +87,9 @@ class Tune : public Command {
     console.log.info("wrote the best plan to {}", plan_);
   }
 
-  [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result,
+  [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
                                                const std::vector<TunedPlan>& shortlisted) const {
-    nlohmann::ordered_json answer = tune_json(result);
+    nlohmann::ordered_json answer = tune_json(result, best);
     if (shortlist_ == 0) return answer;
     nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
     for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));

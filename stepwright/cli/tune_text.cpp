@@ -11,6 +11,7 @@
 #include "stepwright/core/table.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/tune_json.h"
 
 namespace stepwright {
 namespace {
@@ -116,15 +117,6 @@ std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
-}
-
-/// What the search says beyond what the prediction already said.
-std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best) {
-  std::vector<std::string> notes = best.notes;
-  for (const std::string& note : result.notes) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
-  return notes;
 }
 
 }  // namespace

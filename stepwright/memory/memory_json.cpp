@@ -12,7 +12,7 @@ nlohmann::ordered_json stage_json(const StageMemory& stage, std::size_t position
   for (const auto& [kind, name] : kMemoryKindNames) {
     kinds[std::string(name)] = whole(stage.kinds[static_cast<std::size_t>(kind)]);
   }
-  return {{"stage", position}, {"peak_bytes", whole(stage.peak_bytes)}, {"kinds", kinds}};
+  return {{"stage", position}, {"peak_memory_bytes", whole(stage.peak_bytes)}, {"kinds", kinds}};
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ nlohmann::ordered_json memory_json(const MemoryReport& report) {
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     stages.push_back(stage_json(report.stages[i], i));
   }
-  nlohmann::ordered_json result = {{"peak_bytes", whole(report.peak_bytes)},
+  nlohmann::ordered_json result = {{"peak_memory_bytes", whole(report.peak_bytes)},
                                    {"stages", stages},
                                    {"fits", report.fits()},
                                    {"capacity_bytes", whole(report.capacity_bytes)},

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
@@ -63,34 +65,16 @@ std::string outside_of_fits(const StepProgram& program, const ComputeCost& cost)
 }
 
 void add_notes(Prediction& p, const CostModel& cost) {
-  const Job& job = p.planned.job;
   p.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost.fit(),
                                 100 * cost.stated_error()));
   if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
     p.notes.push_back(fmt::format("outside of the fitted range: {}", outside));
   }
-  if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
-    p.notes.push_back("multi-token prediction layers are left out of parameters and step");
-  }
-  const std::int64_t padded =
-      padded_vocabulary(job.model.vocabulary, p.planned.plan.parallel.tensor);
-  if (padded != job.model.vocabulary) {
-    p.notes.push_back(fmt::format("vocabulary padded from {} to {} for tensor parallelism",
-                                  job.model.vocabulary, padded));
-  }
-  if (!job.framework.name.empty()) {
-    for (const NotRun& what : not_run(job.framework, job, p.planned.plan)) {
+  for (std::string& note : plan_notes(p.planned)) p.notes.push_back(std::move(note));
+  if (!p.planned.job.framework.name.empty()) {
+    for (const NotRun& what : not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back("not run as it is: " + what.message);
     }
-  }
-  const Sharding& sharding = p.planned.plan.sharding;
-  const bool inner = sharding.parameters == Spread::kInner ||
-                     sharding.gradients == Spread::kInner || sharding.optimizer == Spread::kInner;
-  if (inner && sharding.group == 1) {
-    p.notes.push_back("sharding group 1: states marked I are not split");
-  }
-  if (job.model.experts && job.routing == Routing::kLearned) {
-    p.notes.push_back("learned routing: expert messages are means; sizes vary from step to step");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "stepwright/tune/tune_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
@@ -61,6 +62,14 @@ Json nearest_json(const TuneResult& result) {
 
 }  // namespace
 
+std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best) {
+  std::vector<std::string> notes = best.notes;
+  for (const std::string& note : result.notes) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
@@ -80,7 +89,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   return out;
 }
 
-Json tune_json(const TuneResult& result) {
+Json tune_json(const TuneResult& result, const Prediction& best) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   return {{"plans", plans},
@@ -95,7 +104,7 @@ Json tune_json(const TuneResult& result) {
           {"nodes", result.job.cluster.nodes},
           {"target_met", result.target_met},
           {"seconds", result.seconds},
-          {"notes", result.notes}};
+          {"notes", all_notes(result, best)}};
 }
 
 }  // namespace stepwright

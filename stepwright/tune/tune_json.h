@@ -1,13 +1,21 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
+#include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
 
-/// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`.
-nlohmann::ordered_json tune_json(const TuneResult& result);
+/// What is to be said to a person who takes the best plan: the remarks of its prediction, then
+/// those of the search.
+std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best);
+
+/// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`; `best` is the
+/// prediction of the first plan.
+nlohmann::ordered_json tune_json(const TuneResult& result, const Prediction& best);
 
 /// One simulated plan as it stands in `plans`.
 nlohmann::ordered_json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned);

@@ -1,6 +1,9 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
 
 #include "command.h"
 
@@ -149,16 +152,16 @@ TEST(Contract, TrafficOfAllRanksSumsThatOfEach) {
 
 TEST(Contract, MemoryKindsSumToThePeak) {
   const Json answer = answer_of(std::string("memory ") + kExamplePlan);
-  expect_keys(answer, {"peak_bytes", "stages", "fits", "capacity_bytes"});
+  expect_keys(answer, {"peak_memory_bytes", "stages", "fits", "capacity_bytes"});
   std::int64_t largest = 0;
   for (const Json& stage : answer.at("stages")) {
-    expect_keys(stage, {"stage", "peak_bytes", "kinds"});
+    expect_keys(stage, {"stage", "peak_memory_bytes", "kinds"});
     std::int64_t sum = 0;
     for (const Json& bytes : stage.at("kinds")) sum += bytes.get<std::int64_t>();
-    EXPECT_EQ(sum, stage.at("peak_bytes").get<std::int64_t>());
+    EXPECT_EQ(sum, stage.at("peak_memory_bytes").get<std::int64_t>());
     largest = std::max(largest, sum);
   }
-  EXPECT_EQ(largest, answer.at("peak_bytes").get<std::int64_t>());
+  EXPECT_EQ(largest, answer.at("peak_memory_bytes").get<std::int64_t>());
 }
 
 void expect_tuned(const Json& plan) {
@@ -214,6 +217,42 @@ TEST(Contract, APlanThatDoesNotFitSaysByHowMuch) {
             answer.at("peak_memory_bytes").get<std::int64_t>() -
                 answer.at("capacity_bytes").get<std::int64_t>());
   EXPECT_EQ(answer.at("largest_kind"), "optimizer");
+}
+
+/// The lines below "Notes".
+std::vector<std::string> notes_of_text(const std::string& text) {
+  std::vector<std::string> notes;
+  std::istringstream lines(text);
+  bool below = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (below && line.starts_with("- ")) notes.push_back(line.substr(2));
+    below = below || line == "Notes";
+  }
+  return notes;
+}
+
+TEST(Contract, NotesOfTheTextAreThoseOfTheDocument) {
+  const Workplace place;
+  place.write("job.yaml",
+              "stepwright: job/2\nmodel: mixtral-8x7b\ncluster: {profile: dgx-h100, nodes: 2}\n"
+              "batch: {sequences: 32, length: 4096}\nrouting: learned\n"
+              "search: {sharding: hpz, tensor: 2, pipeline: 1, recompute: full, context: 1}\n");
+  const Outcome written = place.run("tune job.yaml -o plan.yaml");
+  ASSERT_EQ(written.code, 0) << written.err;
+  for (const char* arguments :
+       {"tune job.yaml", "predict plan.yaml", "predict plan.yaml --set imbalance=2",
+        "memory plan.yaml", "traffic plan.yaml --rank 1"}) {
+    const Json answer = Json::parse(place.run(std::string(arguments) + " --json").out);
+    const auto notes = answer.at("notes").get<std::vector<std::string>>();
+    EXPECT_EQ(notes_of_text(place.run(arguments).out), notes) << arguments;
+    const bool learned = std::ranges::any_of(
+        notes, [](const std::string& note) { return note.starts_with("learned routing"); });
+    EXPECT_TRUE(learned) << arguments;
+  }
+  const Json tuned = Json::parse(place.run("tune job.yaml --json").out);
+  EXPECT_THAT(tuned.at("notes").dump(),
+              testing::AllOf(testing::HasSubstr("hpz is read as IGG"),
+                             testing::HasSubstr("outside of the fitted")));
 }
 
 TEST(Contract, TuneIsSilentWhereNobodyWatches) {

@@ -18,13 +18,14 @@ MemoryReport report_of_two_stages() {
 }
 
 TEST(MemoryJson, HasTheDocumentedKeys) {
-  EXPECT_EQ(memory_json(report_of_two_stages()).dump(),
-            R"({"peak_bytes":36,"stages":[{"stage":0,"peak_bytes":36,"kinds":{"parameters":1,)"
-            R"("gradients":2,"optimizer":3,"activations":4,"logits":5,"gathered_parameters":6,)"
-            R"("communication_buffers":7,"framework_reserve":8}},{"stage":1,"peak_bytes":20,)"
-            R"("kinds":{"parameters":0,"gradients":0,"optimizer":20,"activations":0,"logits":0,)"
-            R"("gathered_parameters":0,"communication_buffers":0,"framework_reserve":0}}],)"
-            R"("fits":true,"capacity_bytes":40,"reserve_bytes":0})");
+  EXPECT_EQ(
+      memory_json(report_of_two_stages()).dump(),
+      R"({"peak_memory_bytes":36,"stages":[{"stage":0,"peak_memory_bytes":36,"kinds":{"parameters":1,)"
+      R"("gradients":2,"optimizer":3,"activations":4,"logits":5,"gathered_parameters":6,)"
+      R"("communication_buffers":7,"framework_reserve":8}},{"stage":1,"peak_memory_bytes":20,)"
+      R"("kinds":{"parameters":0,"gradients":0,"optimizer":20,"activations":0,"logits":0,)"
+      R"("gathered_parameters":0,"communication_buffers":0,"framework_reserve":0}}],)"
+      R"("fits":true,"capacity_bytes":40,"reserve_bytes":0})");
 }
 
 TEST(MemoryJson, SaysByHowMuchItDoesNotFitAndWhatIsLargest) {

@@ -6,6 +6,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/notes.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"
 
@@ -120,14 +121,14 @@ TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
   EXPECT_EQ(plan_with(parallel + "sharding: {states: GGG, group: node}\n").sharding.group, 1);
 }
 
-TEST(PlanFile, SaysThatAGroupIsOne) {
+TEST(PlanNotes, SayThatAGroupIsOne) {
   const auto notes = [](const std::string& lines) {
-    return read_plan_text(std::string(kJob) + lines).job.notes;
+    return plan_notes(read_plan_text(std::string(kJob) + lines));
   };
   EXPECT_THAT(notes("parallel: {tensor: 8, data: 8}\nsharding: {states: IIG, group: node}\n"),
-              ElementsAre(HasSubstr("sharding group is 1")));
-  EXPECT_THAT(notes("parallel: {tensor: 4, data: 16}\nsharding: IIG\n"), IsEmpty());
-  EXPECT_THAT(notes("parallel: {tensor: 4, data: 16}\nsharding: hpz\n"),
+              ElementsAre(HasSubstr("padded"), HasSubstr("sharding group is 1")));
+  EXPECT_THAT(notes("parallel: {data: 64}\nsharding: IIG\n"), IsEmpty());
+  EXPECT_THAT(notes("parallel: {data: 64}\nsharding: hpz\n"),
               ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 

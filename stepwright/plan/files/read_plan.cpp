@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/grid.h"
@@ -66,15 +64,6 @@ void read_sharding(Node node, const Job& job, Plan& plan, Notes& notes) {
       resolve_group(find("group"), used && grid ? node_sharding_group(job.cluster, plan) : 1);
   plan.sharding.expert_group = resolve_group(
       find("expert_group"), routed && grid ? node_expert_group(job.cluster, plan) : 1);
-  if (used && plan.sharding.group == 1) {
-    notes.push_back(
-        fmt::format("sharding group is 1: what {} splits inside groups is held whole "
-                    "by every rank",
-                    sharding_word(plan.sharding)));
-  }
-  if (routed && plan.sharding.expert_group == 1) {
-    notes.emplace_back("expert_group is 1: expert states split inside groups are held whole");
-  }
 }
 
 void read_buckets(Node node, Plan& plan) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Remarks for people that hold of whatever is said about a plan: what its reader took differently
+/// from how it was written (`Job::notes`), what its step leaves out, pads or only knows as a mean.
+std::vector<std::string> plan_notes(const PlannedJob& planned);
+
+}  // namespace stepwright
