@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
 
 namespace stepwright {
@@ -17,6 +18,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Job job_of(std::string_view framework) {
   Job job = small_tune_job();
@@ -150,6 +152,17 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("megatron-lm runs schedule 1f1b, interleaved"));
     EXPECT_THAT(error.what(), HasSubstr("with no framework"));
   }
+}
+
+TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
+  Plan plan;
+  plan.parallel = {.pipeline = 2, .data = 4};
+  const auto notes = [&](std::string_view framework) {
+    return predict({job_of(framework), plan}).notes;
+  };
+  const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor, context");
+  EXPECT_THAT(notes("fsdp"), Contains(note));
+  EXPECT_THAT(notes("stepwright"), Not(Contains(HasSubstr("not run as it is"))));
 }
 
 TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
