@@ -28,6 +28,9 @@ std::int64_t count_operators(const StepProgram& program) {
   return count;
 }
 
+/// Plans that are accounted before it is asked whether enough of them fit.
+constexpr std::size_t kAccountedAtOnce = 50;
+
 TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& memory) {
   return {.plan = plan,
           .price_s = price.seconds,
@@ -79,6 +82,30 @@ void Trial::run(std::span<const Candidate* const> candidates) {
     times_.insert(std::ranges::upper_bound(times_, tuned[i].step_time_s), tuned[i].step_time_s);
     known_[fresh[i]->text] = std::move(tuned[i]);
   }
+}
+
+void Trial::keep_fitting(std::vector<Candidate>& candidates, std::size_t most) {
+  std::vector<Candidate> kept;
+  for (std::size_t next = 0; next < candidates.size() && kept.size() < most;) {
+    const std::size_t count = std::min(kAccountedAtOnce, candidates.size() - next);
+    std::vector<TunedPlan> tuned(count);
+    parallel_for(running_.threads, count, [&](std::size_t i) {
+      const Candidate& one = candidates[next + i];
+      const StepProgram program = build_program(job_, one.plan);
+      tuned[i] = accounted(one.plan, one.price, memory_report(job_, program));
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      Candidate& one = candidates[next + i];
+      if (tuned[i].fits) {
+        kept.push_back(std::move(one));
+      } else if (known_.try_emplace(one.text).second) {
+        too_large_.push_back(std::move(tuned[i]));
+      }
+    }
+    next += count;
+  }
+  if (kept.size() > most) kept.resize(most);
+  candidates = std::move(kept);
 }
 
 double Trial::best_s(std::size_t n) const {

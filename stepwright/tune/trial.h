@@ -28,6 +28,9 @@ class Trial {
   /// accounted and not played.
   void run(std::span<const Candidate* const> candidates);
 
+  /// Leaves of candidates, in their order, the first `most` that fit.
+  void keep_fitting(std::vector<Candidate>& candidates, std::size_t most);
+
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.text);
   }

@@ -91,6 +91,7 @@ class Tuning {
     found_ = search_plans(job_, cost_, census_, goal_, running_);
     kept_ = found_.kept.list();
     if (!small_) {
+      trial_.keep_fitting(kept_, kKeep);
       play_prices(kept_, job_, cost_, running_.threads);
       open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
     } else if (options_.exhaustive) {
@@ -127,7 +128,7 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (trial_.fitting() < kSettled && found_.kept.list().size() == goal_.keep) {
+    if (kept_.size() < kKeep / 2 && found_.kept.list().size() == goal_.keep) {
       goal_.keep = kKeepMore;
       attempt();
     }
@@ -154,6 +155,7 @@ class Tuning {
       goal_.keep = options_.top;
       found_ = search_plans(job_, cost_, census_, goal_, running_);
       kept_ = found_.kept.list();
+      trial_.keep_fitting(kept_, options_.top);
       play_prices(kept_, job_, cost_, running_.threads);
     }
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
