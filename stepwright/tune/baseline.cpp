@@ -9,35 +9,64 @@
 namespace stepwright {
 namespace {
 
-/// Tensor and pipeline degrees in the order in which the rule tries them.
-std::vector<std::pair<std::int64_t, std::int64_t>> degrees(const Job& job) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+/// Tokens of a rank below which nobody cuts a sequence further.
+constexpr std::int64_t kShortRows = 4096;
+
+/// Degrees in the order in which the rule tries them.
+struct Degrees {
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t expert = 1;
+  bool short_of_micro_batches = false;
+
+  /// Models cut in few parts first, experts in many of those that a node has room for.
+  [[nodiscard]] auto rank() const {
+    return std::tuple(short_of_micro_batches, tensor * pipeline, pipeline);
+  }
+};
+
+/// Expert degrees within what is left of a node, the largest first, then those of several nodes.
+std::vector<std::int64_t> expert_order(const Job& job, std::int64_t tensor) {
+  std::vector<std::int64_t> sizes = legal_expert_sizes(job);
+  const std::int64_t room = std::max<std::int64_t>(1, job.cluster.devices_per_node / tensor);
+  std::ranges::sort(sizes, {}, [room](std::int64_t size) {
+    return size <= room ? std::pair<std::int64_t, std::int64_t>(0, -size) : std::pair(size, size);
+  });
+  return sizes;
+}
+
+std::vector<Degrees> degrees(const Job& job, std::int64_t context) {
+  std::vector<Degrees> all;
   for (const std::int64_t tensor : legal_tensor_sizes(job)) {
     if (tensor > job.cluster.devices_per_node) continue;
     for (const std::int64_t pipeline : legal_pipeline_sizes(job)) {
-      const std::int64_t model = tensor * pipeline;
+      const std::int64_t model = tensor * pipeline * context;
       if (job.cluster.devices() % model != 0) continue;
-      if (job.sequences % (job.cluster.devices() / model) == 0)
-        pairs.emplace_back(tensor, pipeline);
+      const std::int64_t data = job.cluster.devices() / model;
+      if (job.sequences % data != 0) continue;
+      for (const std::int64_t expert : expert_order(job, tensor)) {
+        all.push_back({tensor, pipeline, expert, job.sequences / data < pipeline});
+      }
     }
   }
-  std::ranges::sort(pairs, [](const auto& a, const auto& b) {
-    return std::tuple(a.first * a.second, b.first) < std::tuple(b.first * b.second, a.first);
-  });
-  return pairs;
+  std::ranges::stable_sort(all, {}, &Degrees::rank);
+  return all;
 }
 
-Plan rule_plan(const Job& job, std::int64_t tensor, std::int64_t pipeline, std::int64_t expert,
-               RecomputeKind recompute) {
+Plan rule_plan(const Job& job, const Degrees& size, std::int64_t context, RecomputeKind recompute) {
   Plan plan;
-  plan.parallel = {.tensor = tensor,
-                   .pipeline = pipeline,
-                   .expert = expert,
-                   .data = job.cluster.devices() / (tensor * pipeline)};
-  plan.sequence_parallel = tensor > 1 && job.length % tensor == 0;
+  plan.parallel = {.tensor = size.tensor,
+                   .pipeline = size.pipeline,
+                   .context = context,
+                   .expert = size.expert,
+                   .data = job.cluster.devices() / (size.tensor * size.pipeline * context)};
+  plan.sequence_parallel = size.tensor > 1 && job.length / context % size.tensor == 0;
   plan.sharding.optimizer = Spread::kGlobal;
   plan.recompute.kind = recompute;
   plan.accumulate = default_accumulate(job.precision);
+  plan.overlap.expert = size.expert > 1;
+  const bool ring = job.kernels.attention != AttentionKernel::kUnfused;
+  plan.context_kind = ring ? ContextKind::kRing : ContextKind::kUlysses;
   return plan;
 }
 
@@ -57,14 +86,24 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
 std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost,
                                       double capacity_bytes) {
   Pricer pricer(job, cost);
-  for (const std::int64_t expert : legal_expert_sizes(job)) {
-    for (const auto& [tensor, pipeline] : degrees(job)) {
-      for (const RecomputeKind recompute :
-           {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
-        const Plan plan = rule_plan(job, tensor, pipeline, expert, recompute);
-        if (auto found = try_rule(job, cost, pricer, plan, capacity_bytes)) return found;
-      }
+  const auto try_all = [&](std::int64_t context, RecomputeKind recompute) {
+    std::optional<Baseline> found;
+    for (const Degrees& size : degrees(job, context)) {
+      const Plan plan = rule_plan(job, size, context, recompute);
+      found = try_rule(job, cost, pricer, plan, capacity_bytes);
+      if (found) break;
     }
+    return found;
+  };
+  const std::vector<std::int64_t> contexts = legal_context_sizes(job);
+  for (const std::int64_t context : contexts) {
+    for (const RecomputeKind recompute : {RecomputeKind::kNone, RecomputeKind::kSelective}) {
+      if (auto found = try_all(context, recompute)) return found;
+    }
+    if (job.length / context < kShortRows) break;
+  }
+  for (const std::int64_t context : contexts) {
+    if (auto found = try_all(context, RecomputeKind::kFull)) return found;
   }
   return std::nullopt;
 }

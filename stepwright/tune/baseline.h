@@ -6,12 +6,20 @@
 
 namespace stepwright {
 
-/// The usual rule of thumb, whatever the job's space lists: the smallest tensor x pipeline that
-/// fits, tensor within a node (of equal products the larger tensor), all other devices data
-/// parallel; micro-batch 1, 1F1B, optimizer states over all data ranks (zero1), sequence
-/// parallelism wherever tensor is above 1; selective or full recomputation only where it is needed
-/// to fit; experts: expert parallelism only where it is needed to fit. Nothing when no such plan
-/// fits.
+/// What an expert would run without a search, by the published guides of Megatron-LM and
+/// Megatron-Core (2104.04473, 2205.05198, 2402.15627; their performance guides for mixtures of
+/// experts), whatever the job's space lists:
+/// - the smallest tensor x pipeline that fits, tensor within a node, of equal products the larger
+///   tensor; all other devices data parallel; the pipeline has at least as many micro-batches as
+///   positions where any that fits does;
+/// - experts inside a node before anything else is cut: the largest expert degree that a node has
+///   room for beside tensor, several nodes only where it has to be;
+/// - micro-batch 1, 1F1B, optimizer states over all data ranks (zero1), sequence parallelism
+/// wherever
+///   tensor is above 1, the exchange of experts beside computation;
+/// - context parallelism only where no degree of tensor and pipeline fits otherwise, and selective
+///   recomputation before it; full recomputation last.
+/// Nothing when no such plan fits.
 std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, double capacity_bytes);
 
 }  // namespace stepwright
