@@ -109,19 +109,28 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
 // --- Closed forms say what the turns say. ---
 
 /// Micro-batches of each chunk that wait when most of a position's do, by its turns.
-std::vector<int> fullest(const Schedule& schedule, std::int64_t stages, std::int64_t position,
-                         std::int64_t micro_batches) {
+std::vector<int> fullest(const Schedule& schedule, const PipelinePosition& at) {
   std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
   std::vector<int> found = waiting;
   int most = 0;
   int all = 0;
-  for (const Part& part : parts_of(pipeline_schedule(schedule, stages, position, micro_batches))) {
+  for (const Part& part :
+       parts_of(pipeline_schedule(schedule, at.stages, at.position, at.micro_batches))) {
     const int change = part.direction == Direction::kForward ? 1 : -1;
     waiting[static_cast<std::size_t>(part.chunk)] += change;
     all += change;
     if (all > most) most = all, found = waiting;
   }
   return found;
+}
+
+/// The same by the closed form.
+std::vector<int> counted(const Schedule& schedule, const PipelinePosition& at) {
+  std::vector<int> waiting;
+  for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+    waiting.push_back(static_cast<int>(waiting_micro_batches(schedule, at, chunk)));
+  }
+  return waiting;
 }
 
 TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
@@ -132,12 +141,8 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
       for (const std::int64_t rounds : {1, 2, 5}) {
         const std::int64_t m = rounds * stages;
         for (std::int64_t position = 0; position < stages; ++position) {
-          std::vector<int> waiting;
-          for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
-            waiting.push_back(
-                static_cast<int>(waiting_micro_batches(schedule, {stages, position, m}, chunk)));
-          }
-          EXPECT_EQ(waiting, fullest(schedule, stages, position, m));
+          const PipelinePosition at{stages, position, m};
+          EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
         }
       }
     }
