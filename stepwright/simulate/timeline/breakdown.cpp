@@ -28,8 +28,8 @@ Breakdown breakdown(const Account& account, double wait_s) {
 std::int32_t critical_stage(const Simulation& result) {
   std::size_t critical = 0;
   for (std::size_t s = 1; s < result.stages.size(); ++s) {
-    const double less_s = result.stages[critical].breakdown.bubble_s -
-                          result.stages[s].breakdown.bubble_s;
+    const double less_s =
+        result.stages[critical].breakdown.bubble_s - result.stages[s].breakdown.bubble_s;
     if (less_s > result.step_time_s * kTied) critical = s;
   }
   return static_cast<std::int32_t>(critical);
