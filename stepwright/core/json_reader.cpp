@@ -58,7 +58,7 @@ class TreeBuilder {
 
  private:
   void add_object(ondemand::object object, std::string_view token) {
-    assembler_.open(placed(Tree::mapping(), token.data()));
+    assembler_.open(placed(Tree::mapping(), &token.front()));
     for (auto member : object) {
       const char* const quote = member.key().value().raw() - 1;
       const std::string_view key = member.unescaped_key().value();
@@ -70,7 +70,7 @@ class TreeBuilder {
   }
 
   void add_array(ondemand::array array, std::string_view token) {
-    assembler_.open(placed(Tree::sequence(), token.data()));
+    assembler_.open(placed(Tree::sequence(), &token.front()));
     for (auto element : array) {
       ondemand::value value = element.value();
       add(value);
@@ -79,7 +79,7 @@ class TreeBuilder {
   }
 
   void leaf(std::string spelling, bool in_quotes, std::string_view token) {
-    assembler_.leaf(placed(Tree::scalar(std::move(spelling), in_quotes), token.data()));
+    assembler_.leaf(placed(Tree::scalar(std::move(spelling), in_quotes), &token.front()));
   }
 
   Tree placed(Tree tree, const char* place) {

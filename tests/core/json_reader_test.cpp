@@ -26,7 +26,8 @@ std::optional<Json> theirs(const std::string& text) {
 
 /// Whether a tree says what a value says; numbers as they are spelled.
 bool same(const Tree& tree, const Json& json) {
-  if (json.is_string()) return tree.kind == Tree::Kind::kScalar && tree.text == json;
+  if (json.is_string())
+    return tree.kind == Tree::Kind::kScalar && tree.text == json.get<std::string>();
   if (json.is_null()) return tree.kind == Tree::Kind::kNull;
   if (json.is_primitive()) return tree.text == json.dump() || Json::parse(tree.text) == json;
   const std::size_t step = json.is_object() ? 2 : 1;

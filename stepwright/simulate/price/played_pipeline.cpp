@@ -14,25 +14,23 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
   return most + micro_batches % plan.parallel.pipeline;
 }
 
-PlayedSchedule made(const Plan& plan, std::int64_t micro_batches) {
-  PlayedSchedule made;
-  made.placement = placement_of(plan);
-  made.turns = all_turns(plan.schedule, plan.parallel.pipeline, micro_batches);
-  for (const Turns& turns : made.turns) {
+void add_what_waits(PlayedSchedule& schedule) {
+  for (const Turns& turns : schedule.turns) {
     const std::vector<Part> parts = parts_of(turns);
-    made.fullest.push_back(fullest_moments(parts, made.placement.chunks()));
-    made.weights_at_end.push_back(stepwright::weights_at_end(parts));
+    schedule.fullest.push_back(fullest_moments(parts, schedule.placement.chunks()));
+    schedule.weights_at_end.push_back(stepwright::weights_at_end(parts));
   }
-  return made;
 }
 
 }  // namespace
 
 const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t micro_batches) {
-  return remembered(plan, played_of(plan, micro_batches));
+  PlayedSchedule& known = remembered(plan, played_of(plan, micro_batches));
+  if (known.fullest.empty()) add_what_waits(known);
+  return known;
 }
 
-const PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
+PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
   const Key key{static_cast<std::int64_t>(plan.schedule.kind), plan.schedule.chunks,
                 plan.parallel.pipeline, played};
   const auto found = known_.find(key);
@@ -41,7 +39,9 @@ const PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t 
     known_.clear();
     turns_ = 0;
   }
-  PlayedSchedule& schedule = known_[key] = made(plan, played);
+  PlayedSchedule& schedule =
+      known_[key] = {.placement = placement_of(plan),
+                     .turns = all_turns(plan.schedule, plan.parallel.pipeline, played)};
   for (const Turns& turns : schedule.turns) turns_ += turns.size();
   return schedule;
 }
@@ -49,7 +49,7 @@ const PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t 
 double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
   const auto played_s = [&](std::int64_t count) {
-    const PlayedSchedule& known = schedule(plan, count);
+    const PlayedSchedule& known = remembered(plan, count);
     return makespan_s(player_.play(known.turns, known.placement, seconds));
   };
   const std::int64_t played = played_of(plan, micro_batches);

@@ -38,7 +38,8 @@ class PlayedPipeline {
   double every_s(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
 
  private:
-  const PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
+  /// With turns alone: seconds do not ask for what waits.
+  PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
 
   using Key = std::array<std::int64_t, 4>;  ///< Kind, chunks, stages, micro-batches.
   std::map<Key, PlayedSchedule> known_;

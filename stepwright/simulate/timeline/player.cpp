@@ -245,7 +245,7 @@ void Player::set_pace(Lane& lane, double stretch) const {
 /// stage: each takes its priced seconds. Leaves what as many settlings would have left. Not after
 /// an instant of which other stages hear: they are told when it was by `now_s`.
 void Player::play_alone(bool heard) {
-  constexpr int s = kComputeLane;
+  const int s = kComputeLane;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
   if (!alone || heard) return;
   Lane& lane = lanes_[s];

@@ -108,6 +108,31 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
 
 // --- Closed forms say what the turns say. ---
 
+/// Micro-batches of each chunk that wait when most of a position's do, by its turns.
+std::vector<int> fullest(const Schedule& schedule, const PipelinePosition& at) {
+  std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
+  std::vector<int> found = waiting;
+  int most = 0;
+  int all = 0;
+  for (const Part& part :
+       parts_of(pipeline_schedule(schedule, at.stages, at.position, at.micro_batches))) {
+    const int change = part.direction == Direction::kForward ? 1 : -1;
+    waiting[static_cast<std::size_t>(part.chunk)] += change;
+    all += change;
+    if (all > most) most = all, found = waiting;
+  }
+  return found;
+}
+
+/// The same by the closed form.
+std::vector<int> counted(const Schedule& schedule, const PipelinePosition& at) {
+  std::vector<int> waiting;
+  for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+    waiting.push_back(static_cast<int>(waiting_micro_batches(schedule, at, chunk)));
+  }
+  return waiting;
+}
+
 TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
   for (const Schedule& schedule :
        {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
@@ -116,20 +141,8 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
       for (const std::int64_t rounds : {1, 2, 5}) {
         const std::int64_t m = rounds * stages;
         for (std::int64_t position = 0; position < stages; ++position) {
-          std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
-          std::vector<int> fullest = waiting;
-          int most = 0;
-          int all = 0;
-          for (const Part& part : parts_of(pipeline_schedule(schedule, stages, position, m))) {
-            const int change = part.direction == Direction::kForward ? 1 : -1;
-            waiting[static_cast<std::size_t>(part.chunk)] += change;
-            all += change;
-            if (all > most) most = all, fullest = waiting;
-          }
-          for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
-            EXPECT_EQ(waiting_micro_batches(schedule, {stages, position, m}, chunk),
-                      fullest[static_cast<std::size_t>(chunk)]);
-          }
+          const PipelinePosition at{stages, position, m};
+          EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
         }
       }
     }
@@ -154,7 +167,31 @@ TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
   }
 }
 
-// Chunks of a few layers, some with one more.
+/// A pipeline of unequal chunks and what the closed form is told of it.
+struct UnequalSplit {
+  TurnSeconds seconds;
+  std::vector<double> forward, backward, slowest;
+};
+
+/// Chunks of a few layers, some with one more.
+UnequalSplit unequal_split(std::size_t stages, std::size_t chunks, std::mt19937& random) {
+  const double least = 1 + static_cast<double>(random() % 4);
+  UnequalSplit split{.seconds = {.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0},
+                     .forward = std::vector<double>(stages),
+                     .backward = std::vector<double>(stages),
+                     .slowest = std::vector<double>(chunks)};
+  for (std::size_t position = 0; position < stages; ++position) {
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const double layers = least + (random() % 5 < 2 ? 1 : 0);
+      split.seconds.parts[position][chunk] = {.forward = layers, .backward = 2 * layers};
+      split.forward[position] += layers;
+      split.backward[position] += 2 * layers;
+      split.slowest[chunk] = std::max(split.slowest[chunk], 3 * layers);
+    }
+  }
+  return split;
+}
+
 TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
   std::mt19937 random(1);
   double sum = 0;
@@ -163,25 +200,16 @@ TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
     const std::size_t stages = std::size_t{2} << random() % 3;
     const std::size_t chunks = 2 + random() % 4;
     const auto m = static_cast<std::int64_t>(stages * (std::size_t{2} << random() % 3));
-    const double least = 1 + static_cast<double>(random() % 4);
-    TurnSeconds seconds{.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0};
-    std::vector<double> forward(stages), backward(stages), slowest(chunks);
-    for (std::size_t position = 0; position < stages; ++position) {
-      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const double layers = least + (random() % 5 < 2 ? 1 : 0);
-        seconds.parts[position][chunk] = {.forward = layers, .backward = 2 * layers};
-        forward[position] += layers;
-        backward[position] += 2 * layers;
-        slowest[chunk] = std::max(slowest[chunk], 3 * layers);
-      }
-    }
+    const UnequalSplit split = unequal_split(stages, chunks, random);
     const Schedule schedule{ScheduleKind::kInterleaved, static_cast<std::int64_t>(chunks)};
     const auto p = static_cast<std::int64_t>(stages);
     TurnPlayer player;
-    const double played = makespan_s(player.play(
-        all_turns(schedule, p, m), Placement(PlacementKind::kCyclic, p, schedule.chunks), seconds));
-    const double error =
-        closed_pipeline_s(schedule, m, {forward, backward, slowest, 0}) / played - 1;
+    const double played = makespan_s(
+        player.play(all_turns(schedule, p, m),
+                    Placement(PlacementKind::kCyclic, p, schedule.chunks), split.seconds));
+    const double closed =
+        closed_pipeline_s(schedule, m, {split.forward, split.backward, split.slowest, 0});
+    const double error = closed / played - 1;
     EXPECT_GT(error, -0.08);
     EXPECT_LT(error, 0.15);
     sum += error / kSplits;
