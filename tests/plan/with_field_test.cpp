@@ -228,8 +228,10 @@ TEST(WithField, NamesTheNearestKnownField) {
   EXPECT_THAT(field_refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
   EXPECT_THAT(field_refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
   EXPECT_THAT(field_refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));
-  EXPECT_THAT(field_refused("cluster.nics=2x"),
-              HasSubstr("there is no 'job.cluster.nics' to multiply; did you mean 'nic'?"));
+  EXPECT_THAT(
+      field_refused("cluster.nics=2x"),
+      HasSubstr(
+          "there is no 'job.cluster.nics' to multiply; did you mean 'nics_per_node' or 'nic'?"));
   EXPECT_THAT(field_refused("stepwright=plan/1"), HasSubstr("unknown field 'stepwright'"));
 }
 

@@ -71,9 +71,8 @@ std::string full_path(std::string_view field, const std::string& name) {
   std::vector<std::string_view> known;
   for (const std::string_view key : kPlanKeys) known.push_back(key);
   for (const std::string_view key : kJobKeys) known.push_back(key);
-  const auto near = nearest(head, known);
   fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         near ? fmt::format("; did you mean '{}'?", *near) : "", list_of(known)));
+                         hint_of(head, known), list_of(known)));
 }
 
 /// Where the value of a field ends up, once the file is written out again.
