@@ -135,7 +135,8 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.cuda_graphs=true",
     "kernels.gathered_logits=true",
     "kernels.scattered_pipeline=true",
-    "objective.memory_limit=60e9"};
+    "objective.memory_limit=60e9",
+    "objective.memory_reserve=0.1"};
 
 TEST(WithField, WhatItAcceptsChangesThePlanFile) {
   const std::string before = plan_yaml(planned(), true);
