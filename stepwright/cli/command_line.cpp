@@ -84,9 +84,32 @@ void check_command(const CLI::App& program, const std::vector<std::string>& argu
   }
   const std::string& word = arguments.front();
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
-  const auto near = nearest(word, known);
   fail_input(fmt::format("there is no command '{}'{} (stepwright --help)", printable(word),
-                         near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                         hint_of(word, known)));
+}
+
+void add_options(const CLI::App& command, std::vector<std::string>& names) {
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* inner : command.get_subcommands({})) add_options(*inner, names);
+}
+
+/// An option that the command does not have gets the nearest that it has. What follows `--` is
+/// another program's.
+void check_options(const CLI::App& program, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return;
+  const CLI::App& command = *program.get_subcommand(arguments.front());
+  std::vector<std::string> names;
+  add_options(command, names);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    const std::string option = argument.substr(0, argument.find('='));
+    if (!option.starts_with("--") || std::ranges::find(names, option) != names.end()) continue;
+    fail_input(fmt::format("{} has no option {}{} (stepwright {} --help)", command.get_name(),
+                           printable(option), hint_of(option, known), command.get_name()));
+  }
 }
 
 void run_chosen(const Commands& commands, const Console& console) {
@@ -108,7 +131,9 @@ int run_command_line(int argc, char** argv) {
   program.set_version_flag("--version", "stepwright " STEPWRIGHT_VERSION);
   const Commands commands = add_commands(program);
   try {
-    check_command(program, {argv + std::min(argc, 1), argv + argc});
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    check_command(program, arguments);
+    check_options(program, arguments);
     program.parse(argc, argv);
     std::ostream* terminal = ::isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr;
     run_chosen(commands, {.out = std::cout, .log = log, .terminal = terminal});

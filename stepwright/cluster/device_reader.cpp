@@ -16,7 +16,8 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
   }
   node.allow_only(precisions);
   for (const Named<DType>& type : kDTypeNames) {
-    if (const auto peak = node.find(type.name)) peaks[type.value] = peak->number(1, kMost);
+    if (const auto peak = node.find(type.name))
+      peaks[type.value] = read_quantity(*peak, Quantity::kFlops, 1, kMost);
   }
   if (peaks.empty()) node.fail("must state at least one of " + list_of(precisions));
 }
@@ -26,8 +27,8 @@ void read_mapping(Node node, Place place, Device& device) {
                                                "peak", "source"};
   check_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
-  read_number(node, "memory", kMost, device.memory_bytes);
-  read_number(node, "memory_bandwidth", kMost, device.memory_bandwidth_bytes_per_s);
+  read_amount(node, "memory", Quantity::kBytes, device.memory_bytes);
+  read_amount(node, "memory_bandwidth", Quantity::kRate, device.memory_bandwidth_bytes_per_s);
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
     device.generation.reset();  // of other peaks

@@ -8,8 +8,8 @@
 
 namespace stepwright {
 
-void read_number(Node node, std::string_view key, double high, double& value) {
-  if (value == 0 || node.find(key)) value = node.get(key).number(1, high);
+void read_amount(Node node, std::string_view key, Quantity quantity, double& value) {
+  if (value == 0 || node.find(key)) value = read_quantity(node.get(key), quantity, 1, kMost);
 }
 
 void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t& value) {
@@ -39,10 +39,8 @@ void check_keys(Node node, Place place, std::string_view version,
 void fail_unknown(Node node, std::string_view kind, std::span<const EmbeddedFile> files,
                   std::string_view also) {
   const std::vector<std::string_view> names = names_of(files);
-  const std::optional<std::string_view> meant = nearest(node.text(), names);
   node.fail(fmt::format("unknown {} '{}'{} (allowed: {}; {})", kind, node.text(),
-                        meant ? fmt::format("; did you mean '{}'?", *meant) : "", list_of(names),
-                        also));
+                        hint_of(node.text(), names), list_of(names), also));
 }
 
 }  // namespace stepwright

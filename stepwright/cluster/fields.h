@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/embedded.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/quantity.h"
 
 namespace stepwright {
 
@@ -16,7 +17,7 @@ inline constexpr double kMost = 1e18;
 
 /// Reads a key into `value`. The key may be absent when a profile gave the value, that is, when it
 /// is neither zero nor empty.
-void read_number(Node node, std::string_view key, double high, double& value);
+void read_amount(Node node, std::string_view key, Quantity quantity, double& value);
 void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t& value);
 void read_name(Node node, std::string_view key, std::string& value);
 

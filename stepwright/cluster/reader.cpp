@@ -14,7 +14,7 @@ constexpr int kMaxProfileDepth = 8;
 
 double latency_of(Node node, double otherwise) {
   const std::optional<Node> latency = node.find("latency");
-  return latency ? latency->number(0, 1) : otherwise;
+  return latency ? read_quantity(*latency, Quantity::kTime, 0, 1) : otherwise;
 }
 
 Level read_level(Node node) {
@@ -23,7 +23,7 @@ Level read_level(Node node) {
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
   read_count(node, "size", kMaxPerNode, level.size);
-  read_number(node, "bandwidth", kMost, level.uplink_bytes_per_s);
+  read_amount(node, "bandwidth", Quantity::kRate, level.uplink_bytes_per_s);
   level.latency_s = latency_of(node, kNodeLatency);
   if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
   level.links = links_by_name(level.name);
@@ -92,11 +92,26 @@ void read_keys(Node node, ClusterDescription& cluster) {
   read_size(node, cluster);
   read_count(node, "devices_per_node", kMaxPerNode, cluster.devices_per_node);
   if (node.find("nic") || node.find("nics_per_node")) {
-    read_number(node, "nic", kMost, cluster.nic_bytes_per_s);
+    read_amount(node, "nic", Quantity::kRate, cluster.nic_bytes_per_s);
     read_count(node, "nics_per_node", kMaxPerNode, cluster.nics_per_node);
   }
   read_lists(node, cluster);
   if (const auto fit = node.find("fit")) cluster.fit = fit->text();
+}
+
+/// What people also call a key, and the key.
+constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
+    {"gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
+    {"num_gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
+    {"gpu", "'device'"},
+    {"gpus_per_node", "'devices_per_node'"},
+    {"num_nodes", "'nodes'"}};
+
+void refuse_other_words(Node node) {
+  if (!node.is_mapping()) return;
+  for (const auto& [word, meant] : kOtherWords) {
+    if (node.find(word)) node.fail(fmt::format("unknown key '{}': say {}", word, meant));
+  }
 }
 
 /// A mapping and the files that it names.
@@ -107,6 +122,7 @@ class Reader {
         "profile",          "name",          "device", "nodes",  "devices",
         "devices_per_node", "nics_per_node", "nic",    "levels", "nic_of_device",
         "network",          "fit",           "source"};
+    refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) read_profile(*profile, directory);
     read_keys(node, cluster_);

@@ -48,6 +48,28 @@ std::optional<std::string_view> nearest(std::string_view word,
   return best;
 }
 
+std::string hint_of(std::string_view word, std::span<const std::string_view> known) {
+  constexpr std::size_t kShortestBeginning = 3;
+  constexpr std::size_t kMostHints = 3;
+  std::vector<std::string_view> meant;
+  for (const std::string_view candidate : known) {
+    if (word.size() < kShortestBeginning || candidate.size() < word.size()) continue;
+    if (std::equal(word.begin(), word.end(), candidate.begin(), same)) meant.push_back(candidate);
+  }
+  if (meant.size() > kMostHints) meant.clear();
+  const auto near = nearest(word, known);
+  if (near && (meant.empty() || (near->size() < word.size() && word.starts_with(*near)))) {
+    meant.push_back(*near);
+  }
+  if (meant.empty()) return "";
+  std::string text;
+  for (const std::string_view name : meant) {
+    text += text.empty() ? "; did you mean '" : " or '";
+    text += std::string(name) + "'";
+  }
+  return text + "?";
+}
+
 std::string list_of(std::span<const std::string_view> words) {
   std::string list;
   for (const std::string_view word : words) {

@@ -63,10 +63,6 @@ std::string not_a_number(const Tree& value) {
   return describe(value) + ", which is no number (write 4096, 0.5 or 40e6)";
 }
 
-std::string hint(std::optional<std::string_view> nearest) {
-  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
-}
-
 }  // namespace
 
 std::string describe(const Tree& value) {
@@ -117,7 +113,7 @@ void Node::allow_only(std::span<const std::string_view> keys) const {
     if (std::ranges::find(keys, key.text) != keys.end()) continue;
     fail_input(fmt::format("{}: unknown key '{}'{} (allowed: {})",
                            joined(place(content_->name, key), path()), printable(key.text),
-                           hint(nearest(key.text, keys)), list_of(keys)));
+                           hint_of(key.text, keys), list_of(keys)));
   }
 }
 
@@ -186,7 +182,7 @@ std::size_t Node::choice_of(std::span<const std::string_view> words) const {
   const auto found = std::ranges::find(words, tree_->text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   fail(fmt::format("must be one of {}; it is {}{}", list_of(words), describe(*tree_),
-                   hint(nearest(tree_->text, words))));
+                   hint_of(tree_->text, words)));
 }
 
 std::string Node::path() const {

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/named.h"
-#include "stepwright/core/scalar.h"
+#include "stepwright/core/quantity.h"
 #include "stepwright/lab/spec.h"
 
 namespace stepwright {
@@ -16,33 +14,14 @@ namespace {
 
 constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
 
-/// Bytes/s of one of each unit.
-struct RateUnit {
-  std::string_view name;
-  double bytes_per_s;
-};
-constexpr RateUnit kRateUnits[] = {{"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {"MB/s", 1e6},
-                                   {"GB/s", 1e9},     {"bit/s", 0.125},  {"B/s", 1}};
-
-/// `400 Mbit/s`; nothing when the text is no number and unit.
-std::optional<double> rate_of(std::string_view text) {
-  const std::size_t space = text.find(' ');
-  if (space == std::string_view::npos) return std::nullopt;
-  const auto* unit = std::ranges::find(kRateUnits, text.substr(space + 1), &RateUnit::name);
-  const std::optional<double> number = read_double(text.substr(0, space));
-  if (!number || unit == std::end(kRateUnits)) return std::nullopt;
-  return *number * unit->bytes_per_s;
-}
-
-/// A number alone is bytes/s, as in a cluster.
 double read_rate(Node node) {
   constexpr double kLeast = 125e3;
   constexpr double kMost = 12.5e9;
-  const std::optional<double> rate = node.is_number() ? node.number() : rate_of(node.text());
-  if (rate && *rate >= kLeast && *rate <= kMost) return *rate;
+  const double rate = read_quantity(node, Quantity::kRate, 0, kMost * 1e9);
+  if (rate >= kLeast && rate <= kMost) return rate;
   node.fail(
-      fmt::format("must be a rate from 1 Mbit/s to 100 Gbit/s, as 400 Mbit/s (also Gbit/s, "
-                  "bit/s, MB/s, GB/s, B/s) or a number of bytes/s; it is '{}'",
+      fmt::format("must be a rate from 1 Mbit/s to 100 Gbit/s; it is '{}', and a number without a "
+                  "unit is in bytes/s",
                   node.text()));
 }
 
@@ -54,7 +33,9 @@ ShapedLink read_link(Node node) {
   ShapedLink link = shaped_link(read_rate(node.get("rate")));
   if (const auto burst = node.find("burst")) {
     // A packet that no bucket can hold would never leave.
-    link.burst_bytes = burst->integer(link.packet_bytes + 14, kMostBurst);
+    const auto least = static_cast<double>(link.packet_bytes + 14);
+    link.burst_bytes = static_cast<std::int64_t>(
+        read_quantity(*burst, Quantity::kBytes, least, static_cast<double>(kMostBurst)));
   }
   return link;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <system_error>
 
 #include "stepwright/core/nearest.h"
@@ -15,6 +17,24 @@ namespace fs = std::filesystem;
 bool looks_like_path(const std::string& text) {
   const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
   return text.find('/') != std::string::npos || ends(".json") || ends(".yaml") || ends(".yml");
+}
+
+/// For the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in model
+/// that it may be, first of all the longest name with which it begins.
+std::string hint_of_id(std::string_view text) {
+  std::string name(text.substr(text.rfind('/') + 1));
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return static_cast<char>(std::tolower(c)); });
+  if (name.starts_with("meta-")) name.erase(0, 5);
+  const std::vector<std::string_view> known = built_in_models();
+  std::string_view meant = nearest(name, known).value_or("");
+  std::size_t longest = 0;
+  for (const std::string_view model : known) {
+    if (!name.starts_with(model) || model.size() <= longest) continue;
+    meant = model;
+    longest = model.size();
+  }
+  return meant.empty() ? "" : fmt::format("; did you mean the built-in model '{}'?", meant);
 }
 
 /// A `config.json` says its model_type, alone or in its `text_config`; an inline model has neither.
@@ -33,7 +53,7 @@ Architecture read_named(Node node, const fs::path& directory) {
   if (!text.empty() && fs::is_directory(path, ignored)) return read_file(path / "config.json");
   if (!text.empty() && fs::exists(path, ignored)) return read_file(path);
   if (looks_like_path(text)) {
-    node.fail(fmt::format("{}: no such file", printable(path.string(), 1000)));
+    node.fail(fmt::format("{}: no such file{}", printable(path.string(), 1000), hint_of_id(text)));
   }
   node.fail(unknown_model(text));
 }
@@ -42,10 +62,8 @@ Architecture read_named(Node node, const fs::path& directory) {
 
 std::string unknown_model(std::string_view name) {
   const std::vector<std::string_view> known = built_in_models();
-  const auto near = nearest(name, known);
   return fmt::format("no built-in model and no file is called '{}'{} (built in: {})",
-                     printable(name), near ? fmt::format("; did you mean '{}'?", *near) : "",
-                     list_of(known));
+                     printable(name), hint_of(name, known), list_of(known));
 }
 
 Architecture read_model(Node node, const std::filesystem::path& directory) {

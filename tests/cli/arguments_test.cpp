@@ -26,6 +26,8 @@ TEST(Arguments, WrongOnesAreBadInput) {
         "tnue job.yaml",
         "tune",
         "tune job.yaml plan.yaml",
+        "tune job.yaml --topp 3",
+        "lab run examples/lab-4x4.yaml --timout 3 -- true --not-ours",
         "tune examples/llama-3-70b.yaml --top",
         "tune examples/llama-3-70b.yaml --top 0",
         "tune examples/llama-3-70b.yaml --top many",

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/unlikely.h"
 #include "stepwright/core/error.h"
 #include "tests/cluster/example.h"
 
@@ -34,6 +35,42 @@ TEST(RejectCluster, NamesTheNearestProfileAndDevice) {
   EXPECT_THAT(refusal("profile: dgx-h10\nnodes: 1"), HasSubstr("did you mean 'dgx-h100'?"));
   EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 1\ndevice: h200-sxn"),
               HasSubstr("did you mean 'h200-sxm'?"));
+}
+
+TEST(RejectCluster, SaysWhichKeyAnotherWordStandsFor) {
+  EXPECT_THAT(refusal("profile: dgx-h100\ngpus: 16"),
+              HasSubstr("unknown key 'gpus': say 'devices' for all of them, or 'nodes'"));
+  EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ngpus_per_node: 4"),
+              HasSubstr("say 'devices_per_node'"));
+}
+
+TEST(ClusterUnits, AreTakenEverywhere) {
+  const Document bare = Document::parse(
+      "profile: dgx-h100\nnodes: 2\nnic: 25e9\nlevels: [{name: nvlink, size: 8, bandwidth: 450e9, "
+      "latency: 1.5e-6}]",
+      "job.yaml");
+  const Document units = Document::parse(
+      "profile: dgx-h100\nnodes: 2\nnic: 200 Gbit/s\nlevels: [{name: nvlink, size: 8, bandwidth: "
+      "450 GB/s, latency: 1.5 us}]",
+      "job.yaml");
+  EXPECT_EQ(read_cluster(bare.root(), {}), read_cluster(units.root(), {}));
+}
+
+TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
+  const auto of = [](const std::string& keys) {
+    const Document document = Document::parse("profile: dgx-h100\nnodes: 2\n" + keys, "job.yaml");
+    return unlikely_figures(read_cluster(document.root(), {}));
+  };
+  EXPECT_THAT(of("nic: 200"), testing::ElementsAre(testing::StartsWith(
+                                  "cluster.nic is 200 bytes/s, far from anything that exists")));
+  EXPECT_THAT(of("device: {name: x, memory: 80, memory_bandwidth: 3350, peak: {bf16: 989}}"),
+              testing::SizeIs(3));
+}
+
+TEST(UnlikelyFigures, AreInNoProfile) {
+  for (const std::string_view name : built_in_clusters()) {
+    EXPECT_THAT(unlikely_figures(*built_in_cluster(name, 1)), testing::IsEmpty()) << name;
+  }
 }
 
 TEST(RejectCluster, NamesFileFieldAndRange) {

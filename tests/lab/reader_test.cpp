@@ -92,7 +92,7 @@ TEST(ReadLab, RefusesNumbersOutOfRange) {
     EXPECT_THAT(refused("nodes", value), HasSubstr("nodes: must be an integer from 1 to 64"));
     EXPECT_THAT(refused("ranks_per_node", value), HasSubstr("ranks_per_node: must be an integer"));
   }
-  EXPECT_THAT(refused("nic.burst", "9013"), HasSubstr("must be an integer from 9014"));
+  EXPECT_THAT(refused("nic.burst", "9013"), HasSubstr("must be a number from 9014"));
 }
 
 TEST(ReadLab, NamesWhatIsMissing) {

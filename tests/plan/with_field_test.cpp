@@ -135,7 +135,8 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.cuda_graphs=true",
     "kernels.gathered_logits=true",
     "kernels.scattered_pipeline=true",
-    "objective.memory_limit=60e9"};
+    "objective.memory_limit=60e9",
+    "objective.memory_reserve=0.1"};
 
 TEST(WithField, WhatItAcceptsChangesThePlanFile) {
   const std::string before = plan_yaml(planned(), true);
@@ -228,8 +229,10 @@ TEST(WithField, NamesTheNearestKnownField) {
   EXPECT_THAT(field_refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
   EXPECT_THAT(field_refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
   EXPECT_THAT(field_refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));
-  EXPECT_THAT(field_refused("cluster.nics=2x"),
-              HasSubstr("there is no 'job.cluster.nics' to multiply; did you mean 'nic'?"));
+  EXPECT_THAT(
+      field_refused("cluster.nics=2x"),
+      HasSubstr(
+          "there is no 'job.cluster.nics' to multiply; did you mean 'nics_per_node' or 'nic'?"));
   EXPECT_THAT(field_refused("stepwright=plan/1"), HasSubstr("unknown field 'stepwright'"));
 }
 

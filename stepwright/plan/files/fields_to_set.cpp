@@ -48,9 +48,11 @@ std::string reason_idle(std::string_view path, const Job& job) {
       kIdle, [&](const Idle& each) { return is_at_or_below(path, each.path); });
   if (idle != std::end(kIdle)) return std::string(idle->reason);
   if (is_source_of_level(path)) return "it says where numbers come from and changes none";
-  if (is_at_or_below(path, "job.objective") && path != "job.objective.memory_limit") {
-    return "it says what tune looks for; of an objective only objective.memory_limit matters to a "
-           "plan";
+  const bool of_memory =
+      path == "job.objective.memory_limit" || path == "job.objective.memory_reserve";
+  if (is_at_or_below(path, "job.objective") && !of_memory) {
+    return "it says what tune looks for; of an objective only memory_limit and memory_reserve "
+           "matter to a plan";
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));
@@ -71,9 +73,8 @@ std::string full_path(std::string_view field, const std::string& name) {
   std::vector<std::string_view> known;
   for (const std::string_view key : kPlanKeys) known.push_back(key);
   for (const std::string_view key : kJobKeys) known.push_back(key);
-  const auto near = nearest(head, known);
   fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         near ? fmt::format("; did you mean '{}'?", *near) : "", list_of(known)));
+                         hint_of(head, known), list_of(known)));
 }
 
 /// Where the value of a field ends up, once the file is written out again.

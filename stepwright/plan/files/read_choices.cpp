@@ -38,9 +38,8 @@ void allow_keys(Node node, std::initializer_list<std::span<const std::string_vie
 }
 
 void fail_unknown_word(Node node, std::span<const std::string_view> known) {
-  const auto near = nearest(node.text(), known);
   node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), node.text(),
-                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                        hint_of(node.text(), known)));
 }
 
 std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/core/quantity.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
@@ -73,9 +74,7 @@ Kernels read_kernels(Node node, Kernels kernels) {
   return kernels;
 }
 
-/// A number above zero.
-double read_positive(Node node, double most) {
-  const double value = node.number(0, most);
+double above_zero(Node node, double value) {
   if (value == 0) node.fail("must be above 0");
   return value;
 }
@@ -97,17 +96,20 @@ Objective read_objective(Node node) {
   if (node.is_mapping()) {
     node.allow_only(
         {"kind", "memory_limit", "memory_reserve", "target_step_time", "target_tokens_per_s"});
-    const auto read = [node](std::string_view key, double most, double& value) {
-      if (const auto given = node.find(key)) value = read_positive(*given, most);
+    const auto read = [node](std::string_view key, Quantity quantity, double most, double& value) {
+      const auto given = node.find(key);
+      if (given) value = above_zero(*given, read_quantity(*given, quantity, 0, most));
     };
     if (const auto kind = node.find("kind")) objective.kind = kind->choice(kObjectiveNames);
-    read("memory_limit", kMostBytes, objective.memory_limit_bytes);
+    read("memory_limit", Quantity::kBytes, kMostBytes, objective.memory_limit_bytes);
     if (const auto given = node.find("memory_reserve")) {
       objective.memory_reserve = given->number(0, 1);
       if (objective.memory_reserve == 1) given->fail("must be below 1: it would leave nothing");
     }
-    read("target_step_time", kMostRate, objective.target_step_time_s);
-    read("target_tokens_per_s", kMostRate, objective.target_tokens_per_s);
+    read("target_step_time", Quantity::kTime, kMostRate, objective.target_step_time_s);
+    if (const auto rate = node.find("target_tokens_per_s")) {
+      objective.target_tokens_per_s = above_zero(*rate, rate->number(0, kMostRate));
+    }
   } else {
     objective.kind = node.choice(kObjectiveNames);
   }

@@ -72,9 +72,8 @@ bool is_factor(const std::string& value) {
       known.push_back(parent->items[i].text);
     }
   }
-  const auto near = nearest(key, known);
   fail_input(fmt::format("{}: there is no '{}' to multiply{}{}", name, printable(path),
-                         near ? fmt::format("; did you mean '{}'?", *near) : "",
+                         hint_of(key, known),
                          known.empty() ? "" : fmt::format(" (present: {})", list_of(known))));
 }
 

@@ -1,0 +1,64 @@
+#include "stepwright/cluster/unlikely.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/quantity.h"
+
+namespace stepwright {
+namespace {
+
+/// The least and most that a figure has anywhere.
+struct Usual {
+  double least;
+  double most;
+};
+constexpr Usual kUsualNic = {1e5, 1e12};
+constexpr Usual kUsualLink = {1e5, 1e14};
+constexpr Usual kUsualMemory = {1e8, 1e13};
+constexpr Usual kUsualMemoryRate = {1e8, 1e14};
+constexpr Usual kUsualPeak = {1e9, 1e18};
+constexpr Usual kUsualLatency = {0, 1e-2};
+
+class Remarks {
+ public:
+  void judge(const std::string& field, double value, Quantity quantity, Usual usual) {
+    if (value >= usual.least && value <= usual.most) return;
+    notes_.push_back(fmt::format(
+        "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}): a number without a "
+        "unit is in {}",
+        field, value, unit_of(quantity), usual.least, usual.most, unit_of(quantity)));
+  }
+
+  [[nodiscard]] std::vector<std::string> take() { return std::move(notes_); }
+
+ private:
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::vector<std::string> unlikely_figures(const Cluster& cluster) {
+  Remarks remarks;
+  const Device& device = cluster.device;
+  remarks.judge("device.memory", device.memory_bytes, Quantity::kBytes, kUsualMemory);
+  remarks.judge("device.memory_bandwidth", device.memory_bandwidth_bytes_per_s, Quantity::kRate,
+                kUsualMemoryRate);
+  for (const auto& [type, rate] : device.peak_flops) {
+    remarks.judge(fmt::format("device.peak.{}", name_of(kDTypeNames, type)), rate, Quantity::kFlops,
+                  kUsualPeak);
+  }
+  if (cluster.nic_bytes_per_s > 0) {
+    remarks.judge("nic", cluster.nic_bytes_per_s, Quantity::kRate, kUsualNic);
+  }
+  for (const Level& level : cluster.levels) {
+    if (!level.network) {
+      remarks.judge(fmt::format("levels.{}.bandwidth", level.name), level.uplink_bytes_per_s,
+                    Quantity::kRate, kUsualLink);
+    }
+    remarks.judge(fmt::format("{}.{}.latency", level.network ? "network" : "levels", level.name),
+                  level.latency_s, Quantity::kTime, kUsualLatency);
+  }
+  return remarks.take();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,241 @@
+"""Every answer of `--json` is held against its schema in docs/schemas/, and every option of every
+command against the documents. Runs in the root of the repository; STEPWRIGHT_COMMAND names the
+command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:
+    print("skipped: python3 has no jsonschema")
+    sys.exit(77)
+
+ROOT = Path.cwd()
+COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
+SCHEMAS = ROOT / "docs" / "schemas"
+PLAN = "examples/llama-3-70b.plan.yaml"
+
+JOB = """stepwright: job/2
+model: llama-3-8b
+cluster: {profile: dgx-h100, nodes: 1}
+batch: {sequences: 64, length: 4096}
+"""
+FILES = {
+    "too_large.yaml": JOB.replace("8b", "70b") + "search: {tensor: 1, pipeline: 1}\n",
+    "large.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
+    "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
+    "parallel: {data: 8}\n",
+    "smallest.yaml": JOB
+    + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
+    + "search: {tensor: 8, pipeline: 1, context: 1}\n",
+    "nothing_sent.json": json.dumps(
+        {"stepwright": "ledger/1", "ranks": 4, "steps": 1, "communicators": []}
+    ),
+}
+
+
+def own_runs():
+    """Runs of six models on one machine."""
+    lines = [
+        "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
+        "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,"
+        "recompute,measured_metric,measured_value"
+    ]
+    for i, seconds in enumerate((1.9, 2.4, 3.4, 4.2, 4.6, 6.5)):
+        hidden = 2048 + 512 * i
+        lines.append(
+            f"mine-{i},A100-SXM-80GB,8,8,Megatron-LM,GPT,8,{hidden},16,16,{4 * hidden},51200,2048,"
+            f"bf16,32,2,{1 << (i % 3)},1,1,1,1,n,none,none,iteration_time_s,{seconds}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def beginning(path, lines):
+    return "".join((ROOT / path).read_text().splitlines(keepends=True)[:lines])
+
+
+FILES["own_runs.csv"] = own_runs()
+FILES["runs.csv"] = beginning("data/training_runs.csv", 300)
+FILES["a100_sxm4_80g.csv"] = beginning("data/operators/a100_sxm4_80g.csv", 400)
+
+SCHEDULE = "--stages 4 --micro-batches 16 --forward 1 --backward 2 --weight 1"
+# Schema -> runs that must answer in its form.
+ANSWERS = {
+    "tune": [
+        "tune examples/inline-model.yaml --top 3 --shortlist 2",
+        "tune examples/mixtral-8x7b.yaml --top 1",
+        "tune smallest.yaml --top 1",
+        "tune too_large.yaml",
+    ],
+    "predict": [
+        f"predict {PLAN}",
+        "predict examples/tiny-moe.plan.yaml",
+        "predict large.plan.yaml",
+        f"predict {PLAN} --set cluster.nic=2x",
+    ],
+    "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
+    "traffic": [
+        f"traffic {PLAN}",
+        f"traffic {PLAN} --rank 3 --links",
+        "traffic examples/tiny-moe.plan.yaml --links",
+    ],
+    "study": [f"study utilization {PLAN}", f"study bandwidth {PLAN}"],
+    "study-search": ["study search examples/long-context.yaml"],
+    "study-schedules": [f"study schedules {SCHEDULE}", f"study schedules {SCHEDULE} --chunks 2"],
+    "study-collectives": [
+        "study collectives dgx-h100 --nodes 1,4 --bytes 1MiB,1GiB --simulate 8",
+    ],
+    "list-models": ["list models"],
+    "list-profiles": ["list profiles"],
+    "list-shardings": ["list shardings"],
+    "list-schedules": ["list schedules"],
+    "list-collectives": ["list collectives"],
+    "validate": [
+        "validate runs.csv",
+        "validate data/memory.csv",
+        "validate data/operators/other_gpus.csv",
+        "validate data/collectives/other_clusters.csv",
+    ],
+    "compare": ["compare examples/tiny-llama.plan.yaml --log nothing_sent.json"],
+    "lab-profile": ["lab profile examples/lab-4x4.yaml"],
+    "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
+    "fit-collectives": ["fit data/collectives/gh200_120g_vista.csv -o messages.json"],
+    "fit-runs": ["fit --runs own_runs.csv"],
+}
+
+
+class Place:
+    """A folder with what the runs read."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name)
+        for name in ("examples", "data"):
+            (self.path / name).symlink_to(ROOT / name)
+        for name, text in FILES.items():
+            (self.path / name).write_text(text)
+
+    def run(self, arguments):
+        run = subprocess.run(
+            [COMMAND, *arguments.split()],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return run
+
+    def answer(self, arguments):
+        run = self.run(arguments + " --json")
+        try:
+            return json.loads(run.stdout)
+        except json.JSONDecodeError as error:
+            raise AssertionError(f"{arguments}: {run.stderr}") from error
+
+
+def objects_of(schema):
+    """Every part of a schema that lists the keys of a mapping."""
+    if isinstance(schema, dict):
+        if "properties" in schema and "required" in schema:
+            yield schema
+        for part in schema.values():
+            yield from objects_of(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from objects_of(part)
+
+
+def is_closed(part):
+    return False in (part.get("additionalProperties"), part.get("unevaluatedProperties"))
+
+
+def users_of(reference, schema):
+    """Every part of a schema that refers to a definition."""
+    if isinstance(schema, dict):
+        if schema.get("$ref") == reference:
+            yield schema
+        for part in schema.values():
+            yield from users_of(reference, part)
+
+
+def is_closed_by_users(part, schema):
+    """Whether a part is a definition that all who refer to it extend and close."""
+    for name, definition in schema.get("$defs", {}).items():
+        if definition is part:
+            users = list(users_of(f"#/$defs/{name}", schema))
+            return bool(users) and all(map(is_closed, users))
+    return False
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Place()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.folder.cleanup()
+
+    def test_have_the_form_of_their_schema(self):
+        for name, runs in ANSWERS.items():
+            schema = json.loads((SCHEMAS / f"{name}.json").read_text())
+            for arguments in runs:
+                with self.subTest(arguments):
+                    answer = self.place.answer(arguments)
+                    errors = [
+                        f"{error.json_path}: {error.message[:200]}"
+                        for error in Draft202012Validator(schema).iter_errors(answer)
+                    ]
+                    self.assertEqual(errors, [])
+
+    def test_have_a_schema_that_lists_all_keys(self):
+        files = sorted(path.stem for path in SCHEMAS.glob("*.json"))
+        self.assertEqual(files, sorted(ANSWERS))
+        for name in files:
+            schema = json.loads((SCHEMAS / f"{name}.json").read_text())
+            Draft202012Validator.check_schema(schema)
+            for part in objects_of(schema):
+                self.assertTrue(is_closed(part) or is_closed_by_users(part, schema), name)
+
+    def test_with_another_key_are_refused(self):
+        schema = json.loads((SCHEMAS / "memory.json").read_text())
+        answer = self.place.answer(f"memory {PLAN}")
+        self.assertTrue(Draft202012Validator(schema).is_valid(answer))
+        answer["peak_bytes"] = 1
+        self.assertFalse(Draft202012Validator(schema).is_valid(answer))
+
+
+def options_of(help_text):
+    """The long options of a help text, without those that every command has."""
+    names = re.findall(r"^  (?:-\w,)?(--[\w-]+)", help_text, re.M)
+    return set(names) - {"--help", "--json"}
+
+
+class Options(unittest.TestCase):
+    def test_stand_in_the_document(self):
+        place = Place()
+        document = (ROOT / "docs" / "options.md").read_text()
+        sections = dict(re.findall(r"^## `([\w ]+)`\n(.*?)(?=^## |\Z)", document, re.M | re.S))
+        program = place.run("--help").stdout
+        commands = re.findall(r"^  (\w+) {2,}", program.split("Subcommands:")[1], re.M)
+        commands += ["lab run", "lab profile"]
+        self.assertGreater(len(commands), 10)
+        for command in commands:
+            with self.subTest(command):
+                options = options_of(place.run(command + " --help").stdout)
+                written = set(
+                    re.findall(r"^\| `(?:-\w, )?(--[\w-]+)", sections.get(command, ""), re.M)
+                )
+                self.assertEqual(written, options)
+        place.folder.cleanup()
+
+
+if __name__ == "__main__":
+    unittest.main()
