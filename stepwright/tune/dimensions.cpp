@@ -72,16 +72,16 @@ std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
   return kinds;
 }
 
-/// The usual overlap, and what is left of it with each degree of parallelism.
+/// Everything beside computation that can be: it costs nothing to choose, and no message takes
+/// longer for it. With a framework what is left of it with each degree of parallelism.
 std::vector<Overlap> free_overlaps(const Dimensions& out) {
-  std::vector<Overlap> overlaps = {Overlap()};
-  if (!out.framework) return overlaps;
-  overlaps.clear();
+  const Overlap all = overlap_all(true);
+  if (!out.framework) return {all};
+  std::vector<Overlap> within;
   for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
-    overlaps.push_back(
-        overlap_within(Overlap(), out.framework->allowed(Ability::kOverlap, degrees)));
+    within.push_back(overlap_within(all, out.framework->allowed(Ability::kOverlap, degrees)));
   }
-  return distinct(overlaps);
+  return distinct(within);
 }
 
 /// The usual order, and those that the framework has instead with some degree of parallelism.

@@ -76,8 +76,8 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
       cost_(cost),
       layers_(job.model),
       one_order_(job.space.rank_order.empty()),
-      overlaps_tensor_(std::ranges::any_of(job.space.overlap, &Overlap::tensor)),
-      overlaps_expert_(std::ranges::any_of(job.space.overlap, &Overlap::expert)),
+      overlaps_tensor_(std::ranges::any_of(dimensions(job).overlap, &Overlap::tensor)),
+      overlaps_expert_(std::ranges::any_of(dimensions(job).overlap, &Overlap::expert)),
       of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)) {}
 
