@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::cout << entry.path().filename().string()
-              << std::endl;  // seen even if the next call aborts
+    std::cout << entry.path().filename().string() << '\n'
+              << std::flush;  // seen even if the next call aborts
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

@@ -58,7 +58,7 @@ class Residuals : public Eigen::DenseFunctor<double> {
 
 }  // namespace
 
-Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start) {
+Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& start) {
   Residuals residuals(problem, start);
   Eigen::VectorXd parameters = residuals.within(start);
   Eigen::LevenbergMarquardt<Residuals> search(residuals);

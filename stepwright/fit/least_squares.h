@@ -18,7 +18,7 @@ struct LeastSquares {
 /// the limits first: Levenberg-Marquardt (Eigen's, which is MINPACK's) with forward differences,
 /// whose steps end at the limits. A parameter that the residuals push against its limit stands
 /// still. Deterministic.
-Eigen::VectorXd minimise(const LeastSquares& problem, Eigen::VectorXd start);
+Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& start);
 
 /// What stands for a residual so that those far above 1 count by their size instead of their
 /// square: half its square is sqrt(1 + residual^2) - 1 (soft L1).

@@ -59,8 +59,8 @@ void set_degrees(Dimensions& out, const Job& job) {
 /// Those that are searched unasked; where the framework has neither, 1f1b, which all have of one
 /// position, and what it has.
 std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
-  const std::vector<ScheduleKind> usual = {ScheduleKind::kOneForwardOneBackward,
-                                           ScheduleKind::kInterleaved};
+  std::vector<ScheduleKind> usual = {ScheduleKind::kOneForwardOneBackward,
+                                     ScheduleKind::kInterleaved};
   if (!out.framework) return usual;
   const WordSet& runs = out.framework->allowed(Ability::kSchedule, 0);
   const auto run = [&](ScheduleKind kind) { return runs[static_cast<std::size_t>(kind)]; };

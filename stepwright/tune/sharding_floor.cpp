@@ -68,7 +68,7 @@ const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const P
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = group_layouts(job_.cluster, Grid(plan));
     DataCost cost;
-    add_messages(cost, cost_, job_, plan, known->second, stage,
+    add_messages(cost, {cost_, job_, plan, known->second, stage},
                  side.routed ? routed_spread(plan) : dense_spread(plan));
     list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds, cost.reduce.floor_s};
   }

@@ -19,20 +19,19 @@ class Messages {
   Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
-  /// `elements` in `count` equal messages.
-  void add(MessageCost& sum, OperatorKind kind, GroupKind group, DType type, double elements,
-           double count) const {
-    const GroupLayout& layout = layouts_[static_cast<std::size_t>(group)];
-    if (layout.size <= 1 || elements <= 0) return;
+  /// Its elements in `count` equal messages.
+  void add(MessageCost& sum, const PositionMessage& m) const {
+    const GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
+    if (layout.size <= 1 || m.elements <= 0) return;
     const auto seconds = [&](double each) {
       const OperatorTime time =
-          cost_.message(kind, bytes_of(type, each), layout, plan_.collectives.data);
+          cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data);
       sum.link = std::max(sum.link, time.link);
       return time.seconds;
     };
-    const double whole = seconds(elements);
+    const double whole = seconds(m.elements);
     sum.floor_s += whole;
-    sum.seconds += count > 1 ? count * seconds(elements / count) : whole;
+    sum.seconds += m.count > 1 ? m.count * seconds(m.elements / m.count) : whole;
   }
 
  private:
@@ -62,8 +61,10 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   const StepEnd end = step_end(job, stage);
   MessageCost sum;
   const auto add = [&](const EndMessage& message) {
-    messages.add(sum, OperatorKind::kAllReduce, message.group, message.type,
-                 static_cast<double>(message.elements), 1);
+    messages.add(sum, {.kind = OperatorKind::kAllReduce,
+                       .group = message.group,
+                       .type = message.type,
+                       .elements = static_cast<double>(message.elements)});
   };
   std::ranges::for_each(partial_gradients(plan, end), add);
   std::ranges::for_each(step_numbers(end, exact_type(job.precision)), add);
@@ -76,20 +77,20 @@ double state_bytes(const Job& job) {
 
 }  // namespace
 
-void add_messages(DataCost& sum, const CostModel& cost, const Job& job, const Plan& plan,
-                  const Layouts& layouts, const StageCost& stage, const StateSpread& spread) {
-  const Messages messages(cost, plan, layouts);
-  each_message(job, plan, stage, spread, [&](const PositionMessage& m) {
+void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread) {
+  const Messages messages(at.cost, at.plan, at.layouts);
+  each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {
     if (reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
-    messages.add(of_moment(sum, m.moment), m.kind, m.group, m.type, m.elements, m.count);
+    messages.add(of_moment(sum, m.moment), m);
   });
 }
 
 DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
                    const StageCost& stage) {
   DataCost out;
-  add_messages(out, cost, job, plan, layouts, stage, dense_spread(plan));
-  add_messages(out, cost, job, plan, layouts, stage, routed_spread(plan));
+  const PricedPosition at{cost, job, plan, layouts, stage};
+  add_messages(out, at, dense_spread(plan));
+  add_messages(out, at, routed_spread(plan));
   out.update_s = update_seconds(cost, job, plan, layouts, stage);
   return out;
 }

@@ -36,9 +36,16 @@ struct DataCost {
 
 DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
                    const StageCost& stage);
+/// What the messages of a position are priced by. All of it must outlive this.
+struct PricedPosition {
+  const CostModel& cost;
+  const Job& job;
+  const Plan& plan;
+  const Layouts& layouts;
+  const StageCost& stage;
+};
 /// Adds the messages of one kind of parameters alone.
-void add_messages(DataCost& sum, const CostModel& cost, const Job& job, const Plan& plan,
-                  const Layouts& layouts, const StageCost& stage, const StateSpread& spread);
+void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread);
 
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {
