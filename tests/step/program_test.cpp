@@ -419,18 +419,6 @@ TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
   }
 }
 
-TEST(StepProgram, RefusesWhatNoBuilderCovers) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
-  job.kernels.attention = AttentionKernel::kUnfused;
-  Plan plan = plan_of(job, 1, 1, 4);
-  try {
-    build_program(job, plan);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
-  }
-}
-
 TEST(StepProgram, IsWrittenWholeAsJson) {
   const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const StepProgram program = build_program(job, plan_of(job, 2, 2));
