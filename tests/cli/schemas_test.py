@@ -97,6 +97,7 @@ ANSWERS = {
     "list-shardings": ["list shardings"],
     "list-schedules": ["list schedules"],
     "list-collectives": ["list collectives"],
+    "list-frameworks": ["list frameworks"],
     "validate": [
         "validate runs.csv",
         "validate data/memory.csv",

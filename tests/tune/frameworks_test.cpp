@@ -167,7 +167,8 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
 
 TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
-  const nlohmann::ordered_json json = tune_json(result);
+  const nlohmann::ordered_json json =
+      tune_json(result, predict({result.job, result.plans.front().plan}));
   std::set<std::string> seen;
   for (const auto& plan : json["plans"]) EXPECT_THAT(plan["runs_on"], Contains("stepwright"));
   for (const auto& name : json["plans"][0]["runs_on"]) seen.insert(name);
