@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "stepwright/cli/against_text.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
@@ -14,6 +16,7 @@
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/tune/against.h"
 #include "stepwright/tune/tune_json.h"
 
 namespace stepwright {
@@ -32,7 +35,8 @@ class Tune : public Command {
     app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)")->required();
     app().add_option("-o,--output", plan_, "Write the best plan to this file")->type_name("PLAN");
     app()
-        .add_option("--top", top_, "How many plans to show")
+        .add_option("--top", top_,
+                    "Show the plain list of the N best plans, not the best of each family")
         ->check(CLI::Range(std::int64_t{1}, kMostPlans))
         ->type_name("N")
         ->capture_default_str();
@@ -45,6 +49,11 @@ class Tune : public Command {
         ->check(CLI::Range(std::int64_t{1}, kMostPlans))
         ->type_name("N");
     app()
+        .add_option("--against", own_,
+                    "A plan of your own: what is wrong with it, and the shortest list of\n"
+                    "changes to the best, cheapest first, each with its gain")
+        ->type_name("PLAN");
+    app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(CLI::Range(1, kMostThreads))
         ->type_name("N");
@@ -55,15 +64,20 @@ class Tune : public Command {
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     options_.top = static_cast<std::size_t>(top_);
+    std::optional<Plan> own;
+    if (!own_.empty()) own = load_own_plan(own_, job_, job);
     const TuneResult result = search(job, console);
+    std::optional<Against> compared;
+    if (own) compared = against(result, *own, options_);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     if (json()) {
-      print_json(console.out, to_json(result, best, shortlisted));
+      print_json(console.out, to_json(result, best, shortlisted, compared));
     } else {
-      console.out << tune_text(result, best, shortlisted);
+      console.out << tune_text(result, best, shortlisted, app().count("--top") > 0);
+      if (compared) console.out << against_text(result, *compared);
     }
     if (!fits) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", job_, misfit_text(result)));
   }
@@ -88,8 +102,10 @@ class Tune : public Command {
   }
 
   [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
-                                               const std::vector<TunedPlan>& shortlisted) const {
+                                               const std::vector<TunedPlan>& shortlisted,
+                                               const std::optional<Against>& compared) const {
     nlohmann::ordered_json answer = tune_json(result, best);
+    if (compared) answer["against"] = against_json(result, *compared);
     if (shortlist_ == 0) return answer;
     nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
     for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));
@@ -98,6 +114,7 @@ class Tune : public Command {
 
   std::string job_;
   std::string plan_;
+  std::string own_;
   std::int64_t top_ = 10;
   std::int64_t shortlist_ = 0;
   TuneOptions options_;

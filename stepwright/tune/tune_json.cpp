@@ -6,6 +6,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
@@ -43,6 +44,18 @@ Json pareto_json(const TuneResult& result) {
     list.push_back({{"plan", plan_json({result.job, point.plan})},
                     {"step_time_s", point.step_time_s},
                     {"peak_memory_bytes", whole(point.peak_memory_bytes)}});
+  }
+  return list;
+}
+
+Json alternatives_json(const TuneResult& result) {
+  Json list = Json::array();
+  for (const Alternative& alternative : alternatives(result)) {
+    Json entry = {{"family", alternative.family}};
+    entry.update(tuned_plan_json(result, alternative.tuned));
+    entry["wins"] = alternative.wins;
+    entry["loses"] = alternative.loses;
+    list.push_back(std::move(entry));
   }
   return list;
 }
@@ -93,6 +106,7 @@ Json tune_json(const TuneResult& result, const Prediction& best) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   return {{"plans", plans},
+          {"alternatives", alternatives_json(result)},
           {"nearest", nearest_json(result)},
           {"optimality_gap", result.optimality_gap},
           {"space", space_json(result.space)},

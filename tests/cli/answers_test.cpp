@@ -36,6 +36,14 @@ TEST(Answers, OfTuneAreThese) {
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));
 }
 
+TEST(Answers, OfTuneAgainstAPlanAreThese) {
+  const Workplace place;
+  const std::string text =
+      transcript(place, std::string("tune examples/llama-3-70b.yaml --against ") + kExamplePlan);
+  const std::regex seconds("search took [^:]*:");
+  expect_golden("tune-against.txt", std::regex_replace(text, seconds, "search took N s:"));
+}
+
 TEST(Answers, OfExportAreThese) {
   const Workplace place;
   std::string text =

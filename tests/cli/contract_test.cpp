@@ -194,6 +194,36 @@ TEST(Contract, TuneCountsItsSpace) {
   expect_keys(answer.at("baseline"), {"plan", "step_time_s"});
 }
 
+TEST(Contract, ChangesOfAnOwnPlanCanBePredicted) {
+  const Workplace place;
+  const Outcome tuned =
+      place.run(std::string("tune examples/llama-3-70b.yaml --json --against ") + kExamplePlan);
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const Json answer = Json::parse(tuned.out);
+  for (const Json& alternative : answer.at("alternatives")) {
+    expect_keys(alternative, {"family", "plan", "step_time_s", "wins", "loses"});
+    EXPECT_FALSE(alternative.at("wins").empty() && alternative.at("loses").empty());
+  }
+  const Json& against = answer.at("against");
+  expect_keys(against, {"step_time_s", "fits", "changes"});
+  std::string command = std::string("predict --json ") + kExamplePlan;
+  double last_s = against.at("step_time_s").get<double>();
+  ASSERT_FALSE(against.at("changes").empty());
+  for (const Json& change : against.at("changes")) {
+    expect_keys(change, {"set", "step_time_s", "gain_s", "kind"});
+    for (const Json& set : change.at("set")) {
+      command += " --set '" + set.get<std::string>() + "'";
+    }
+    const Json predicted = Json::parse(place.run(command).out);
+    EXPECT_EQ(predicted.at("step_time_s"), change.at("step_time_s")) << command;
+    EXPECT_EQ(predicted.at("fits"), true) << command;
+    EXPECT_NEAR(last_s - change.at("step_time_s").get<double>(), change.at("gain_s").get<double>(),
+                1e-9);
+    last_s = change.at("step_time_s").get<double>();
+  }
+  EXPECT_LE(last_s, 1.0005 * answer.at("plans").at(0).at("step_time_s").get<double>());
+}
+
 TEST(Contract, TuneExhaustivelyFindsTheSame) {
   const std::string command = "tune examples/inline-model.yaml --top 4";
   Json bounded = answer_of(command);
