@@ -5,6 +5,7 @@
 
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
@@ -84,8 +85,12 @@ std::vector<std::string> all_notes(const TuneResult& result, const Prediction& b
 }
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
+  const Efficiency used = efficiency(result.job, tuned.step_time_s);
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
+              {"mfu", used.mfu},
+              {"tflops_per_device", used.flops_per_s / 1e12},
+              {"peak_flops", used.peak_flops},
               {"price_s", tuned.price_s},
               {"lower_bound_s", tuned.lower_bound_s},
               {"upper_bound_s", tuned.upper_bound_s},

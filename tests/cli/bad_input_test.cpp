@@ -202,6 +202,21 @@ TEST(BadInput, OwnPlansThatAreOfAnotherJob) {
   expect_golden("bad_own_plans.txt", tune.text() + smallest.text());
 }
 
+TEST(BadInput, SweepsAndRunsThatAreNone) {
+  Script tune("tune");
+  tune.place().write("job.yaml", kJob);
+  for (const char* arguments :
+       {" --sweep clutser.nodes=8,16", " --sweep cluster.nodse=8,16", " --sweep cluster.nodes",
+        " --sweep cluster.nodes=", " --sweep cluster.nodes=8,,16", " --sweep cluster.nodes=8,many",
+        " --sweep cluster.nodes=0", " --sweep micro_batch=1,2", " --sweep search.tensor=1,2",
+        " --page page.html", " --tokens -1", " --tokens nan", " --tokens many", " --tokens 1e400",
+        " --price-per-gpu-hour 2", " --tokens 1e12 --price-per-gpu-hour -2",
+        " --tokens 1e12 --price-per-gpu-hour inf"}) {
+    tune.run("job.yaml", arguments);
+  }
+  expect_golden("bad_sweeps.txt", tune.text());
+}
+
 TEST(BadInput, WhatIsKnownButNotSupported) {
   Script tune("tune");
   tune.give("packed.yaml", with(kJob, "length: 4096", "length: 4096, packed: true"));

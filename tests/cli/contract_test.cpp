@@ -224,6 +224,25 @@ TEST(Contract, ChangesOfAnOwnPlanCanBePredicted) {
   EXPECT_LE(last_s, 1.0005 * answer.at("plans").at(0).at("step_time_s").get<double>());
 }
 
+TEST(Contract, PlansOfTuneSayTheirEfficiencyAndTheWholeRun) {
+  const Json answer = answer_of(
+      "tune examples/inline-model.yaml --top 2 --tokens 1e12 --price-per-gpu-hour 2 "
+      "--sweep batch.sequences=128,256");
+  for (const char* list : {"plans", "alternatives"}) {
+    for (const Json& plan : answer.at(list)) {
+      expect_keys(plan, {"mfu", "tflops_per_device", "peak_flops", "days", "gpu_hours", "cost"});
+      const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
+      EXPECT_NEAR(number("tflops_per_device") * 1e12 / number("peak_flops"), number("mfu"), 1e-12);
+      EXPECT_DOUBLE_EQ(number("cost"), 2 * number("gpu_hours"));
+    }
+  }
+  ASSERT_EQ(answer.at("sweep").size(), 2);
+  for (const Json& point : answer.at("sweep")) {
+    expect_keys(point,
+                {"value", "plan", "fits", "step_time_s", "mfu", "days", "gpu_hours", "cost"});
+  }
+}
+
 TEST(Contract, TuneExhaustivelyFindsTheSame) {
   const std::string command = "tune examples/inline-model.yaml --top 4";
   Json bounded = answer_of(command);
@@ -245,7 +264,8 @@ TEST(Contract, APlanThatDoesNotFitSaysByHowMuch) {
   EXPECT_EQ(answer.at("fits"), false);
   EXPECT_EQ(answer.at("over_by_bytes").get<std::int64_t>(),
             answer.at("peak_memory_bytes").get<std::int64_t>() -
-                answer.at("capacity_bytes").get<std::int64_t>());
+                (answer.at("capacity_bytes").get<std::int64_t>() -
+                 answer.at("reserve_bytes").get<std::int64_t>()));
   EXPECT_EQ(answer.at("largest_kind"), "optimizer");
 }
 
