@@ -63,13 +63,14 @@ std::string prediction_summary(const Prediction& prediction) {
       "plan         {}\n"
       "step time    {} (bounds {} to {})\n"
       "throughput   {} tokens/s per device\n"
-      "MFU          {} (HFU {})\n"
+      "MFU          {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "memory       {}\n",
       job_line(job), plan_words(prediction.planned.plan, job),
       format_time(prediction.step_time_s()), format_time(prediction.price.lower_bound_s),
       format_time(prediction.price.upper_bound_s), tokens_rate(prediction.tokens_per_s_per_device),
       format_percent(prediction.mfu), format_percent(prediction.hfu),
-      memory_line(prediction.memory));
+      format_flops(prediction.flops_per_s_per_device), format_flops(prediction.peak_flops),
+      name_of(kPrecisionNames, job.precision), memory_line(prediction.memory));
 }
 
 std::string prediction_text(const Prediction& prediction) {

@@ -5,15 +5,23 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "stepwright/cli/against_text.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/progress_line.h"
+#include "stepwright/cli/sweep_text.h"
+#include "stepwright/cli/training_run_options.h"
+#include "stepwright/cli/training_run_text.h"
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/tune/against.h"
+#include "stepwright/tune/sweep.h"
+#include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune_json.h"
 
 namespace stepwright {
@@ -32,7 +40,8 @@ class Tune : public Command {
     app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)")->required();
     app().add_option("-o,--output", plan_, "Write the best plan to this file")->type_name("PLAN");
     app()
-        .add_option("--top", top_, "How many plans to show")
+        .add_option("--top", top_,
+                    "Show the plain list of the N best plans, not the best of each family")
         ->check(CLI::Range(std::int64_t{1}, kMostPlans))
         ->type_name("N")
         ->capture_default_str();
@@ -45,6 +54,21 @@ class Tune : public Command {
         ->check(CLI::Range(std::int64_t{1}, kMostPlans))
         ->type_name("N");
     app()
+        .add_option("--against", own_,
+                    "A plan of your own: what is wrong with it, and the shortest list of\n"
+                    "changes to the best, cheapest first, each with its gain")
+        ->type_name("PLAN");
+    app()
+        .add_option("--sweep", sweep_,
+                    "Tune anew for each value of a field of the job: FIELD=VALUE,VALUE,...,\n"
+                    "as in cluster.nodes=8,16,32, batch.sequences=256,512, batch.length=...,\n"
+                    "cluster.nic=1x,2x, cluster.profile=dgx-h100,dgx-h200")
+        ->type_name("F=A,B,C");
+    app()
+        .add_option("--page", page_, "Draw the sweep as a page of pictures")
+        ->type_name("HTML")
+        ->needs("--sweep");
+    app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(CLI::Range(1, kMostThreads))
         ->type_name("N");
@@ -54,16 +78,29 @@ class Tune : public Command {
     Job job = load_job_file(job_);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
+    if (!page_.empty()) check_output(page_, job_);
     options_.top = static_cast<std::size_t>(top_);
+    const std::optional<TrainingRun> run = run_.run();
+    std::optional<Plan> own;
+    if (!own_.empty()) own = load_own_plan(own_, job_, job);
+    std::optional<Sweep> sweep;
+    if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
     const TuneResult result = search(job, console);
+    std::optional<Against> compared;
+    if (own) compared = against(result, *own, options_);
+    if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
+    if (!page_.empty()) write_page(*sweep, run, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     if (json()) {
-      print_json(console.out, to_json(result, best, shortlisted));
+      print_json(console.out, to_json(result, best, shortlisted, compared, sweep, run));
     } else {
-      console.out << tune_text(result, best, shortlisted);
+      console.out << tune_text(result, best, shortlisted, app().count("--top") > 0);
+      if (compared) console.out << against_text(result, *compared);
+      if (run) console.out << run_text(result, *run);
+      if (sweep) console.out << sweep_text(*sweep, run);
     }
     if (!fits) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", job_, misfit_text(result)));
   }
@@ -87,21 +124,44 @@ class Tune : public Command {
     console.log.info("wrote the best plan to {}", plan_);
   }
 
+  void write_page(const Sweep& sweep, const std::optional<TrainingRun>& run,
+                  const Console& console) {
+    const std::string page = sweep_page(sweep, run);
+    write_file(page_, [&](std::ostream& out) { out << page; });
+    console.log.info("wrote the pictures to {}", page_);
+  }
+
   [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
-                                               const std::vector<TunedPlan>& shortlisted) const {
+                                               const std::vector<TunedPlan>& shortlisted,
+                                               const std::optional<Against>& compared,
+                                               const std::optional<Sweep>& sweep,
+                                               const std::optional<TrainingRun>& run) const {
     nlohmann::ordered_json answer = tune_json(result, best);
-    if (shortlist_ == 0) return answer;
-    nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
-    for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));
+    if (shortlist_ > 0) {
+      nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
+      for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));
+    }
+    if (run) {
+      for (const char* list : {"plans", "alternatives", "shortlist"}) {
+        if (!answer.contains(list)) continue;
+        for (auto& entry : answer[list]) add_run_cost(entry, result.job, *run);
+      }
+    }
+    if (compared) answer["against"] = against_json(result, *compared);
+    if (sweep) answer["sweep"] = sweep_json(*sweep, run);
     return answer;
   }
 
   std::string job_;
   std::string plan_;
+  std::string own_;
+  std::string sweep_;
+  std::string page_;
   std::int64_t top_ = 10;
   std::int64_t shortlist_ = 0;
   TuneOptions options_;
   MemoryReserve reserve_{app()};
+  TrainingRunOptions run_{app()};
 };
 
 }  // namespace

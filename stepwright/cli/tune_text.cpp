@@ -10,6 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune_json.h"
 
@@ -45,6 +46,30 @@ std::string lost_text(const std::vector<TunedPlan>& plans) {
     text += fmt::format("{:>2}  {}\n", i + 1, plans[i].lost);
   }
   return text.empty() ? text : "\nWhy they lost\n" + text;
+}
+
+std::string verdict(const Alternative& alternative) {
+  std::string text;
+  const auto add = [&](std::string_view word, const std::vector<std::string>& list) {
+    if (list.empty()) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", word, fmt::join(list, ", "));
+  };
+  add("wins", alternative.wins);
+  add("loses", alternative.loses);
+  return text.empty() ? "as good" : text;
+}
+
+std::string alternatives_text(const TuneResult& result) {
+  const std::vector<Alternative> list = alternatives(result);
+  if (list.empty()) return plans_text({result.plans.front()});
+  std::vector<TunedPlan> plans = {result.plans.front()};
+  std::string verdicts;
+  for (const Alternative& alternative : list) {
+    plans.push_back(alternative.tuned);
+    verdicts += fmt::format("{:>2}  {}\n", plans.size(), verdict(alternative));
+  }
+  return "The best plan, and the best of each other family\n\n" + plans_text(plans) +
+         "\nWhat they win and lose against it\n" + verdicts;
 }
 
 /// The front thinned to a few points: both ends and what lies evenly between.
@@ -139,11 +164,13 @@ std::string misfit_text(const TuneResult& result) {
 }
 
 std::string tune_text(const TuneResult& result, const Prediction& best,
-                      const std::vector<TunedPlan>& shortlisted) {
+                      const std::vector<TunedPlan>& shortlisted, bool plain_list) {
   Prediction answer = best;
   answer.notes.clear();
-  std::string text = warning(result) + prediction_text(answer) + "\n" + plans_text(result.plans);
-  text += lost_text(result.plans) + shortlist_text(shortlisted) + front_text(result.pareto);
+  std::string text = warning(result) + prediction_text(answer) + "\n";
+  text +=
+      plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
+  text += shortlist_text(shortlisted) + front_text(result.pareto);
   text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
           refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));

@@ -9,10 +9,11 @@
 namespace stepwright {
 
 /// What `stepwright tune` prints: the best plan with its prediction, where the time goes, the
-/// runners-up and why they lost, the front of time against memory, and how the search went.
-/// `shortlisted`: plans to measure, shown when there are any.
+/// alternatives and what they win and lose, the front of time against memory, and how the search
+/// went. `shortlisted`: plans to measure, shown when there are any. `plain_list`: in place of the
+/// alternatives the runners-up, whatever their families, and why they lost.
 std::string tune_text(const TuneResult& result, const Prediction& best,
-                      const std::vector<TunedPlan>& shortlisted);
+                      const std::vector<TunedPlan>& shortlisted, bool plain_list);
 
 /// That no plan fits in memory, by how much the smallest does not, and what fills it.
 std::string misfit_text(const TuneResult& result);

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
@@ -33,7 +34,9 @@ nlohmann::ordered_json plan_json(const PlannedJob& planned);
 /// the expanded mappings (`cluster.nic=2x`, `cluster.device.memory=1.5x`, `model.layers=40`);
 /// `cluster.profile` takes another cluster of as many nodes. Fails with `kInput` for an unknown
 /// field, naming the nearest, and for one on which nothing that is said about a plan depends.
-PlannedJob with_field(const PlannedJob& planned, const std::string& assignment);
+/// `option` is what messages call it.
+PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
+                      std::string_view option = "--set");
 
 /// Applies several in order. Fails with `kInput`, too, when one leaves nothing of an earlier one.
 PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments);

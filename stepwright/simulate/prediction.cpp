@@ -12,6 +12,7 @@
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/notes.h"
+#include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
@@ -81,13 +82,15 @@ void add_notes(Prediction& p, const CostModel& cost) {
 void add_rates(Prediction& p, const Job& job) {
   const double step = p.simulation.step_time_s;
   const auto devices = static_cast<double>(p.program.ranks);
-  const double peak = job.cluster.device.peak_flops.at(job.precision);
+  const Efficiency used = efficiency(job, step);
   p.parameters = count_parameters(job.model);
   p.active_parameters = count_active_parameters(job.model);
   p.flops_per_token = training_flops_per_token(job.model, job.length);
   p.tokens_per_s_per_device = job.tokens() / (step * devices);
-  p.mfu = p.flops_per_token * p.tokens_per_s_per_device / peak;
-  p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * peak);
+  p.flops_per_s_per_device = used.flops_per_s;
+  p.peak_flops = used.peak_flops;
+  p.mfu = used.mfu;
+  p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * p.peak_flops);
 }
 
 Json stage_json(const Prediction& p, std::size_t i) {
@@ -160,6 +163,8 @@ Json prediction_json(const Prediction& p) {
            {"lower_bound_s", p.price.lower_bound_s},
            {"upper_bound_s", p.price.upper_bound_s},
            {"tokens_per_s_per_device", p.tokens_per_s_per_device},
+           {"tflops_per_device", p.flops_per_s_per_device / 1e12},
+           {"peak_flops", p.peak_flops},
            {"mfu", p.mfu},
            {"hfu", p.hfu},
            {"fits", p.memory.fits()},

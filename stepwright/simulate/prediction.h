@@ -24,8 +24,10 @@ struct Prediction {
   std::int64_t active_parameters = 0;
   double flops_per_token = 0;  ///< Forward and backward at the job's length.
   double tokens_per_s_per_device = 0;
-  double mfu = 0;                  ///< Model FLOPs over time, devices and peak.
-  double hfu = 0;                  ///< With the FLOPs that recomputation repeats.
+  double flops_per_s_per_device = 0;  ///< Model FLOPs over time and devices.
+  double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
+  double mfu = 0;                     ///< The ratio of the two above.
+  double hfu = 0;                     ///< With the FLOPs that recomputation repeats.
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }

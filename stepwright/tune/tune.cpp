@@ -41,11 +41,6 @@ constexpr std::size_t kFrontPoints = 16;
 /// Beyond so many times the best's time nobody saves memory.
 constexpr double kLongestOfFront = 2;
 
-int thread_count(const TuneOptions& options) {
-  if (options.threads > 0) return options.threads;
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
 class Tuning {
  public:
   Tuning(const Job& job, const TuneOptions& options)
@@ -287,6 +282,11 @@ class Tuning {
 };
 
 }  // namespace
+
+int thread_count(const TuneOptions& options) {
+  if (options.threads > 0) return options.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 TuneResult tune_on_cluster(const Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();

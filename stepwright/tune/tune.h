@@ -44,6 +44,9 @@ struct TuneOptions {
   TellProgress progress;  ///< May be empty.
 };
 
+/// The threads of a search.
+int thread_count(const TuneOptions& options);
+
 /// A plan that was simulated.
 struct TunedPlan {
   Plan plan;

@@ -5,7 +5,9 @@
 
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
@@ -47,6 +49,18 @@ Json pareto_json(const TuneResult& result) {
   return list;
 }
 
+Json alternatives_json(const TuneResult& result) {
+  Json list = Json::array();
+  for (const Alternative& alternative : alternatives(result)) {
+    Json entry = {{"family", alternative.family}};
+    entry.update(tuned_plan_json(result, alternative.tuned));
+    entry["wins"] = alternative.wins;
+    entry["loses"] = alternative.loses;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 /// Of the best plan.
 Json nearest_json(const TuneResult& result) {
   const Plan& best = result.plans.front().plan;
@@ -71,8 +85,12 @@ std::vector<std::string> all_notes(const TuneResult& result, const Prediction& b
 }
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
+  const Efficiency used = efficiency(result.job, tuned.step_time_s);
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
+              {"mfu", used.mfu},
+              {"tflops_per_device", used.flops_per_s / 1e12},
+              {"peak_flops", used.peak_flops},
               {"price_s", tuned.price_s},
               {"lower_bound_s", tuned.lower_bound_s},
               {"upper_bound_s", tuned.upper_bound_s},
@@ -93,6 +111,7 @@ Json tune_json(const TuneResult& result, const Prediction& best) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   return {{"plans", plans},
+          {"alternatives", alternatives_json(result)},
           {"nearest", nearest_json(result)},
           {"optimality_gap", result.optimality_gap},
           {"space", space_json(result.space)},

@@ -11,15 +11,6 @@
 namespace stepwright {
 namespace {
 
-constexpr std::array<const char*, 8> kTermNames = {"computation",
-                                                   "pipeline bubble",
-                                                   "optimizer",
-                                                   "exposed tensor communication",
-                                                   "exposed context communication",
-                                                   "exposed expert communication",
-                                                   "exposed pipeline communication",
-                                                   "exposed data-parallel communication"};
-
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> list;

@@ -7,6 +7,16 @@
 
 namespace stepwright {
 
+/// What the terms of a breakdown are called, in the order of `breakdown_terms`.
+inline constexpr std::array<const char*, 8> kTermNames = {"computation",
+                                                          "pipeline bubble",
+                                                          "optimizer",
+                                                          "exposed tensor communication",
+                                                          "exposed context communication",
+                                                          "exposed expert communication",
+                                                          "exposed pipeline communication",
+                                                          "exposed data-parallel communication"};
+
 /// The terms of a breakdown in a fixed order: compute, bubble, optimizer, then exposed tensor,
 /// context, expert, pipeline and data communication.
 std::array<double, 8> breakdown_terms(const Breakdown& breakdown);

@@ -36,6 +36,29 @@ TEST(Answers, OfTuneAreThese) {
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));
 }
 
+TEST(Answers, OfTuneAgainstAPlanAreThese) {
+  const Workplace place;
+  const std::string text =
+      transcript(place, std::string("tune examples/llama-3-70b.yaml --against ") + kExamplePlan);
+  const std::regex seconds("search took [^:]*:");
+  expect_golden("tune-against.txt", std::regex_replace(text, seconds, "search took N s:"));
+}
+
+TEST(Answers, OfASweepAreThese) {
+  const Workplace place;
+  const std::string text =
+      transcript(place,
+                 "tune examples/inline-model.yaml --tokens 1e12 --price-per-gpu-hour 2.5 "
+                 "--sweep cluster.nodes=1,2,4 --page sweep.html");
+  const std::size_t below = text.find("Training on");
+  ASSERT_NE(below, std::string::npos) << text;
+  expect_golden("tune-sweep.txt", text.substr(0, text.find('\n') + 1) + text.substr(below));
+  const std::string page = place.read("sweep.html");
+  for (const char* figure : {"step time (s)", "MFU", "days", "cost", "cluster.nodes"}) {
+    EXPECT_NE(page.find(figure), std::string::npos) << figure;
+  }
+}
+
 TEST(Answers, OfExportAreThese) {
   const Workplace place;
   std::string text =

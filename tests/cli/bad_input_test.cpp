@@ -186,6 +186,37 @@ TEST(BadInput, PlansThatAreNotLegal) {
   expect_golden("bad_plans.txt", predict.text());
 }
 
+TEST(BadInput, OwnPlansThatAreOfAnotherJob) {
+  Script tune("tune job.yaml --against");
+  tune.place().write("job.yaml", kJob);
+  tune.run("nowhere.yaml");
+  tune.run("job.yaml");
+  tune.give("length.yaml", with(kPlan, "length: 4096", "length: 2048"));
+  tune.give("model.yaml", with(kPlan, "llama-3-8b", "llama-2-7b"));
+  tune.give("cluster.yaml", with(kPlan, "dgx-h100", "dgx-a100-80g"));
+  tune.give("illegal.yaml", with(kPlan, "tensor: 2", "tensor: 3"));
+  Script smallest("tune smallest.yaml --against");
+  smallest.place().write("smallest.yaml", kJob + std::string("objective: {kind: smallest_cluster, "
+                                                             "target_step_time: 100}\n"));
+  smallest.give("plan.yaml", kPlan);
+  expect_golden("bad_own_plans.txt", tune.text() + smallest.text());
+}
+
+TEST(BadInput, SweepsAndRunsThatAreNone) {
+  Script tune("tune");
+  tune.place().write("job.yaml", kJob);
+  for (const char* arguments :
+       {" --sweep clutser.nodes=8,16", " --sweep cluster.nodse=8,16", " --sweep cluster.nodes",
+        " --sweep cluster.nodes=", " --sweep cluster.nodes=8,,16", " --sweep cluster.nodes=8,many",
+        " --sweep cluster.nodes=0", " --sweep micro_batch=1,2", " --sweep search.tensor=1,2",
+        " --page page.html", " --tokens -1", " --tokens nan", " --tokens many", " --tokens 1e400",
+        " --price-per-gpu-hour 2", " --tokens 1e12 --price-per-gpu-hour -2",
+        " --tokens 1e12 --price-per-gpu-hour inf"}) {
+    tune.run("job.yaml", arguments);
+  }
+  expect_golden("bad_sweeps.txt", tune.text());
+}
+
 TEST(BadInput, WhatIsKnownButNotSupported) {
   Script tune("tune");
   tune.give("packed.yaml", with(kJob, "length: 4096", "length: 4096, packed: true"));

@@ -194,6 +194,55 @@ TEST(Contract, TuneCountsItsSpace) {
   expect_keys(answer.at("baseline"), {"plan", "step_time_s"});
 }
 
+TEST(Contract, ChangesOfAnOwnPlanCanBePredicted) {
+  const Workplace place;
+  const Outcome tuned =
+      place.run(std::string("tune examples/llama-3-70b.yaml --json --against ") + kExamplePlan);
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const Json answer = Json::parse(tuned.out);
+  for (const Json& alternative : answer.at("alternatives")) {
+    expect_keys(alternative, {"family", "plan", "step_time_s", "wins", "loses"});
+    EXPECT_FALSE(alternative.at("wins").empty() && alternative.at("loses").empty());
+  }
+  const Json& against = answer.at("against");
+  expect_keys(against, {"step_time_s", "fits", "changes"});
+  std::string command = std::string("predict --json ") + kExamplePlan;
+  double last_s = against.at("step_time_s").get<double>();
+  ASSERT_FALSE(against.at("changes").empty());
+  for (const Json& change : against.at("changes")) {
+    expect_keys(change, {"set", "step_time_s", "gain_s", "kind"});
+    for (const Json& set : change.at("set")) {
+      command += " --set '" + set.get<std::string>() + "'";
+    }
+    const Json predicted = Json::parse(place.run(command).out);
+    EXPECT_EQ(predicted.at("step_time_s"), change.at("step_time_s")) << command;
+    EXPECT_EQ(predicted.at("fits"), true) << command;
+    EXPECT_NEAR(last_s - change.at("step_time_s").get<double>(), change.at("gain_s").get<double>(),
+                1e-9);
+    last_s = change.at("step_time_s").get<double>();
+  }
+  EXPECT_LE(last_s, 1.0005 * answer.at("plans").at(0).at("step_time_s").get<double>());
+}
+
+TEST(Contract, PlansOfTuneSayTheirEfficiencyAndTheWholeRun) {
+  const Json answer = answer_of(
+      "tune examples/inline-model.yaml --top 2 --tokens 1e12 --price-per-gpu-hour 2 "
+      "--sweep batch.sequences=128,256");
+  for (const char* list : {"plans", "alternatives"}) {
+    for (const Json& plan : answer.at(list)) {
+      expect_keys(plan, {"mfu", "tflops_per_device", "peak_flops", "days", "gpu_hours", "cost"});
+      const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
+      EXPECT_NEAR(number("tflops_per_device") * 1e12 / number("peak_flops"), number("mfu"), 1e-12);
+      EXPECT_DOUBLE_EQ(number("cost"), 2 * number("gpu_hours"));
+    }
+  }
+  ASSERT_EQ(answer.at("sweep").size(), 2);
+  for (const Json& point : answer.at("sweep")) {
+    expect_keys(point,
+                {"value", "plan", "fits", "step_time_s", "mfu", "days", "gpu_hours", "cost"});
+  }
+}
+
 TEST(Contract, TuneExhaustivelyFindsTheSame) {
   const std::string command = "tune examples/inline-model.yaml --top 4";
   Json bounded = answer_of(command);
@@ -215,8 +264,8 @@ TEST(Contract, APlanThatDoesNotFitSaysByHowMuch) {
   EXPECT_EQ(answer.at("fits"), false);
   EXPECT_EQ(answer.at("over_by_bytes").get<std::int64_t>(),
             answer.at("peak_memory_bytes").get<std::int64_t>() -
-                answer.at("capacity_bytes").get<std::int64_t>() +
-                answer.at("reserve_bytes").get<std::int64_t>());
+                (answer.at("capacity_bytes").get<std::int64_t>() -
+                 answer.at("reserve_bytes").get<std::int64_t>()));
   EXPECT_EQ(answer.at("largest_kind"), "optimizer");
 }
 

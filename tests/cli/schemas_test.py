@@ -72,6 +72,9 @@ ANSWERS = {
         "tune examples/inline-model.yaml --top 3 --shortlist 2",
         "tune examples/mixtral-8x7b.yaml --top 1",
         "tune smallest.yaml --top 1",
+        f"tune examples/llama-3-70b.yaml --against {PLAN}",
+        "tune examples/inline-model.yaml --tokens 1e12 --price-per-gpu-hour 2 "
+        "--sweep cluster.nodes=1,2,3",
         "tune too_large.yaml",
     ],
     "predict": [

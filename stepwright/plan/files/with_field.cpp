@@ -103,8 +103,9 @@ struct Assignment {
   std::string value;
 };
 
-Assignment read_assignment(const std::string& text, const Job& job) {
-  Assignment made{.name = "--set " + printable(text), .path = "", .value = ""};
+Assignment read_assignment(const std::string& text, const Job& job,
+                           std::string_view option = "--set") {
+  Assignment made{.name = fmt::format("{} {}", option, printable(text)), .path = "", .value = ""};
   const std::size_t equals = text.find('=');
   const std::string field = trimmed(std::string_view(text).substr(0, equals));
   if (equals == std::string::npos || field.empty()) {
@@ -154,8 +155,9 @@ PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
 
 }  // namespace
 
-PlannedJob with_field(const PlannedJob& planned, const std::string& assignment) {
-  return applied(planned, read_assignment(assignment, planned.job));
+PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
+                      std::string_view option) {
+  return applied(planned, read_assignment(assignment, planned.job, option));
 }
 
 PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments) {

@@ -1,0 +1,79 @@
+#include "stepwright/cli/against_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/differences.h"
+
+namespace stepwright {
+namespace {
+
+std::string fault_text(const TunedPlan& best, const TunedPlan& own) {
+  const bool slower = own.step_time_s > best.step_time_s * (1 + kAsGood);
+  const std::string why = slower ? own.lost + ".\n" : "";
+  if (!own.fits) {
+    return fmt::format("It does not fit in memory: {} too much, most of it {}.\n{}",
+                       format_bytes(own.over_by_bytes), name_of(kMemoryKindNames, own.largest_kind),
+                       why);
+  }
+  if (slower) return why;
+  if (own.step_time_s >= best.step_time_s) return "It is as good as the best.\n";
+  return fmt::format("It is {} faster than the best plan found: keep it.\n",
+                     format_percent(1 - own.step_time_s / best.step_time_s));
+}
+
+std::string changes_text(const std::vector<Change>& changes) {
+  Table table{.columns = {{"#", Align::kRight},
+                          {"set"},
+                          {"kind"},
+                          {"step", Align::kRight},
+                          {"gain", Align::kRight},
+                          {"memory", Align::kRight}},
+              .rows = {}};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Change& change = changes[i];
+    const bool loses = change.gain_s < 0;
+    table.rows.push_back({fmt::format("{}", i + 1), fmt::format("{}", fmt::join(change.set, " ")),
+                          std::string(name_of(kChangeKindNames, change.kind)),
+                          format_time(change.reached.step_time_s),
+                          (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
+                          format_bytes(change.reached.peak_memory_bytes)});
+  }
+  return "\nWhat to change, one after the other\n\n" + to_text(table);
+}
+
+}  // namespace
+
+Plan load_own_plan(const std::string& file, const std::string& job_file, const Job& job) {
+  if (job.objective.kind == ObjectiveKind::kSmallestCluster) {
+    fail_input(
+        fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
+                    "one cluster: give a job with another objective",
+                    job_file));
+  }
+  const PlannedJob planned = load_plan_file(file);
+  if (const auto field = differing_field(job, planned.job)) {
+    fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
+  }
+  if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused, file);
+  return planned.plan;
+}
+
+std::string against_text(const TuneResult& result, const Against& against) {
+  const TunedPlan& best = result.plans.front();
+  std::string text =
+      fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan_code(against.own.plan),
+                  format_time(against.own.step_time_s), format_bytes(against.own.peak_memory_bytes),
+                  fault_text(best, against.own));
+  return against.changes.empty() ? text : text + changes_text(against.changes);
+}
+
+}  // namespace stepwright

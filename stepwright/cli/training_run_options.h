@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stepwright/tune/training_run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stepwright {
+
+/// `--tokens` and `--price-per-gpu-hour`.
+class TrainingRunOptions {
+ public:
+  explicit TrainingRunOptions(CLI::App& app);
+
+  /// Nothing without `--tokens`. Fails with `kInput`, naming the option.
+  [[nodiscard]] std::optional<TrainingRun> run() const;
+
+ private:
+  std::string tokens_;
+  std::string price_;
+};
+
+}  // namespace stepwright

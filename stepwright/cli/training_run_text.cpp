@@ -1,0 +1,52 @@
+#include "stepwright/cli/training_run_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/tune/alternatives.h"
+
+namespace stepwright {
+namespace {
+
+std::string amount(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : format_count(std::llround(value));
+}
+
+}  // namespace
+
+std::vector<std::string> run_headers(const TrainingRun& run) {
+  std::vector<std::string> headers = {"days", "GPU-hours"};
+  if (run.price_per_gpu_hour) headers.emplace_back("cost");
+  return headers;
+}
+
+std::vector<std::string> run_cells(const Job& job, double step_time_s, const TrainingRun& run) {
+  const RunCost cost = run_cost(job, step_time_s, run);
+  std::vector<std::string> cells = {amount(cost.days), amount(cost.gpu_hours)};
+  if (cost.cost) cells.push_back(amount(*cost.cost));
+  return cells;
+}
+
+std::string run_text(const TuneResult& result, const TrainingRun& run) {
+  Table table{.columns = {{"plan"}}, .rows = {}};
+  for (const std::string& header : run_headers(run)) {
+    table.columns.push_back({header, Align::kRight});
+  }
+  const auto add = [&](const TunedPlan& tuned) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(plan_code(tuned.plan));
+    for (std::string& cell : run_cells(result.job, tuned.step_time_s, run)) {
+      row.push_back(std::move(cell));
+    }
+  };
+  add(result.plans.front());
+  for (const Alternative& alternative : alternatives(result)) add(alternative.tuned);
+  return fmt::format("\nTraining on {} tokens, steps alone\n\n{}",
+                     format_count(std::llround(run.tokens)), to_text(table));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/tune/training_run.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// What `tune --tokens` prints below its answer: days, GPU-hours and cost of the whole run with the
+/// best plan and with the alternatives.
+std::string run_text(const TuneResult& result, const TrainingRun& run);
+
+/// "days", "GPU-hours" and, with a price, "cost": headers of `run_cells`.
+std::vector<std::string> run_headers(const TrainingRun& run);
+std::vector<std::string> run_cells(const Job& job, double step_time_s, const TrainingRun& run);
+
+}  // namespace stepwright

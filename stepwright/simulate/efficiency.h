@@ -1,0 +1,18 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// How much of its devices a job uses in steps of one duration. Model FLOPs count attention without
+/// halving it for the causal mask, and not what recomputation repeats.
+struct Efficiency {
+  double flops_per_s = 0;  ///< Model FLOP/s of one device, idle ones included.
+  double peak_flops = 0;   ///< FLOP/s of one device in the job's precision, without sparsity.
+  double mfu = 0;          ///< Their ratio.
+};
+
+/// `step_time_s` above 0; the device has a peak rate for the job's precision.
+Efficiency efficiency(const Job& job, double step_time_s);
+
+}  // namespace stepwright

@@ -1,0 +1,247 @@
+#include "stepwright/tune/against.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stepwright/core/parallel.h"
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/differences.h"
+#include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/trial.h"
+#include "stepwright/tune/tune_json.h"
+#include "stepwright/tune/why.h"
+
+namespace stepwright {
+namespace {
+
+/// Takes one choice over from the best plan.
+using Take = std::function<void(Plan& plan, const Plan& best)>;
+
+template <class Member>
+Take taking(Member member) {
+  return [member](Plan& plan, const Plan& best) { plan.*member = best.*member; };
+}
+
+template <class Part, class Member>
+Take taking(Part part, Member member) {
+  return [=](Plan& plan, const Plan& best) { plan.*part.*member = best.*part.*member; };
+}
+
+std::vector<Take> flags() {
+  std::vector<Take> all;
+  for (const auto& [flag, name] : kOverlapNames) all.push_back(taking(&Plan::overlap, flag));
+  for (const auto& [choice, name] : kChoosingSchemes) {
+    all.push_back(taking(&Plan::collectives, choice));
+  }
+  for (const Take& one :
+       {taking(&Plan::sequence_parallel), taking(&Plan::tensor_input), taking(&Plan::context_kind),
+        taking(&Plan::gradient_bucket), taking(&Plan::parameter_bucket), taking(&Plan::accumulate),
+        taking(&Plan::micro_batch), taking(&Plan::recompute), taking(&Plan::sharding),
+        taking(&Plan::schedule), taking(&Plan::layers)}) {
+    all.push_back(one);
+  }
+  return all;
+}
+
+/// Data follows from the others and the devices.
+std::vector<Take> layouts() {
+  std::vector<Take> all = {taking(&Plan::rank_order)};
+  for (std::int64_t Parallel::* const degree :
+       {&Parallel::tensor, &Parallel::context, &Parallel::pipeline, &Parallel::expert,
+        &Parallel::expert_tensor}) {
+    all.push_back(taking(&Plan::parallel, degree));
+  }
+  return all;
+}
+
+/// Those that would change a plan.
+std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, const Plan& best) {
+  std::vector<Take> open;
+  std::ranges::copy_if(takes, std::back_inserter(open), [&](const Take& take) {
+    Plan changed = plan;
+    take(changed, best);
+    return changed != plan;
+  });
+  return open;
+}
+
+/// The way from a plan to the best, step by step.
+class PathToBest {
+ public:
+  PathToBest(const TuneResult& result, const Plan& own, int threads)
+      : job_(result.job),
+        best_(result.plans.front()),
+        cost_(job_),
+        pricer_(job_, cost_),
+        space_(dimensions(job_)),
+        threads_(threads),
+        plan_(own),
+        at_(played(own)) {}
+
+  [[nodiscard]] const TunedPlan& at() const { return at_; }
+  [[nodiscard]] bool arrived() const {
+    return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kAsGood);
+  }
+
+  /// Of the cheapest kind of changes in which some is worth it, the one that gains most.
+  Change next() {
+    for (const auto& proposals : {&PathToBest::single_flags, &PathToBest::pairs_of_flags,
+                                  &PathToBest::new_layouts, &PathToBest::layouts_with_all_flags}) {
+      if (std::optional<Change> change = fastest((this->*proposals)())) return *change;
+    }
+    return taken(best_.plan, best_);
+  }
+
+ private:
+  [[nodiscard]] TunedPlan played(const Plan& plan) {
+    const Plan same = canonical(plan, job_);
+    return simulate_plan(job_, cost_, same, pricer_.price(same));
+  }
+
+  std::vector<Plan> single_flags() const {
+    std::vector<Plan> plans;
+    for (const Take& take : open_of(flags(), plan_, best_.plan)) {
+      Plan& changed = plans.emplace_back(plan_);
+      take(changed, best_.plan);
+    }
+    return plans;
+  }
+
+  std::vector<Plan> pairs_of_flags() const {
+    std::vector<Plan> plans;
+    const std::vector<Take> open = open_of(flags(), plan_, best_.plan);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        Plan& changed = plans.emplace_back(plan_);
+        open[i](changed, best_.plan);
+        open[j](changed, best_.plan);
+      }
+    }
+    return plans;
+  }
+
+  /// Every set of layout choices on top of a plan; data fills the devices.
+  [[nodiscard]] std::vector<Plan> layouts_on(const Plan& base) const {
+    std::vector<Plan> plans;
+    const std::vector<Take> open = open_of(layouts(), base, best_.plan);
+    for (std::size_t chosen = 1; chosen < std::size_t{1} << open.size(); ++chosen) {
+      Plan changed = base;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if ((chosen >> i & 1) != 0) open[i](changed, best_.plan);
+      }
+      Parallel& degrees = changed.parallel;
+      degrees.data = job_.cluster.devices() / (degrees.tensor * degrees.context * degrees.pipeline);
+      plans.push_back(changed);
+    }
+    return plans;
+  }
+
+  std::vector<Plan> new_layouts() const { return layouts_on(plan_); }
+
+  std::vector<Plan> layouts_with_all_flags() const {
+    Plan base = plan_;
+    for (const Take& take : flags()) take(base, best_.plan);
+    std::vector<Plan> plans = layouts_on(base);
+    plans.push_back(base);
+    return plans;
+  }
+
+  /// Makes a proposal legal where it can be; false where nothing helps, where the framework would
+  /// run it no longer, or where bounds say that it is not worth it.
+  bool settle_proposal(Plan& plan, Price& price) {
+    if (broken_rule(job_, plan)) {
+      follow(job_, plan);
+      if (broken_rule(job_, plan)) return false;
+    }
+    const Plan same = canonical(plan, job_);
+    if (runs_there(job_, space_, canonical(plan_, job_)) && !runs_there(job_, space_, same)) {
+      return false;
+    }
+    price = pricer_.price(same);
+    return price.lower_bound_s < worth_s();
+  }
+
+  /// Only plans that are faster than this are worth a change.
+  [[nodiscard]] double worth_s() const {
+    if (!at_.fits) return std::numeric_limits<double>::infinity();
+    return at_.step_time_s - kAsGood * best_.step_time_s;
+  }
+
+  /// Goes to the fastest of the proposals that fits and is worth it; nothing when none is.
+  std::optional<Change> fastest(std::vector<Plan> proposals) {
+    std::map<std::string, std::pair<Plan, Price>> fresh;
+    for (Plan& plan : proposals) {
+      Price price;
+      if (settle_proposal(plan, price)) {
+        fresh.try_emplace(plan_text(canonical(plan, job_)), plan, price);
+      }
+    }
+    std::vector<std::pair<Plan, Price>> open;
+    for (auto& [text, one] : fresh) open.push_back(std::move(one));
+    std::vector<TunedPlan> reached(open.size());
+    parallel_for(threads_, open.size(), [&](std::size_t i) {
+      reached[i] = simulate_plan(job_, cost_, canonical(open[i].first, job_), open[i].second);
+    });
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      if (!reached[i].fits || !(reached[i].step_time_s < worth_s())) continue;
+      if (!found || reached[i].step_time_s < reached[*found].step_time_s) found = i;
+    }
+    if (!found) return std::nullopt;
+    return taken(open[*found].first, reached[*found]);
+  }
+
+  Change taken(const Plan& plan, const TunedPlan& reached) {
+    const bool moves = plan.parallel != plan_.parallel || !(plan.rank_order == plan_.rank_order);
+    Change change{.kind = moves ? ChangeKind::kLayout : ChangeKind::kFlag,
+                  .set = fields_to_set(job_, plan_, plan),
+                  .reached = reached,
+                  .gain_s = at_.step_time_s - reached.step_time_s};
+    plan_ = plan;
+    at_ = reached;
+    return change;
+  }
+
+  const Job& job_;
+  const TunedPlan& best_;
+  CostModel cost_;
+  Pricer pricer_;
+  Dimensions space_;
+  int threads_;
+  Plan plan_;  ///< As written, so that what is to be set is what differs from the person's file.
+  TunedPlan at_;
+};
+
+}  // namespace
+
+Against against(const TuneResult& result, const Plan& own, const TuneOptions& options) {
+  if (const auto refused = illegal(result.job, own)) fail_refused(*refused);
+  const TunedPlan& best = result.plans.front();
+  PathToBest path(result, own, thread_count(options));
+  Against found{.own = path.at(), .changes = {}};
+  found.own.lost = why_lost(best, found.own);
+  while (best.fits && !path.arrived()) found.changes.push_back(path.next());
+  return found;
+}
+
+nlohmann::ordered_json against_json(const TuneResult& result, const Against& against) {
+  nlohmann::ordered_json out = tuned_plan_json(result, against.own);
+  nlohmann::ordered_json& list = out["changes"] = nlohmann::ordered_json::array();
+  for (const Change& change : against.changes) {
+    list.push_back(
+        {{"set", change.set},
+         {"step_time_s", change.reached.step_time_s},
+         {"gain_s", change.gain_s},
+         {"kind", name_of(kChangeKindNames, change.kind)},
+         {"peak_memory_bytes", static_cast<std::int64_t>(change.reached.peak_memory_bytes)}});
+  }
+  return out;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,106 @@
+#include "stepwright/tune/alternatives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "stepwright/core/format.h"
+#include "stepwright/tune/why.h"
+
+namespace stepwright {
+namespace {
+
+/// Smaller differences, as shares of the best plan's time or memory, are not told.
+constexpr double kTold = 1e-3;
+/// Terms of the breakdown that are told on each side.
+constexpr std::size_t kToldTerms = 2;
+
+/// Puts a difference where it belongs: what is less is won, what is more is lost.
+class Verdict {
+ public:
+  explicit Verdict(Alternative& alternative) : alternative_(alternative) {}
+
+  void time(double more_s, double best_s) {
+    if (!(more_s > kTold * best_s)) return;
+    alternative_.loses.push_back(
+        fmt::format("{} slower ({})", format_time(more_s), format_percent(more_s / best_s)));
+  }
+
+  void memory(double more_bytes, double best_bytes) {
+    if (std::abs(more_bytes) <= kTold * best_bytes) return;
+    tell(more_bytes, format_bytes(std::abs(more_bytes)), "memory");
+  }
+
+  /// The terms that differ most, the largest difference first.
+  void terms(const Breakdown& best, const Breakdown& here, double best_s) {
+    const auto before = breakdown_terms(best);
+    const auto after = breakdown_terms(here);
+    std::vector<std::pair<double, std::size_t>> more;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const double difference = after[i] - before[i];
+      if (std::abs(difference) > kTold * best_s) more.emplace_back(difference, i);
+    }
+    std::ranges::stable_sort(more, std::ranges::greater{},
+                             [](const auto& entry) { return std::abs(entry.first); });
+    std::size_t told[2] = {};
+    for (const auto& [difference, i] : more) {
+      if (told[difference > 0 ? 1 : 0]++ >= kToldTerms) continue;
+      tell(difference, format_time(std::abs(difference)), kTermNames[i]);
+    }
+  }
+
+ private:
+  void tell(double more, const std::string& amount, const char* what) {
+    auto& list = more < 0 ? alternative_.wins : alternative_.loses;
+    list.push_back(fmt::format("{} {} {}", amount, more < 0 ? "less" : "more", what));
+  }
+
+  Alternative& alternative_;
+};
+
+Alternative weighed(const TunedPlan& best, const TunedPlan& tuned, std::string family) {
+  Alternative alternative{.family = std::move(family), .tuned = tuned, .wins = {}, .loses = {}};
+  Verdict verdict(alternative);
+  verdict.time(tuned.step_time_s - best.step_time_s, best.step_time_s);
+  verdict.memory(tuned.peak_memory_bytes - best.peak_memory_bytes, best.peak_memory_bytes);
+  verdict.terms(best.breakdown, tuned.breakdown, best.step_time_s);
+  return alternative;
+}
+
+}  // namespace
+
+std::string family_of(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::string text;
+  const auto add = [&](std::string_view name, std::int64_t size) {
+    if (size > 1) text += fmt::format("{} {}, ", name, size);
+  };
+  add("tensor", degrees.tensor);
+  add("context", degrees.context);
+  add("expert", degrees.expert);
+  add("expert_tensor", degrees.expert_tensor);
+  if (degrees.pipeline > 1) {
+    text += fmt::format("pipeline {} ({}), ", degrees.pipeline,
+                        name_of(kScheduleNames, plan.schedule.kind));
+  }
+  return text + fmt::format("data {}, {}, recompute {}", degrees.data, sharding_word(plan.sharding),
+                            recompute_word(plan.recompute));
+}
+
+std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most) {
+  const TunedPlan& best = result.plans.front();
+  std::set<std::string> seen = {family_of(best.plan)};
+  std::vector<Alternative> list;
+  for (const TunedPlan& tuned : result.simulated) {
+    if (list.size() == most) break;
+    if (!tuned.fits) continue;
+    std::string family = family_of(tuned.plan);
+    if (seen.insert(family).second) list.push_back(weighed(best, tuned, std::move(family)));
+  }
+  return list;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// The fastest simulated plan of a family other than the best plan's.
+struct Alternative {
+  std::string family;  ///< `family_of` its plan.
+  TunedPlan tuned;
+  /// What it does better and worse than the best plan, in words: time, memory, and the terms of the
+  /// breakdown that differ most. Differences below a thousandth are not told.
+  std::vector<std::string> wins;
+  std::vector<std::string> loses;
+};
+
+/// What people care about of a plan: its degrees, sharding strategy, recomputation and schedule.
+/// "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
+std::string family_of(const Plan& plan);
+
+/// The best of each other family among the plans that were simulated and fit, at most `most`,
+/// fastest first.
+std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most = 8);
+
+}  // namespace stepwright

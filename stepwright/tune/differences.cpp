@@ -1,0 +1,69 @@
+#include "stepwright/tune/differences.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/write_choices.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Calls `tell(path, before, after)` for all that differs, down to what is no mapping on both
+/// sides.
+template <class Tell>
+void each_difference(const std::string& path, const Json& from, const Json& to, const Tell& tell) {
+  if (from == to) return;
+  if (!from.is_object() || !to.is_object()) return tell(path, from, to);
+  const std::string above = path.empty() ? "" : path + ".";
+  for (const auto& [key, value] : to.items()) {
+    each_difference(above + key, from.contains(key) ? from[key] : Json(), value, tell);
+  }
+  for (const auto& [key, value] : from.items()) {
+    if (!to.contains(key)) tell(above + key, value, Json());
+  }
+}
+
+/// Says where something comes from, or what it is called.
+bool is_label(const std::string& path) {
+  const std::string key = path.substr(path.rfind('.') + 1);
+  return key == "name" || key == "source" || key == "fit" || key == "base";
+}
+
+}  // namespace
+
+std::vector<std::string> fields_to_set(const Job& job, const Plan& from, const Plan& to) {
+  std::vector<std::string> fields;
+  each_difference("", plan_json({job, from}), plan_json({job, to}),
+                  [&](const std::string& path, const Json&, const Json& value) {
+                    fields.push_back(fmt::format("{}={}", path, value_text(value)));
+                  });
+  return fields;
+}
+
+std::optional<std::string> differing_field(const Job& job, const Job& of_plan) {
+  const Json here = job_json(job, true);
+  const Json there = job_json(of_plan, true);
+  for (const char* part : {"model", "cluster", "batch", "precision", "optimizer"}) {
+    std::string label;
+    std::string field;
+    each_difference(part, here[part], there[part],
+                    [&](const std::string& path, const Json& ours, const Json& theirs) {
+                      std::string& first = is_label(path) ? label : field;
+                      if (!first.empty()) return;
+                      first = fmt::format("{} is {} in the plan and {} in the job", path,
+                                          value_text(theirs), value_text(ours));
+                    });
+    if (!field.empty()) return label.empty() ? field : label;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// The fields of the plan file in which two plans of a job differ, each set to the value of `to`:
+/// "recompute=none", as `with_fields` takes them.
+std::vector<std::string> fields_to_set(const Job& job, const Plan& from, const Plan& to);
+
+/// A field of the model, cluster, batch, precision or optimizer in which the job of a plan differs
+/// from that of the search, with both values; nothing when they are the same but for names and
+/// sources.
+std::optional<std::string> differing_field(const Job& job, const Job& of_plan);
+
+}  // namespace stepwright

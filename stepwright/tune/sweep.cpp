@@ -1,0 +1,102 @@
+#include "stepwright/tune/sweep.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/fields_to_set.h"
+#include "stepwright/simulate/efficiency.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSweepOption = "--sweep";
+
+/// Parts between commas that stand in no brackets.
+std::vector<std::string> values_of(std::string_view text) {
+  std::vector<std::string> values(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) {
+      values.emplace_back();
+    } else if (c != ' ') {
+      values.back() += c;
+    }
+  }
+  return values;
+}
+
+Json value_json(const std::string& value) {
+  const IntegerReading whole = read_integer(value);
+  if (whole.status == IntegerReading::Status::kGood) return whole.value;
+  const std::optional<double> number = read_double(value);
+  return number ? Json(*number) : Json(value);
+}
+
+}  // namespace
+
+Sweep read_sweep(const Job& job, const std::string& text) {
+  const std::string name = fmt::format("{} {}", kSweepOption, printable(text));
+  const std::size_t equals = text.find('=');
+  Sweep sweep{.field = text.substr(0, equals), .points = {}};
+  if (equals == std::string::npos || equals == 0) {
+    fail_input(fmt::format("{}: must be FIELD=VALUE,VALUE,..., as in cluster.nodes=8,16,32", name));
+  }
+  if (sweep.field.starts_with("search") || sweep.field.starts_with("job.search")) {
+    fail_input(fmt::format(
+        "{}: search says what tune may choose: sweep a field of the model, the cluster or the "
+        "batch",
+        name));
+  }
+  if (!path_to_set(sweep.field, job, name).starts_with("job.")) {
+    fail_input(fmt::format(
+        "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
+        printable(sweep.field)));
+  }
+  for (const std::string& value : values_of(std::string_view(text).substr(equals + 1))) {
+    if (value.empty()) fail_input(fmt::format("{}: a value is missing", name));
+    const PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
+    sweep.points.push_back({.value = value, .job = changed.job, .best = {}, .refused = {}});
+  }
+  return sweep;
+}
+
+void tune_sweep(Sweep& sweep, const std::function<TuneResult(const Job&)>& search) {
+  for (SweepPoint& point : sweep.points) {
+    try {
+      TuneResult result = search(point.job);
+      point.job = std::move(result.job);
+      point.best = std::move(result.plans.front());
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kRuntime) throw;
+      point.refused = error.what();
+    }
+  }
+}
+
+Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
+  Json list = Json::array();
+  for (const SweepPoint& point : sweep.points) {
+    Json& entry = list.emplace_back(Json{{"value", value_json(point.value)}});
+    if (!point.best) {
+      entry["refused"] = point.refused;
+      continue;
+    }
+    entry["plan"] = plan_json({point.job, point.best->plan});
+    entry["fits"] = point.best->fits;
+    entry["step_time_s"] = point.best->step_time_s;
+    entry["mfu"] = efficiency(point.job, point.best->step_time_s).mfu;
+    if (run) add_run_cost(entry, point.job, *run);
+  }
+  return list;
+}
+
+}  // namespace stepwright

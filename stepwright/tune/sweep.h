@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/tune/training_run.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// One value of a sweep.
+struct SweepPoint {
+  std::string value;  ///< As given.
+  Job job;            ///< With it.
+  std::optional<TunedPlan> best;
+  std::string refused;  ///< Why there is no plan.
+};
+
+/// A job tuned anew for each value of one of its fields.
+struct Sweep {
+  std::string field;  ///< As given.
+  std::vector<SweepPoint> points;
+};
+
+/// Reads `FIELD=VALUE,VALUE,...`, with the fields and values of `predict --set` that are of the job
+/// ("cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x", "cluster.profile=dgx-h100,dgx-h200"). Fails
+/// with `kInput` for an unknown field, naming the nearest, for a field of the plan, for a bad value
+/// and for none.
+Sweep read_sweep(const Job& job, const std::string& text);
+
+/// Finds the best plan of each point. A job without a legal plan is a point without one.
+void tune_sweep(Sweep& sweep, const std::function<TuneResult(const Job&)>& search);
+
+/// `sweep` of `tune --json`.
+nlohmann::ordered_json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run);
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// How long a person wants to train, and what the devices cost.
+struct TrainingRun {
+  double tokens = 0;                         ///< Above 0.
+  std::optional<double> price_per_gpu_hour;  ///< In any currency.
+};
+
+/// What a whole run takes: steps alone, without restarts, checkpoints and evaluation.
+struct RunCost {
+  double days = 0;
+  double gpu_hours = 0;  ///< Of all devices of the cluster: idle ones are paid, too.
+  std::optional<double> cost;
+};
+
+RunCost run_cost(const Job& job, double step_time_s, const TrainingRun& run);
+
+/// Adds `days`, `gpu_hours` and, with a price, `cost` to an answer that has a `step_time_s`.
+void add_run_cost(nlohmann::ordered_json& answer, const Job& job, const TrainingRun& run);
+
+}  // namespace stepwright

@@ -1,0 +1,110 @@
+#include "stepwright/tune/against.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "small_jobs.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/differences.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+TuneOptions one_thread() { return {.threads = 1, .top = 5}; }
+
+/// Follows the list as a person would: by `predict --set`.
+void expect_reachable(const TuneResult& result, const Plan& own, const Against& found) {
+  PlannedJob at{result.job, own};
+  double before_s = found.own.step_time_s;
+  for (const Change& change : found.changes) {
+    at = with_fields(at, change.set);
+    const Prediction prediction = predict(at);
+    EXPECT_TRUE(prediction.memory.fits());
+    EXPECT_EQ(prediction.step_time_s(), change.reached.step_time_s);
+    EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
+    before_s = prediction.step_time_s();
+  }
+  EXPECT_LE(before_s, result.plans.front().step_time_s * (1 + kAsGood));
+}
+
+TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
+  const TuneResult result = tune(small_tune_job(), one_thread());
+  Plan own;
+  own.parallel = {.tensor = 4, .data = 2};
+  own.recompute.kind = RecomputeKind::kFull;
+  own.overlap.gradients = false;
+  const Against found = against(result, own, one_thread());
+  EXPECT_TRUE(found.own.fits);
+  EXPECT_NE(found.own.lost, "");
+  ASSERT_GT(found.changes.size(), 1U);
+  EXPECT_EQ(found.changes.front().kind, ChangeKind::kFlag);
+  for (const Change& change : found.changes) EXPECT_GT(change.gain_s, 0);
+  expect_reachable(result, own, found);
+}
+
+TEST(Against, TheFirstChangeMakesAPlanFit) {
+  Job job = small_tune_job();
+  Plan own;
+  own.parallel.data = 8;
+  const double needs = predict({job, own}).memory.peak_bytes;
+  job.objective.memory_limit_bytes = 0.8 * needs;
+  const TuneResult result = tune(job, one_thread());
+  ASSERT_TRUE(result.plans.front().fits);
+  const Against found = against(result, own, one_thread());
+  EXPECT_FALSE(found.own.fits);
+  EXPECT_GT(found.own.over_by_bytes, 0);
+  ASSERT_FALSE(found.changes.empty());
+  expect_reachable(result, own, found);
+}
+
+TEST(Against, TheBestHasNothingToChange) {
+  const TuneResult result = tune(small_tune_job(), one_thread());
+  const Against found = against(result, result.plans.front().plan, one_thread());
+  EXPECT_EQ(found.own.lost, "");
+  EXPECT_TRUE(found.changes.empty());
+}
+
+TEST(Against, RefusesAPlanThatIsNotLegal) {
+  const TuneResult result = tune(small_tune_job(), one_thread());
+  Plan own;
+  own.parallel = {.tensor = 3};
+  EXPECT_THROW(against(result, own, one_thread()), Error);
+}
+
+TEST(Against, JobsDifferInFieldsNotInNames) {
+  const Job job = small_tune_job();
+  Job other = job;
+  other.cluster.name = "elsewhere";
+  other.model_name = other.model.name = "mine";
+  other.space.tensor = {2};
+  EXPECT_EQ(differing_field(job, other), std::nullopt);
+  other = job;
+  other.length = 4096;
+  EXPECT_THAT(differing_field(job, other),
+              Optional(HasSubstr("batch.length is 4096 in the plan and 2048 in the job")));
+  other = job;
+  other.model.layers = 9;
+  EXPECT_THAT(differing_field(job, other), Optional(HasSubstr("model.layers is 9")));
+}
+
+TEST(Against, FieldsAreThoseOfThePlanFile) {
+  Plan from;
+  Plan to = from;
+  to.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
+  to.overlap.tensor = true;
+  to.parallel.data = 8;
+  EXPECT_THAT(fields_to_set(small_tune_job(), from, to),
+              ElementsAre("parallel.data=8", R"(recompute={"every":2})", "overlap.tensor=true"));
+}
+
+}  // namespace
+}  // namespace stepwright
