@@ -121,7 +121,7 @@ class Reader {
     static constexpr std::string_view kKeys[] = {
         "profile",          "name",          "device", "nodes",  "devices",
         "devices_per_node", "nics_per_node", "nic",    "levels", "nic_of_device",
-        "network",          "fit",           "source"};
+        "network",          "fit",           "source", "use"};
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) read_profile(*profile, directory);

@@ -105,7 +105,8 @@ struct Job {
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
   Objective objective;
-  Space space;  ///< What the search may choose; free dimensions are empty lists.
+  bool use_all = false;  ///< The search leaves no device of the cluster idle.
+  Space space;           ///< What the search may choose; free dimensions are empty lists.
   /// What the reader took differently from how it was written, for people (an alias that is only
   /// the nearest, a sharding group of one).
   std::vector<std::string> notes;

@@ -22,6 +22,7 @@
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
+#include "stepwright/tune/used_devices.h"
 #include "stepwright/tune/why.h"
 
 namespace stepwright {
@@ -296,7 +297,7 @@ TuneResult tune(const Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   TuneResult result = job.objective.kind == ObjectiveKind::kSmallestCluster
                           ? tune_smallest_cluster(job, options)
-                          : tune_on_cluster(job, options);
+                          : tune_on_parts(job, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

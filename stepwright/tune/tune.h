@@ -101,8 +101,11 @@ struct FrontPoint {
 };
 
 struct TuneResult {
-  Job job;  ///< As searched: with the smallest-cluster objective its cluster has the nodes found.
-  std::vector<TunedPlan> plans;  ///< Best first, at least one; when none fits, the smallest alone.
+  /// As searched: its cluster has the devices that are used, or with the smallest-cluster objective
+  /// the nodes found.
+  Job job;
+  std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
+  std::vector<TunedPlan> plans;   ///< Best first, at least one; when none fits, the smallest alone.
   /// Every plan that was simulated and fits, best first: what `shortlist` chooses from.
   std::vector<TunedPlan> simulated;
   /// No legal plan that fits is faster than the best by more than this share of its time, according

@@ -98,6 +98,8 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"fits", tuned.fits},
               {"tied", tuned.tied},
               {"breakdown", breakdown_json(tuned.breakdown)},
+              {"devices_used", tuned.plan.parallel.ranks()},
+              {"devices_idle", result.devices_idle},
               {"runs_on", runs_on(result.job, tuned.plan)},
               {"lost", tuned.lost}};
   if (!tuned.fits) {

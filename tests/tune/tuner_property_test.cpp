@@ -125,8 +125,9 @@ TEST(Tuner, HoldsWhateverTheJob) {
     const auto result = answer(job, {.threads = 1, .top = 10});
     if (!result) continue;
     ++answered;
-    const Dimensions space = dimensions(job);
-    if (result->baseline && contains(job, space, result->baseline->plan)) {
+    const Job& used = result->job;
+    const Dimensions space = dimensions(used);
+    if (result->baseline && contains(used, space, result->baseline->plan)) {
       EXPECT_GE(result->speedup_over_baseline, 1);
     }
     tried += expect_no_change_is_faster(*result, space);

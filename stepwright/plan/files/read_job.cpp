@@ -91,6 +91,13 @@ void check_targets(Node node, const Objective& objective) {
   if (!smallest && targets != 0) node.fail("targets belong to smallest_cluster");
 }
 
+/// `use: all` of a cluster: a word of the search, not of what the cluster is.
+bool reads_use_all(Node cluster) {
+  static constexpr Named<bool> kUses[] = {{false, "some"}, {true, "all"}};
+  const auto use = cluster.find("use");
+  return use && use->choice(kUses);
+}
+
 Objective read_objective(Node node) {
   Objective objective;
   if (node.is_mapping()) {
@@ -155,6 +162,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   Job job;
   read_model_of(node, directory, job);
   job.cluster = read_cluster(node.get("cluster"), directory);
+  job.use_all = reads_use_all(node.get("cluster"));
   read_batch(node.get("batch"), job);
   read_packed(node);
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);

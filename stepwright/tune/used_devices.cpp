@@ -1,0 +1,104 @@
+#include "stepwright/tune/used_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/tune/fixed_cluster.h"
+
+namespace stepwright {
+namespace {
+
+/// The number itself, and the largest power of two and three times one that are not above it.
+std::vector<std::int64_t> even_sizes(std::int64_t number) {
+  const auto power_within = [](std::int64_t most) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
+  };
+  std::vector<std::int64_t> sizes = {number, power_within(number)};
+  if (number >= 3) sizes.push_back(3 * power_within(number / 3));
+  std::ranges::sort(sizes, std::ranges::greater{});
+  const auto repeated = std::ranges::unique(sizes);
+  sizes.erase(repeated.begin(), repeated.end());
+  return sizes;
+}
+
+bool better(const TuneResult& part, const TuneResult& whole) {
+  const TunedPlan& a = part.plans.front();
+  const TunedPlan& b = whole.plans.front();
+  if (a.fits != b.fits) return a.fits;
+  return a.step_time_s < b.step_time_s * (1 - kWorthIdling);
+}
+
+void say_idle(TuneResult& result, const Cluster& whole) {
+  const std::int64_t used = result.job.cluster.devices();
+  result.devices_idle = whole.devices() - used;
+  if (result.devices_idle == 0) return;
+  result.notes.push_back(fmt::format(
+      "{} of {} devices are used: {} nodes, {} devices of each; the {} that stand idle are spares "
+      "(`cluster: {{use: all}}` forbids it)",
+      format_count(used), format_count(whole.devices()), format_count(result.job.cluster.nodes),
+      result.job.cluster.devices_per_node, format_count(result.devices_idle)));
+}
+
+}  // namespace
+
+Cluster with_devices(const Cluster& cluster, std::int64_t nodes, std::int64_t devices_per_node) {
+  Cluster part = cluster;
+  part.nodes = nodes;
+  part.devices_per_node = devices_per_node;
+  part.nic_of_device.resize(static_cast<std::size_t>(devices_per_node));
+  const bool own_nics = cluster.nics_per_node == cluster.devices_per_node;
+  if (own_nics) part.nics_per_node = devices_per_node;
+  for (Level& level : part.levels) {
+    if (own_nics && level.network) {
+      level.uplink_bytes_per_s *=
+          static_cast<double>(devices_per_node) / static_cast<double>(cluster.devices_per_node);
+    }
+    const std::int64_t whole_nodes = level.size / cluster.devices_per_node;
+    if (whole_nodes == 0) {
+      level.size = std::min(level.size, devices_per_node);
+    } else {
+      level.size = std::min(whole_nodes, nodes) * devices_per_node;
+    }
+  }
+  return part;
+}
+
+std::vector<Cluster> parts_worth_trying(const Cluster& cluster) {
+  std::vector<Cluster> parts;
+  for (const std::int64_t devices : even_sizes(cluster.devices_per_node)) {
+    for (const std::int64_t nodes : even_sizes(cluster.nodes)) {
+      const auto used = static_cast<double>(nodes * devices);
+      if (used < kLeastUsed * static_cast<double>(cluster.devices())) continue;
+      parts.push_back(with_devices(cluster, nodes, devices));
+    }
+  }
+  return parts;
+}
+
+TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
+  if (job.use_all) return tune_on_cluster(job, options);
+  std::optional<TuneResult> best;
+  std::optional<Error> of_the_whole;
+  for (const Cluster& part : parts_worth_trying(job.cluster)) {
+    Job smaller = job;
+    smaller.cluster = part;
+    try {
+      TuneResult result = tune_on_cluster(smaller, options);
+      if (!best || better(result, *best)) best = std::move(result);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+      if (!of_the_whole) of_the_whole = error;
+    }
+  }
+  if (!best) throw Error(*of_the_whole);
+  say_idle(*best, job.cluster);
+  return std::move(*best);
+}
+
+}  // namespace stepwright
