@@ -264,8 +264,8 @@ TEST(Contract, APlanThatDoesNotFitSaysByHowMuch) {
   EXPECT_EQ(answer.at("fits"), false);
   EXPECT_EQ(answer.at("over_by_bytes").get<std::int64_t>(),
             answer.at("peak_memory_bytes").get<std::int64_t>() -
-                (answer.at("capacity_bytes").get<std::int64_t>() -
-                 answer.at("reserve_bytes").get<std::int64_t>()));
+                answer.at("capacity_bytes").get<std::int64_t>() +
+                answer.at("reserve_bytes").get<std::int64_t>());
   EXPECT_EQ(answer.at("largest_kind"), "optimizer");
 }
 

@@ -66,6 +66,17 @@ TEST(Against, TheFirstChangeMakesAPlanFit) {
   expect_reachable(result, own, found);
 }
 
+TEST(Against, LeadsFromAnyPlanOfARandomJobToTheBest) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const TuneResult result = tune(small_random_job(seed), one_thread());
+    if (!result.plans.front().fits) continue;
+    for (const Plan& own : {result.simulated.back().plan, result.pareto.back().plan}) {
+      expect_reachable(result, own, against(result, own, one_thread()));
+    }
+  }
+}
+
 TEST(Against, TheBestHasNothingToChange) {
   const TuneResult result = tune(small_tune_job(), one_thread());
   const Against found = against(result, result.plans.front().plan, one_thread());
