@@ -74,7 +74,8 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     row.emplace_back(bar, '#');
     row.push_back(format_percent(efficiency(point.job, step_s).mfu));
     if (!run) continue;
-    for (std::string& cell : run_cells(point.job, step_s, *run)) row.push_back(std::move(cell));
+    for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
+      row.push_back(std::move(cell));
   }
   return fmt::format("\nThe best plan for each {}\n\n{}", sweep.field, to_text(table));
 }
@@ -89,7 +90,7 @@ std::string sweep_page(const Sweep& sweep, const std::optional<TrainingRun>& run
       [](const SweepPoint& point) { return efficiency(point.job, point.best->step_time_s).mfu; });
   if (run) {
     const auto whole = [&](const SweepPoint& point) {
-      return run_cost(point.job, point.best->step_time_s, *run);
+      return run_cost(point.job, point.best->step_time_s, point.devices_idle, *run);
     };
     add("days", [&](const SweepPoint& point) { return whole(point).days; });
     if (run->price_per_gpu_hour) {

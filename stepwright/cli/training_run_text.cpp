@@ -24,8 +24,9 @@ std::vector<std::string> run_headers(const TrainingRun& run) {
   return headers;
 }
 
-std::vector<std::string> run_cells(const Job& job, double step_time_s, const TrainingRun& run) {
-  const RunCost cost = run_cost(job, step_time_s, run);
+std::vector<std::string> run_cells(const Job& job, double step_time_s, std::int64_t devices_idle,
+                                   const TrainingRun& run) {
+  const RunCost cost = run_cost(job, step_time_s, devices_idle, run);
   std::vector<std::string> cells = {amount(cost.days), amount(cost.gpu_hours)};
   if (cost.cost) cells.push_back(amount(*cost.cost));
   return cells;
@@ -39,7 +40,7 @@ std::string run_text(const TuneResult& result, const TrainingRun& run) {
   const auto add = [&](const TunedPlan& tuned) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(plan_code(tuned.plan));
-    for (std::string& cell : run_cells(result.job, tuned.step_time_s, run)) {
+    for (std::string& cell : run_cells(result.job, tuned.step_time_s, result.devices_idle, run)) {
       row.push_back(std::move(cell));
     }
   };

@@ -14,6 +14,7 @@ std::string run_text(const TuneResult& result, const TrainingRun& run);
 
 /// "days", "GPU-hours" and, with a price, "cost": headers of `run_cells`.
 std::vector<std::string> run_headers(const TrainingRun& run);
-std::vector<std::string> run_cells(const Job& job, double step_time_s, const TrainingRun& run);
+std::vector<std::string> run_cells(const Job& job, double step_time_s, std::int64_t devices_idle,
+                                   const TrainingRun& run);
 
 }  // namespace stepwright

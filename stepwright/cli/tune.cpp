@@ -82,7 +82,10 @@ class Tune : public Command {
     options_.top = static_cast<std::size_t>(top_);
     const std::optional<TrainingRun> run = run_.run();
     std::optional<Plan> own;
-    if (!own_.empty()) own = load_own_plan(own_, job_, job);
+    if (!own_.empty()) {
+      own = load_own_plan(own_, job_, job);
+      job.use_all = true;  // as the person's plan does
+    }
     std::optional<Sweep> sweep;
     if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
     const TuneResult result = search(job, console);
@@ -144,7 +147,7 @@ class Tune : public Command {
     if (run) {
       for (const char* list : {"plans", "alternatives", "shortlist"}) {
         if (!answer.contains(list)) continue;
-        for (auto& entry : answer[list]) add_run_cost(entry, result.job, *run);
+        for (auto& entry : answer[list]) add_run_cost(entry, result.job, result.devices_idle, *run);
       }
     }
     if (compared) answer["against"] = against_json(result, *compared);

@@ -64,7 +64,8 @@ Sweep read_sweep(const Job& job, const std::string& text) {
   for (const std::string& value : values_of(std::string_view(text).substr(equals + 1))) {
     if (value.empty()) fail_input(fmt::format("{}: a value is missing", name));
     const PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
-    sweep.points.push_back({.value = value, .job = changed.job, .best = {}, .refused = {}});
+    sweep.points.push_back(
+        {.value = value, .job = changed.job, .devices_idle = 0, .best = {}, .refused = {}});
   }
   return sweep;
 }
@@ -74,6 +75,7 @@ void tune_sweep(Sweep& sweep, const std::function<TuneResult(const Job&)>& searc
     try {
       TuneResult result = search(point.job);
       point.job = std::move(result.job);
+      point.devices_idle = result.devices_idle;
       point.best = std::move(result.plans.front());
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kRuntime) throw;
@@ -94,7 +96,7 @@ Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
     entry["fits"] = point.best->fits;
     entry["step_time_s"] = point.best->step_time_s;
     entry["mfu"] = efficiency(point.job, point.best->step_time_s).mfu;
-    if (run) add_run_cost(entry, point.job, *run);
+    if (run) add_run_cost(entry, point.job, point.devices_idle, *run);
   }
   return list;
 }

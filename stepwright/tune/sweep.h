@@ -14,7 +14,8 @@ namespace stepwright {
 /// One value of a sweep.
 struct SweepPoint {
   std::string value;  ///< As given.
-  Job job;            ///< With it.
+  Job job;            ///< With it; of its cluster the devices in use.
+  std::int64_t devices_idle = 0;
   std::optional<TunedPlan> best;
   std::string refused;  ///< Why there is no plan.
 };

@@ -9,17 +9,19 @@ constexpr double kHour = 3600;
 
 }  // namespace
 
-RunCost run_cost(const Job& job, double step_time_s, const TrainingRun& run) {
+RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
+                 const TrainingRun& run) {
   const double hours = run.tokens / job.tokens() * step_time_s / kHour;
   RunCost cost{.days = hours / 24,
-               .gpu_hours = hours * static_cast<double>(job.cluster.devices()),
+               .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
                .cost = std::nullopt};
   if (run.price_per_gpu_hour) cost.cost = cost.gpu_hours * *run.price_per_gpu_hour;
   return cost;
 }
 
-void add_run_cost(nlohmann::ordered_json& answer, const Job& job, const TrainingRun& run) {
-  const RunCost cost = run_cost(job, answer.at("step_time_s").get<double>(), run);
+void add_run_cost(nlohmann::ordered_json& answer, const Job& job, std::int64_t devices_idle,
+                  const TrainingRun& run) {
+  const RunCost cost = run_cost(job, answer.at("step_time_s").get<double>(), devices_idle, run);
   answer["days"] = cost.days;
   answer["gpu_hours"] = cost.gpu_hours;
   if (cost.cost) answer["cost"] = *cost.cost;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
@@ -16,13 +17,16 @@ struct TrainingRun {
 /// What a whole run takes: steps alone, without restarts, checkpoints and evaluation.
 struct RunCost {
   double days = 0;
-  double gpu_hours = 0;  ///< Of all devices of the cluster: idle ones are paid, too.
+  double gpu_hours = 0;  ///< Of all devices: idle ones are paid, too.
   std::optional<double> cost;
 };
 
-RunCost run_cost(const Job& job, double step_time_s, const TrainingRun& run);
+/// `devices_idle`: beside those of the job's cluster.
+RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
+                 const TrainingRun& run);
 
 /// Adds `days`, `gpu_hours` and, with a price, `cost` to an answer that has a `step_time_s`.
-void add_run_cost(nlohmann::ordered_json& answer, const Job& job, const TrainingRun& run);
+void add_run_cost(nlohmann::ordered_json& answer, const Job& job, std::int64_t devices_idle,
+                  const TrainingRun& run);
 
 }  // namespace stepwright

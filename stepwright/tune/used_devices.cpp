@@ -14,17 +14,15 @@
 namespace stepwright {
 namespace {
 
-/// The number itself, and the largest power of two and three times one that are not above it.
+/// The number itself, and unless it is one, the largest power of two and three times one below it.
 std::vector<std::int64_t> even_sizes(std::int64_t number) {
   const auto power_within = [](std::int64_t most) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
   };
-  std::vector<std::int64_t> sizes = {number, power_within(number)};
-  if (number >= 3) sizes.push_back(3 * power_within(number / 3));
-  std::ranges::sort(sizes, std::ranges::greater{});
-  const auto repeated = std::ranges::unique(sizes);
-  sizes.erase(repeated.begin(), repeated.end());
-  return sizes;
+  const std::int64_t power = power_within(number);
+  const std::int64_t thrice = number >= 3 ? 3 * power_within(number / 3) : 1;
+  if (number == power || number == thrice) return {number};
+  return {number, std::max(power, thrice), std::min(power, thrice)};
 }
 
 bool better(const TuneResult& part, const TuneResult& whole) {

@@ -14,7 +14,7 @@ constexpr double kTokens = 3600.0 * 16 * 2048;
 
 TEST(RunCost, IsWorkedOutByHand) {
   const RunCost cost =
-      run_cost(small_tune_job(), 2.0, {.tokens = kTokens, .price_per_gpu_hour = 2.5});
+      run_cost(small_tune_job(), 2.0, 0, {.tokens = kTokens, .price_per_gpu_hour = 2.5});
   EXPECT_DOUBLE_EQ(cost.days, 2.0 / 24);
   EXPECT_DOUBLE_EQ(cost.gpu_hours, 16);
   ASSERT_TRUE(cost.cost);
@@ -23,7 +23,7 @@ TEST(RunCost, IsWorkedOutByHand) {
 
 TEST(RunCost, HasNoCostWithoutAPrice) {
   nlohmann::ordered_json answer = {{"step_time_s", 2.0}};
-  add_run_cost(answer, small_tune_job(), {.tokens = kTokens, .price_per_gpu_hour = {}});
+  add_run_cost(answer, small_tune_job(), 0, {.tokens = kTokens, .price_per_gpu_hour = {}});
   EXPECT_TRUE(answer.contains("days"));
   EXPECT_TRUE(answer.contains("gpu_hours"));
   EXPECT_FALSE(answer.contains("cost"));

@@ -1,0 +1,58 @@
+#include "stepwright/tune/used_devices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_jobs.h"
+#include "stepwright/cluster/catalog.h"
+
+namespace stepwright {
+namespace {
+
+Cluster cluster_of(std::string_view name, std::int64_t nodes) {
+  return built_in_cluster(name, nodes).value();
+}
+
+TEST(UsedDevices, PowersOfTwoAndThreeTimesThemAreUsedWhole) {
+  for (const std::int64_t nodes : {1, 2, 3, 4, 6, 8, 48, 64, 2048}) {
+    const std::vector<Cluster> parts = parts_worth_trying(cluster_of("dgx-h100", nodes));
+    EXPECT_EQ(parts, std::vector{cluster_of("dgx-h100", nodes)});
+  }
+}
+
+TEST(UsedDevices, PartsOfARackKeepItsLinks) {
+  const Cluster rack = cluster_of("gb200-nvl72", 10);
+  const Cluster part = with_devices(rack, 8, 64);
+  EXPECT_EQ(part.devices(), 512);
+  EXPECT_EQ(part.nics_per_node, 64);
+  EXPECT_EQ(part.nic_of_device.size(), 64U);
+  EXPECT_EQ(part.levels.front().size, 64);
+  EXPECT_EQ(part.levels.front().uplink_bytes_per_s, rack.levels.front().uplink_bytes_per_s);
+  EXPECT_EQ(part.levels.back().size, 512);
+  EXPECT_DOUBLE_EQ(part.levels.back().uplink_bytes_per_s,
+                   rack.levels.back().uplink_bytes_per_s * 64 / 72);
+}
+
+TEST(UsedDevices, FewerNodesOfAProfileAreThatProfile) {
+  EXPECT_EQ(with_devices(cluster_of("dgx-h100", 7), 6, 8), cluster_of("dgx-h100", 6));
+}
+
+TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
+  Job job = small_tune_job();
+  job.cluster = with_devices(job.cluster, 1, 4);
+  job.cluster.nodes = 5;
+  job.cluster.levels.back().size = 20;
+  job.space.pipeline = {1, 2, 4};
+  const TuneResult some = tune(job, {.threads = 1});
+  EXPECT_GT(some.devices_idle, 0);
+  EXPECT_EQ(some.job.cluster.devices() + some.devices_idle, 20);
+  EXPECT_THAT(some.notes, testing::Contains(testing::HasSubstr("stand idle")));
+  job.use_all = true;
+  job.sequences = 20;
+  const TuneResult all = tune(job, {.threads = 1});
+  EXPECT_EQ(all.devices_idle, 0);
+  EXPECT_EQ(all.plans.front().plan.parallel.ranks(), 20);
+}
+
+}  // namespace
+}  // namespace stepwright
