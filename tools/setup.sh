@@ -8,7 +8,7 @@ packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev
   libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libxgboost-dev libxxhash-dev)
 case $goal in
   plan) ;;
-  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv libgloo-dev python3-dev
+  test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-jsonschema python3-venv libgloo-dev python3-dev
     iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
