@@ -14,8 +14,9 @@ test:
 	cmake --build --preset release
 	ctest --preset release -j "$$(nproc)"
 
-# Ranks on 160 random plans, and 100 kills; the suite itself takes a sample of them.
+# Ranks on 160 random plans, 100 kills and 2,000 jobs to tune; the suite itself takes a sample of them.
 test-long: test
+	STEPWRIGHT_RANDOM_JOBS=2000 build/release/tests/tune/tune_test --gtest_filter='Tuner.*'
 	STEPWRIGHT_RANDOM_PLANS=160 STEPWRIGHT_COMMAND=build/release/stepwright \
 		build/release/tests/runtime/runtime_test --gtest_filter=RandomPlans.*
 	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/release/stepwright \

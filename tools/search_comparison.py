@@ -21,10 +21,11 @@ Written by `tools/search_comparison.py` (`make search`). Three ways to choose a 
 same cost model, each plan simulated (`stepwright study search JOB`):
 
 - **stepwright**: `tune`, the whole space of the job.
-- **rule of thumb**: what Megatron-LM's papers advise (2104.04473, 2205.05198): the smallest
-  tensor x pipeline that fits, tensor inside a node, sequence parallelism with it, micro-batch
-  1, 1F1B, optimizer states split over the data ranks, recomputation and expert parallelism only
-  where memory asks for them (`tune/baseline.h`).
+- **rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
+  Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
+  a node, experts inside a node first, sequence parallelism with tensor, micro-batch 1, 1F1B,
+  optimizer states split over the data ranks, selective before full recomputation, context only
+  where nothing fits without (`tune/baseline.h`).
 - **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices
   inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
   parallelism and no sharding in groups. "Evaluated" counts plans priced and, for Alpa's, pairs
