@@ -7,9 +7,8 @@
 namespace stepwright {
 
 /// The report as `stepwright memory --json` prints it, in whole bytes: `peak_memory_bytes`,
-/// `stages`
-/// (`stage`, `peak_memory_bytes`, `kinds`), `fits`, `capacity_bytes`; when it does not fit also
-/// `largest_kind` (of the stage with the peak) and `over_by_bytes`.
+/// `stages` (`stage`, `peak_memory_bytes`, `kinds`), `fits`, `capacity_bytes`, `reserve_bytes`;
+/// when it does not fit also `largest_kind` (of the stage with the peak) and `over_by_bytes`.
 nlohmann::ordered_json memory_json(const MemoryReport& report);
 
 }  // namespace stepwright

@@ -1,7 +1,6 @@
 #include "stepwright/tune/best_plans.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace stepwright {
 
@@ -14,9 +13,6 @@ void BestPlans::offer(double key, const Plan& plan, const Price& price) {
 }
 
 void BestPlans::insert(Candidate&& candidate) {
-  const auto before = [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
-  };
   list_.insert(std::upper_bound(list_.begin(), list_.end(), candidate, before),
                std::move(candidate));
   if (list_.size() <= most_) return;

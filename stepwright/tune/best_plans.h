@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "stepwright/simulate/price/pricer.h"
@@ -16,6 +17,11 @@ struct Candidate {
   Plan plan;
   Price price;
 };
+
+/// The order of candidates: by what is minimised, ties by text.
+inline bool before(const Candidate& a, const Candidate& b) {
+  return std::tie(a.key, a.text) < std::tie(b.key, b.text);
+}
 
 /// The best candidates by (key, text), at most `most`.
 class BestPlans {

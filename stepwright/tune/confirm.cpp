@@ -56,15 +56,13 @@ void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostM
     Pricer pricer(job, cost, blocks);
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
-      const double before = candidate.price.lower_bound_s;
+      const double bound_s = candidate.price.lower_bound_s;
       candidate.price = pricer.played_price(candidate.plan);
-      candidate.price.lower_bound_s = std::max(candidate.price.lower_bound_s, before);
+      candidate.price.lower_bound_s = std::max(candidate.price.lower_bound_s, bound_s);
       candidate.key = candidate.price.seconds;
     }
   });
-  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
-  });
+  std::ranges::sort(candidates, before);
 }
 
 double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,

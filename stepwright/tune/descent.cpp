@@ -1,7 +1,7 @@
 #include "stepwright/tune/descent.h"
 
 #include <algorithm>
-#include <tuple>
+#include <limits>
 
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/neighbours.h"
@@ -9,13 +9,7 @@
 namespace stepwright {
 namespace {
 
-void sort_by_price(std::vector<Candidate>& candidates) {
-  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.key, a.text) < std::tie(b.key, b.text);
-  });
-}
-
-/// Plans that fit by their price, by price.
+/// Plans that fit by their price.
 std::vector<Candidate> priced(Pricer& pricer, const std::vector<Plan>& plans,
                               double capacity_bytes) {
   std::vector<Candidate> candidates;
@@ -24,18 +18,17 @@ std::vector<Candidate> priced(Pricer& pricer, const std::vector<Plan>& plans,
     if (price.memory_bytes > capacity_bytes) continue;
     candidates.push_back({price.seconds, plan_text(plan), plan, price});
   }
-  sort_by_price(candidates);
   return candidates;
 }
 
-/// Those that may be faster than `best_s` are priced by their turns.
+/// Prices those that may be faster than `best_s` by their turns, and sorts all by price.
 void play_near(std::vector<Candidate>& candidates, double best_s, Pricer& pricer) {
   for (Candidate& candidate : candidates) {
     if (candidate.price.lower_bound_s >= best_s) continue;
     candidate.price = pricer.played_price(candidate.plan);
     candidate.key = candidate.price.seconds;
   }
-  sort_by_price(candidates);
+  std::ranges::sort(candidates, before);
 }
 
 }  // namespace

@@ -87,14 +87,19 @@ class Tuning {
     found_ = search_plans(job_, cost_, census_, goal_, running_);
     kept_ = found_.kept.list();
     if (!small_) {
-      trial_.keep_fitting(kept_, kKeep);
-      play_prices(kept_, job_, cost_, running_.threads);
+      keep_played(kKeep);
       open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
     } else {
       prove();
     }
+  }
+
+  /// Leaves of what was kept the first `most` that fit, priced by their turns.
+  void keep_played(std::size_t most) {
+    trial_.keep_fitting(kept_, most);
+    play_prices(kept_, job_, cost_, running_.threads);
   }
 
   /// Of a small space, which is all kept: first the best by price, then whatever bounds leave open.
@@ -151,8 +156,7 @@ class Tuning {
       goal_.keep = options_.top;
       found_ = search_plans(job_, cost_, census_, goal_, running_);
       kept_ = found_.kept.list();
-      trial_.keep_fitting(kept_, options_.top);
-      play_prices(kept_, job_, cost_, running_.threads);
+      keep_played(options_.top);
     }
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }

@@ -76,10 +76,12 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
       cost_(cost),
       layers_(job.model),
       one_order_(job.space.rank_order.empty()),
-      overlaps_tensor_(std::ranges::any_of(dimensions(job).overlap, &Overlap::tensor)),
-      overlaps_expert_(std::ranges::any_of(dimensions(job).overlap, &Overlap::expert)),
       of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
-      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)) {}
+      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)) {
+  const std::vector<Overlap> overlaps = dimensions(job).overlap;
+  overlaps_tensor_ = std::ranges::any_of(overlaps, &Overlap::tensor);
+  overlaps_expert_ = std::ranges::any_of(overlaps, &Overlap::expert);
+}
 
 double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) const {
   if (is_communication(op.kind)) {

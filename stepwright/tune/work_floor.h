@@ -74,8 +74,8 @@ class WorkFloor {
   const CostModel& cost_;
   LayerCounts layers_;
   bool one_order_;  ///< Groups inside a pipeline position lie alike in all plans of their degrees.
-  bool overlaps_tensor_;  ///< Some plan hides its tensor messages.
-  bool overlaps_expert_;
+  bool overlaps_tensor_ = false;  ///< Some plan hides its tensor messages.
+  bool overlaps_expert_ = false;
   std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
   std::vector<Collectives> of_experts_;
   std::map<Key, Work> known_;
