@@ -14,15 +14,11 @@ namespace {
 
 constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
 
+/// From 1 Mbit/s to 100 Gbit/s.
 double read_rate(Node node) {
   constexpr double kLeast = 125e3;
   constexpr double kMost = 12.5e9;
-  const double rate = read_quantity(node, Quantity::kRate, 0, kMost * 1e9);
-  if (rate >= kLeast && rate <= kMost) return rate;
-  node.fail(
-      fmt::format("must be a rate from 1 Mbit/s to 100 Gbit/s; it is '{}', and a number without a "
-                  "unit is in bytes/s",
-                  node.text()));
+  return read_quantity(node, Quantity::kRate, kLeast, kMost);
 }
 
 ShapedLink read_link(Node node) {
