@@ -23,27 +23,38 @@ inline bool before(const Candidate& a, const Candidate& b) {
   return std::tie(a.key, a.text) < std::tie(b.key, b.text);
 }
 
-/// The best candidates by (key, text), at most `most`.
+/// By how much of the best plan's time one that was left out may be faster, by its bound, without
+/// being looked at again.
+inline constexpr double kWantedGap = 0.02;
+
+/// The best candidates by (key, text), at most `most`; of all others what may be faster all the same.
 class BestPlans {
  public:
-  explicit BestPlans(std::size_t most) : most_(most) {}
+  /// `all`: the list that this one will be merged into; what has no place there has none here.
+  explicit BestPlans(std::size_t most, const BestPlans* all = nullptr);
 
   /// No candidate with a key above this is kept.
-  [[nodiscard]] double threshold() const {
-    return list_.size() < most_ ? std::numeric_limits<double>::infinity() : list_.back().key;
-  }
+  [[nodiscard]] double threshold() const;
+  /// A plan with a lower bound below this is looked at again, though it is not kept.
+  [[nodiscard]] double open_below() const { return best_ * (1 - kWantedGap); }
   void offer(double key, const Plan& plan, const Price& price);
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
-  /// Least lower bound of all that were offered and not kept.
+  /// What was offered and not kept, and may be faster than the best by more than the wanted gap.
+  [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
+  /// Least lower bound of all others that were offered and not kept.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }
 
  private:
   void insert(Candidate&& candidate);
+  void drop(Candidate&& candidate);
 
   std::size_t most_;
+  double limit_;  ///< The threshold of the list that this one is merged into.
+  double best_;   ///< The least key offered.
   std::vector<Candidate> list_;
+  std::vector<Candidate> open_;
   double dropped_bound_ = std::numeric_limits<double>::infinity();
 };
 

@@ -1,6 +1,8 @@
 #include "stepwright/tune/confirm.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -76,6 +78,28 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
   }
   rounds.flush();
   return least_open_s(trial, candidates);
+}
+
+double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
+              int threads, std::int64_t most_operators) {
+  const double enough_s = trial.best_s() * (1 - kWantedGap);
+  const auto settled = [&](const Candidate& candidate) {
+    return candidate.price.lower_bound_s >= enough_s;
+  };
+  std::erase_if(open, [&](const Candidate& candidate) { return trial.knows(candidate); });
+  const auto first = std::ranges::partition(open, std::not_fn(settled)).begin();
+  std::vector<Candidate> below(std::make_move_iterator(open.begin()), std::make_move_iterator(first));
+  open.erase(open.begin(), first);
+  play_prices(below, job, cost, threads);
+  std::ranges::stable_sort(below, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
+  const std::int64_t played = trial.operators();
+  Rounds rounds(trial);
+  for (const Candidate& candidate : below) {
+    if (settled(candidate) || trial.operators() - played >= most_operators) break;
+    rounds.add(candidate);
+  }
+  rounds.flush();
+  return std::min(least_open_s(trial, below), least_open_s(trial, open));
 }
 
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {

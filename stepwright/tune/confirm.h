@@ -27,7 +27,13 @@ void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostM
 double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
               std::int64_t most_operators);
 
-/// As above by lower bounds alone: what is settled is proven.
+/// Raises the least lower bound of candidates that a search left open: they are priced anew by their
+/// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or until
+/// `most_operators` were played. Returns it.
+double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
+              int threads, std::int64_t most_operators);
+
+/// As `settle` by lower bounds alone: what is settled is proven.
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top);
 
 }  // namespace stepwright

@@ -178,10 +178,9 @@ class Search {
   }
 
   void search(const std::vector<SearchUnit>& round) {
-    const double threshold = all_.kept.threshold();
     std::vector<Findings> found(round.size(), Findings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend([&](UnitSearch& worker) { found[i] = worker.search(round[i], threshold); });
+      workers_.lend([&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
     });
     for (Findings& findings : found) all_.merge(std::move(findings));
     done_ += round.size();

@@ -37,6 +37,8 @@ constexpr std::int64_t kSmallSpace = 10'000;
 constexpr int kMemoryTries = 3;
 /// Operators simulated before the best plan is followed: about half a second on two cores.
 constexpr std::int64_t kMostOperators = 8'000'000;
+/// The same to narrow the optimality gap.
+constexpr std::int64_t kMostToNarrow = 4'000'000;
 /// Points of the front that are simulated beside the plans that were.
 constexpr std::size_t kFrontPoints = 16;
 /// Beyond so many times the best's time nobody saves memory.
@@ -72,6 +74,7 @@ class Tuning {
     } else {
       near_ = descend(trial_, job_, cost_, space_, goal_.capacity_bytes);
       extend();
+      narrow_gap();
       set_front(result);
       set_plans(result, trial_.ranked());
       set_gap(result);
@@ -145,6 +148,14 @@ class Tuning {
           "with less memory");
       attempt();
     }
+  }
+
+  /// Looks again at what its bound leaves open, kept by price or not.
+  void narrow_gap() {
+    if (small_) return;
+    std::vector<Candidate> open = found_.kept.open();
+    std::ranges::copy(kept_, std::back_inserter(open));
+    open_bound_s_ = narrow(trial_, std::move(open), job_, cost_, running_.threads, kMostToNarrow);
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }

@@ -65,7 +65,7 @@ bool UnitSearch::filters() const { return !goal_.exhaustive && !goal_.least_memo
 
 bool UnitSearch::beaten(double floor_s) const {
   if (!filters()) return false;
-  return floor_s * (1 - kPriceRounding) > std::min(threshold_, found_->kept.threshold());
+  return floor_s * (1 - kPriceRounding) > found_->kept.threshold();
 }
 
 void UnitSearch::pass(double simulated_floor_s) {
@@ -191,10 +191,8 @@ void UnitSearch::offer(const Plan& plan, const Price& price) {
   found_->fitting += fits ? 1 : 0;
   if (goal_.least_memory) {
     found_->kept.offer(price.memory_bytes, plan, price);
-  } else if (fits && price.seconds <= threshold_) {
-    found_->kept.offer(price.seconds, plan, price);
   } else if (fits) {
-    pass(price.lower_bound_s);
+    found_->kept.offer(price.seconds, plan, price);
   }
 }
 
@@ -212,7 +210,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     if (filters()) {
       if (too_large(pipeline, choice.states)) continue;
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
-      if (beaten(floor.price_s)) {
+      if (beaten(floor.price_s) && floor.simulated_s >= found_->kept.open_below()) {
         pass(floor.simulated_s);
         continue;
       }
@@ -231,16 +229,27 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
-    // Sharding only adds to the closed form of the pipeline.
-    if (beaten(pipeline.seconds)) return pass(pipeline.floor_s);
+    if (left_out(pipeline, stages, plan)) return;
   }
   price_choices(pipeline, stages, plan);
 }
 
-Findings UnitSearch::search(const SearchUnit& unit, double threshold) {
-  Findings found(goal_.keep);
+/// Whether no way to shard a pipeline is wanted: sharding only adds to its closed form. Its turns are
+/// played where its bound alone would keep it.
+bool UnitSearch::left_out(const PipelineCost& pipeline, const Stages& stages, const Plan& plan) {
+  if (!beaten(pipeline.seconds)) return false;
+  double floor_s = pipeline.floor_s;
+  if (floor_s < found_->kept.open_below()) {
+    floor_s = pricer_.pipeline(*stages.costs, plan, true).floor_s;
+  }
+  if (floor_s < found_->kept.open_below()) return false;
+  pass(floor_s);
+  return true;
+}
+
+Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
+  Findings found(goal_.keep, &all);
   found_ = &found;
-  threshold_ = threshold;
   stages_.clear();
   sharding_.trim();
   states_of_ = nullptr;

@@ -57,12 +57,14 @@ struct SearchUnit {
 
 /// What searching one or more units found.
 struct Findings {
-  explicit Findings(std::size_t keep) : kept(keep) {}
+  /// `all`: what these will be merged into.
+  explicit Findings(std::size_t keep, const Findings* all = nullptr)
+      : kept(keep, all ? &all->kept : nullptr) {}
 
   BestPlans kept;
   std::int64_t priced = 0;
   std::int64_t fitting = 0;
-  /// Least bound of the simulated time of all plans that were passed over for their price.
+  /// Least bound of the simulated time of all plans that were passed over before they had a price.
   double passed_bound_s = std::numeric_limits<double>::infinity();
 
   void merge(Findings&& other);
@@ -78,8 +80,8 @@ class UnitSearch {
   /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
   /// have to fit. Leaves out where they cannot.
   std::vector<SearchUnit> refine(const SearchUnit& unit);
-  /// `threshold`: plans with a higher key are not wanted.
-  Findings search(const SearchUnit& unit, double threshold);
+  /// `all`: what was found until now.
+  Findings search(const SearchUnit& unit, const Findings& all);
 
  private:
   /// One pipeline without its sharding.
@@ -101,6 +103,8 @@ class UnitSearch {
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
   void price_stages(const Stages& stages, Plan& plan);
+  [[nodiscard]] bool left_out(const PipelineCost& pipeline, const Stages& stages,
+                              const Plan& plan);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   /// Times of one pipeline's positions, one after the other.
   using Positions = std::vector<ShardingFloor::Times>;
@@ -127,7 +131,6 @@ class UnitSearch {
   WorkFloor work_;
   Reserve reserve_;
   Findings* found_ = nullptr;
-  double threshold_ = 0;
   std::vector<Stages> stages_;
   const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
   double states_bytes_ = 0;

@@ -26,27 +26,12 @@ double sum(const KindBytes& bytes) {
 
 }  // namespace
 
-double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
-                     std::vector<double>& ends) {
-  std::array<double, kStreams> free{};
-  ends.assign(piece.operators.size(), 0.0);
-  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    double& stream = free[static_cast<std::size_t>(op.stream)];
-    double start = stream;
-    for (const std::int32_t other : piece.after(op)) {
-      start = std::max(start, ends[static_cast<std::size_t>(other)]);
-    }
-    ends[i] = stream = start + times[i].seconds;
-  }
-  return free[static_cast<std::size_t>(Stream::kCompute)];
-}
-
 void BlockCost::add(const BlockCost& other, double count) {
   seconds += count * other.seconds;
   floor_s += count * other.floor_s;
   compute_s += count * other.compute_s;
   stream_s += count * other.stream_s;
+  waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
   for (int i = 0; i < kLinkClasses; ++i) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
@@ -81,7 +66,9 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
-  cost.floor_s = chain_seconds(piece, times_, ends_);
+  const BlockFloor floor = bounds_.of(piece, times_, cost_.contention());
+  cost.floor_s = floor.seconds;
+  cost.waiting_s = floor.waiting_s;
   const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
   cost.retained_bytes = sum(memory.retained);
   cost.peak_bytes = memory.peak_bytes;

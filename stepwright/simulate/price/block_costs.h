@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "stepwright/cost/price_table.h"
+#include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/alone.h"
 #include "stepwright/step/layer.h"
@@ -13,11 +14,6 @@ namespace stepwright {
 
 /// Group layouts of a plan, by kind.
 using Layouts = std::array<GroupLayout, kGroupKinds>;
-
-/// When the compute stream of a template ends if every operator starts as soon as order and
-/// dependences let it and nothing slows anything down. `times` by operator; `ends` is scratch.
-double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
-                     std::vector<double>& ends);
 
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
@@ -45,7 +41,7 @@ class BlockPricer {
   PriceTable prices_;
   AloneRunner runner_;
   std::vector<OperatorTime> times_;
-  std::vector<double> ends_;
+  BlockBounds bounds_;
 };
 
 /// Index of a kind in `BlockCosts::Layer::costs`.

@@ -23,15 +23,14 @@ class Messages {
   void add(MessageCost& sum, const PositionMessage& m) const {
     const GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;
-    const auto seconds = [&](double each) {
-      const OperatorTime time =
-          cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data);
-      sum.link = std::max(sum.link, time.link);
-      return time.seconds;
+    const auto time = [&](double each) {
+      return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data);
     };
-    const double whole = seconds(m.elements);
-    sum.floor_s += whole;
-    sum.seconds += m.count > 1 ? m.count * seconds(m.elements / m.count) : whole;
+    const OperatorTime whole = time(m.elements);
+    sum.link = std::max(sum.link, whole.link);
+    sum.floor_s += whole.seconds;
+    sum.floors_s[static_cast<std::size_t>(whole.link)] += whole.seconds;
+    sum.seconds += m.count > 1 ? m.count * time(m.elements / m.count).seconds : whole.seconds;
   }
 
  private:

@@ -21,7 +21,8 @@ namespace stepwright {
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;
-  LinkClass link = LinkClass::kNone;  ///< The outermost of its messages.
+  LinkClass link = LinkClass::kNone;           ///< The outermost of its messages.
+  std::array<double, kLinkClasses> floors_s{};  ///< The floor by link class.
 };
 
 /// Data-parallel messages of one pipeline position.

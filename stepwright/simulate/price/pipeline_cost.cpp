@@ -6,8 +6,17 @@
 #include "stepwright/simulate/price/schedule_forms.h"
 
 namespace stepwright {
+namespace {
 
-PipelinePricer::PipelinePricer(const Job& job) : job_(job), layers_(layer_order(job.model)) {}
+/// Of a part, and of the whole where there is nothing to share.
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
+    : job_(job), cost_(cost), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {
@@ -157,16 +166,24 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
   StageCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
+  std::vector<UnitSize> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Place place{position, static_cast<std::int64_t>(i)};
     Chunk& chunk = chunks_[i];
+    const UnitSize before = stage.size;
     add_layers(chunk, stage, blocks, plan,
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
     add_ends(chunk, stage, blocks, plan, place);
+    sizes.push_back({.dense = stage.size.dense - before.dense,
+                     .expert = stage.size.expert - before.expert});
     stage.forward.add(chunk.forward, 1);
     stage.backward.add(chunk.backward, 1);
     if (cut_) stage.backward.add(chunk.weight, 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
+  }
+  for (const UnitSize& size : sizes) {
+    stage.chunk_shares.push_back(
+        std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
   stage.activation_bytes = activations(plan, stage);
   const auto at = static_cast<std::size_t>(position);
@@ -199,6 +216,28 @@ double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, 
   return played_.seconds(plan, micro_batches, turn_seconds_);
 }
 
+/// What the position at hand does for its micro-batches, with its messages to others.
+void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& send) const {
+  const Placement placement = placement_of(plan);
+  const auto m = static_cast<double>(micro_batches(job_, plan));
+  const double slow = most_slow_down(cost_.contention());
+  StepLoad& load = stage.load;
+  for (const BlockCost* pass : {&stage.forward, &stage.backward}) {
+    load.compute_s += m * pass->compute_s;
+    load.waiting_s += m * pass->waiting_s;
+    for (std::size_t i = 0; i < load.busy_s.size(); ++i) load.busy_s[i] += m * pass->busy_s[i];
+  }
+  for (const Chunk& chunk : chunks_) {
+    load.first_s = std::max(load.first_s, slow * chunk.forward.floor_s);
+    load.last_s = std::max(load.last_s, slow * (chunk.backward.floor_s + chunk.weight.floor_s));
+  }
+  const double sends = 2.0 * static_cast<double>(placement.chunks()) -
+                       (placement.holds_head(stage.position) ? 1 : 0) -
+                       (placement.holds_embedding(stage.position) ? 1 : 0);
+  load.busy_s[static_cast<std::size_t>(send.link)] += m * sends * send.seconds;
+  load.waiting_s += m * sends * (send.arrival_s + (plan.overlap.pipeline ? 0 : send.seconds));
+}
+
 /// Floors: when a position can start at the earliest, and what must follow its last backward, less
 /// the weight gradients that the position may leave until then.
 void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
@@ -219,8 +258,13 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
       fill += first_forward_floor_[position] + send.seconds;
       drain += first_backward_floor_[position] + send.seconds;
     }
-    cost.floor_s = std::max(cost.floor_s, stage.fill_s + stage.drain_s +
-                                              m * (stage.forward.floor_s + stage.backward.floor_s));
+    stage.load.fill_s = stage.fill_s;
+    // Weight gradients that wait fill the drain.
+    stage.load.drain_s = cut_ ? 0 : stage.drain_s;
+    cost.floor_s = std::max({cost.floor_s,
+                             stage.fill_s + stage.drain_s +
+                                 m * (stage.forward.floor_s + stage.backward.floor_s),
+                             least_step_s(stage.load, cost_.contention())});
   }
 }
 
@@ -312,9 +356,11 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     }
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
+    set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);
   if (plays_) set_played_floor(cost, plan, send);
+  if (played) cost.floors = turn_floors_;
   cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
 }

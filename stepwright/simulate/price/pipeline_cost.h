@@ -13,7 +13,7 @@ namespace stepwright {
 /// calls.
 class PipelinePricer {
  public:
-  explicit PipelinePricer(const Job& job);
+  PipelinePricer(const Job& job, const CostModel& cost);
 
   /// One message of the residual stream to the neighbouring position, and the share of its time
   /// that computation beside it loses.
@@ -21,6 +21,7 @@ class PipelinePricer {
     double seconds = 0;
     double slow_down = 0;
     double arrival_s = 0;  ///< On the compute stream of the receiver.
+    LinkClass link = LinkClass::kNone;
   };
   /// `played`: its seconds and floors are those of its turns, played one by one, where its schedule
   /// has closed forms too.
@@ -67,11 +68,13 @@ class PipelinePricer {
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
   void repeat_position(std::size_t at);
+  void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
   void set_played_floor(PipelineCost& cost, const Plan& plan, const Send& send);
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
+  const CostModel& cost_;
   LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<Content> contents_;  ///< Per chunk of the model.

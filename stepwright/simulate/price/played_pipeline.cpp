@@ -63,7 +63,7 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
 double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
   const PlayedSchedule& known = remembered(plan, micro_batches);
-  return makespan_s(player_.play(known.turns, known.placement, seconds));
+  return makespan_s(player_.play(known.turns, known.placement, seconds), known.turns, seconds);
 }
 
 }  // namespace stepwright

@@ -10,14 +10,10 @@
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
+#include "stepwright/simulate/price/played_pipeline.h"
 
 namespace stepwright {
 namespace {
-
-double factor(const Contention& contention, LinkClass link) {
-  if (link == LinkClass::kInside) return contention.compute_beside_inside;
-  return link == LinkClass::kNetwork ? contention.compute_beside_network : 1.0;
-}
 
 /// A message stream laid over a pass through the blocks of a position.
 struct Overlay {
@@ -30,7 +26,7 @@ struct Overlay {
 double slow_down(const BlockCost& work, const Overlay& stream, const Contention& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
-  return share * (work.compute_s * (factor(contention, stream.link) - 1) +
+  return share * (work.compute_s * (slow_down_beside(stream.link, contention) - 1) +
                   work.busy_s[static_cast<std::size_t>(stream.link)]);
 }
 
@@ -72,22 +68,52 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
 /// its other streams can run beside them.
 BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
-  work.floor_s = std::max(work.floor_s, work.stream_s + gather.floor_s + reduce.floor_s);
+  work.floor_s += gather.floor_s + reduce.floor_s;
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
   work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
   return work;
+}
+
+/// The load of a position with its messages of data parallelism.
+StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+                       double micro_batches) {
+  StepLoad load = stage.load;
+  const auto add = [&](const MessageCost& messages, double times, bool beside) {
+    load.add(messages.floors_s, times, beside);
+  };
+  add(data.gather, 2 * micro_batches, overlap.parameters);
+  add(data.reduce, micro_batches, overlap.gradients);
+  add(data.last_reduce, 1, overlap.gradients);
+  const double chunk = std::ranges::min(stage.chunk_shares);
+  if (overlap.gradients) load.last_messages_s = chunk * data.last_reduce.floor_s;
+  if (!overlap.parameters) return load;
+  add(data.refresh, 1, true);
+  load.first_messages_s = chunk * data.refresh.floor_s;
+  return load;
+}
+
+/// The same by chunk: the least that each can have of those that go once in a step.
+std::vector<ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
+                                          const Plan& plan) {
+  const double refresh_s = plan.overlap.parameters ? data.refresh.floor_s : 0;
+  std::vector<ChunkMessages> messages;
+  for (const double share : stage.chunk_shares) {
+    messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
+  }
+  return messages;
 }
 
 }  // namespace
 
 struct Pricer::Store {
   Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
-      : pricer(job, cost), pipelines(job), blocks(std::move(shared)), layouts(job.cluster) {}
+      : pricer(job, cost), pipelines(job, cost), blocks(std::move(shared)), layouts(job.cluster) {}
 
   BlockPricer pricer;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
   LayoutStore layouts;
+  PlayedPipeline played;
   DataCostCache data;
   double flops_per_token = 0;
   double best_flops = 0;
@@ -125,7 +151,8 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, bool p
     const OperatorTime time = cost_.message(
         OperatorKind::kSend, blocks.sent_bytes,
         layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kLibrary);
-    send = {time.seconds, factor(cost_.contention(), time.link) - 1, blocks.arrival_s};
+    send = {time.seconds, slow_down_beside(time.link, cost_.contention()) - 1, blocks.arrival_s,
+            time.link};
   }
   PipelineCost cost = store_->pipelines.compose(blocks, plan, send, played);
   for (const StageCost& stage : cost.stages) {
@@ -186,8 +213,7 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   const double gather_floor = ahead ? data.gather.floor_s : 0;
   out.forward_floor_s = std::max(forward.floor_s, gather_floor);
   out.backward_floor_s = std::max(backward.floor_s, gather_floor);
-  const double worst =
-      std::max(contention.compute_beside_inside, contention.compute_beside_network);
+  const double worst = most_slow_down(contention);
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
                  2 * data.gather.seconds + data.reduce.seconds +
                  4 * pipeline.send_s / pipeline.fill_share;
@@ -232,6 +258,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   double update_floor = std::numeric_limits<double>::infinity();
   double serial = 0;
   double start = 0;
+  TurnSeconds floors = pipeline.floors;
   for (const StageCost& stage : pipeline.stages) {
     const DataCostCache::Entry& known = store_->data.get(cost_, job_, plan, groups, stage);
     const DataCost& data = known.cost;
@@ -247,9 +274,16 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     update_floor = std::min(update_floor, pass.update_floor_s);
     const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
                          std::max(stage.drain_s, pass.end_floor_s);
-    price.lower_bound_s =
-        std::max(price.lower_bound_s,
-                 stage.fill_s + std::max(chain, m * data.reduce.floor_s) + pass.update_floor_s);
+    if (!floors.parts.empty()) {
+      const auto count = static_cast<std::size_t>(stage.count);
+      floors.messages.insert(floors.messages.end(), count, chunk_messages(stage, data, plan));
+    }
+    const double least_s =
+        least_step_s(with_messages(stage, data, plan.overlap, m), cost_.contention());
+    price.lower_bound_s = std::max(
+        price.lower_bound_s,
+        std::max(least_s, stage.fill_s + std::max(chain, m * data.reduce.floor_s)) +
+            pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
@@ -265,6 +299,11 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;
   price.seconds = pipeline.seconds + extra + start + end + update;
   price.lower_bound_s = std::max(price.lower_bound_s, pipeline.floor_s + update_floor);
+  if (!floors.parts.empty()) {
+    price.lower_bound_s = std::max(
+        price.lower_bound_s,
+        store_->played.every_s(plan, pipeline.micro_batches, floors) + update_floor);
+  }
   price.lower_bound_s = std::min(price.lower_bound_s, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   return price;

@@ -9,6 +9,8 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/simulate/price/step_load.h"
+#include "stepwright/simulate/price/turn_play.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
@@ -16,10 +18,11 @@ namespace stepwright {
 /// One template, priced once: what it costs alone on its streams, and what it does to memory.
 struct BlockCost {
   double seconds = 0;    ///< Duration alone, with the contention among its own operators.
-  double floor_s = 0;    ///< Its longest chain when nothing slows anything down, until the compute
-                         ///< stream has ended.
+  double floor_s = 0;    ///< The least that it takes of its compute stream in a step
+                         ///< (`simulate/price/block_floor.h`).
   double compute_s = 0;  ///< Seconds of computation in it.
   double stream_s = 0;   ///< Seconds of everything on its compute stream.
+  double waiting_s = 0;  ///< Of the same, when its compute stream can compute nothing.
   double serial_s = 0;   ///< All its operators one after the other.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
@@ -84,6 +87,8 @@ struct StageCost {
   double fill_s = 0;            ///< Floor until the last of them can start its first forward.
   double drain_s = 0;           ///< Floor from its last backward to the end of the pipeline.
   double first_drain_s = 0;     ///< The same for the first of them.
+  StepLoad load;                ///< Of the last of them, without messages of data parallelism.
+  std::vector<double> chunk_shares;  ///< Of its parameters, dense or routed, in each chunk, at least.
   double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
   /// Of cut backwards: micro-batches that wait for their weight gradients at the peak, and the
@@ -108,6 +113,7 @@ struct PipelineCost {
   double fill_share =
       1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
   std::int64_t micro_batches = 1;
+  TurnSeconds floors;  ///< Of its turns, where those are played.
 };
 
 /// What a plan costs, in closed form from summaries: `lower_bound_s <= simulated <= upper_bound_s`.

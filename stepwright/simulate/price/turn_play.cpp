@@ -22,6 +22,49 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
   return count;
 }
 
+/// When the parameters of a turn's forward are there.
+double gathered_s(const std::vector<ChunkMessages>& messages, const Turn& turn) {
+  double ready_s = 0;
+  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+    if (part == nullptr || part->direction != Direction::kForward) continue;
+    double sum = 0;
+    for (std::int64_t i = 0; i <= part->chunk; ++i) {
+      sum += messages[static_cast<std::size_t>(i)].before_s;
+    }
+    ready_s = std::max(ready_s, sum);
+  }
+  return ready_s;
+}
+
+/// Whether gradients of its chunk may leave as soon as it runs.
+bool releases_gradients(Direction direction) {
+  return direction == Direction::kBackward || direction == Direction::kDataGradient;
+}
+
+/// When a position has sent what follows its turns: of each chunk not before its last backward
+/// begins, one after the other.
+double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSeconds& seconds,
+              std::size_t position) {
+  if (seconds.messages.empty()) return 0;
+  const std::vector<ChunkMessages>& messages = seconds.messages[position];
+  std::vector<double> begins_s(messages.size(), 0);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    for (const Part* part : {&turns[i].part, turns[i].beside ? &*turns[i].beside : nullptr}) {
+      if (part == nullptr || !releases_gradients(part->direction)) continue;
+      const auto chunk = static_cast<std::size_t>(part->chunk);
+      begins_s[chunk] = ends[i] - seconds.of(position, turns[i]);
+      std::erase(order, chunk);
+      order.push_back(chunk);
+    }
+  }
+  double sent_s = 0;
+  for (const std::size_t chunk : order) {
+    sent_s = std::max(sent_s, begins_s[chunk]) + messages[chunk].after_s;
+  }
+  return sent_s;
+}
+
 }  // namespace
 
 double PartSeconds::of(Direction direction) const {
@@ -82,7 +125,8 @@ bool TurnPlayer::advance(std::size_t position, const Turns& turns, const TurnSec
     if (ready < 0) return false;
     start = std::max(start, ready);
   }
-  const double end = start + seconds.of(position, turn);
+  double end = start + seconds.of(position, turn);
+  if (!seconds.messages.empty()) end = std::max(end, gathered_s(seconds.messages[position], turn));
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
     const std::int64_t chunk = placement_.model_chunk({here, part->chunk});
@@ -127,6 +171,15 @@ double makespan_s(const std::vector<std::vector<double>>& ends) {
     if (!position.empty()) last = std::max(last, position.back());
   }
   return last;
+}
+
+double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
+                  const TurnSeconds& seconds) {
+  double last_s = makespan_s(ends);
+  for (std::size_t position = 0; position < turns.size(); ++position) {
+    last_s = std::max(last_s, sent_s(ends[position], turns[position], seconds, position));
+  }
+  return last_s;
 }
 
 }  // namespace stepwright

@@ -20,10 +20,17 @@ struct PartSeconds {
   [[nodiscard]] double of(Direction direction) const;
 };
 
+/// Messages of one chunk on one position, once in a step; those of a position go one after the other.
+struct ChunkMessages {
+  double before_s = 0;  ///< From the start, in the order of chunks: its forwards end after them.
+  double after_s = 0;   ///< From where its last backward or data gradient begins.
+};
+
 /// What the turns of a schedule cost.
 struct TurnSeconds {
-  std::vector<std::vector<PartSeconds>> parts;  ///< By position, then chunk.
-  double hop_s = 0;                             ///< Of a message to another position.
+  std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
+  double hop_s = 0;                                  ///< Of a message to another position.
+  std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
 
   /// Of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
@@ -57,5 +64,8 @@ class TurnPlayer {
 
 /// When the last of all turns ends.
 double makespan_s(const std::vector<std::vector<double>>& ends);
+/// When the last of all turns, and of the messages that follow them, ends.
+double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
+                  const TurnSeconds& seconds);
 
 }  // namespace stepwright

@@ -1,0 +1,40 @@
+#include "stepwright/simulate/price/step_load.h"
+
+#include <algorithm>
+
+namespace stepwright {
+
+void StepLoad::add(const std::array<double, kLinkClasses>& seconds, double times, bool beside) {
+  for (std::size_t i = 0; i < busy_s.size(); ++i) {
+    busy_s[i] += times * seconds[i];
+    if (!beside) waiting_s += times * seconds[i];
+  }
+}
+
+double slow_down_beside(LinkClass link, const Contention& contention) {
+  switch (link) {
+    case LinkClass::kInside: return std::max(1.0, contention.compute_beside_inside);
+    case LinkClass::kNetwork: return std::max(1.0, contention.compute_beside_network);
+    default: return 1;
+  }
+}
+
+double most_slow_down(const Contention& contention) {
+  return std::max(slow_down_beside(LinkClass::kInside, contention),
+                  slow_down_beside(LinkClass::kNetwork, contention));
+}
+
+double least_step_s(const StepLoad& load, const Contention& contention) {
+  const double waiting_s = load.waiting_s +
+                           std::max(load.fill_s, load.first_messages_s - load.first_s) +
+                           std::max(load.drain_s, load.last_messages_s - load.last_s);
+  double slowed_s = 0;
+  for (const LinkClass link : {LinkClass::kInside, LinkClass::kNetwork}) {
+    const double beside_s = load.busy_s[static_cast<std::size_t>(link)] - waiting_s;
+    const double lost = 1 - 1 / slow_down_beside(link, contention);
+    slowed_s = std::max(slowed_s, lost * beside_s);
+  }
+  return load.compute_s + waiting_s + slowed_s;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+
+#include "stepwright/cost/cost_model.h"
+
+namespace stepwright {
+
+/// What one pipeline position does in a step, in seconds that nothing slows down: enough to bound
+/// from below what the simulator makes of it.
+struct StepLoad {
+  double compute_s = 0;  ///< Of all its computation.
+  double waiting_s = 0;  ///< When its compute stream can do none, at least: for messages in a pass.
+  double fill_s = 0;     ///< Before its first turn.
+  double drain_s = 0;    ///< After its last turn.
+  double first_s = 0;    ///< Its longest first turn, computation as slow as can be.
+  double last_s = 0;     ///< Its longest last turn, likewise.
+  double first_messages_s = 0;                ///< That the first turn cannot end without.
+  double last_messages_s = 0;                 ///< That cannot start before the last turn.
+  std::array<double, kLinkClasses> busy_s{};  ///< Of all its messages, by link class.
+
+  /// Adds messages, by link class, that its compute stream sends, or that run beside it.
+  void add(const std::array<double, kLinkClasses>& seconds, double times, bool beside);
+};
+
+/// The least that the position takes, whatever hides behind what:
+///
+///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W)
+///     W  = waiting + max(fill, first messages - first turn) + max(drain, last messages - last turn)
+///
+/// with C its computation and f the factor on computation beside a link. W bounds from below when
+/// the compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C'
+/// >= W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and
+/// T = C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
+double least_step_s(const StepLoad& load, const Contention& contention);
+
+/// The factor on computation beside messages of a link class, at least 1.
+double slow_down_beside(LinkClass link, const Contention& contention);
+/// The largest of them.
+double most_slow_down(const Contention& contention);
+
+}  // namespace stepwright
