@@ -21,37 +21,43 @@ double BestPlans::threshold() const {
 
 void BestPlans::offer(double key, const Plan& plan, const Price& price) {
   best_ = std::min(best_, key);
-  const bool left_out = key > threshold();
-  if (left_out && price.lower_bound_s >= open_below()) {
-    dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
-    return;
-  }
-  Candidate candidate{key, plan_text(plan), plan, price};
-  if (left_out) return drop(std::move(candidate));
-  insert(std::move(candidate));
+  if (key > threshold()) return leave(plan, price);
+  insert({key, plan_text(plan), plan, price});
 }
 
 void BestPlans::insert(Candidate&& candidate) {
   list_.insert(std::upper_bound(list_.begin(), list_.end(), candidate, before),
                std::move(candidate));
   if (list_.size() <= most_) return;
-  drop(std::move(list_.back()));
+  leave(list_.back().plan, list_.back().price);
   list_.pop_back();
 }
 
-void BestPlans::drop(Candidate&& candidate) {
-  if (candidate.price.lower_bound_s < open_below() && open_.size() < kMostOpen) {
-    open_.push_back(std::move(candidate));
-  } else {
-    dropped_bound_ = std::min(dropped_bound_, candidate.price.lower_bound_s);
+void BestPlans::leave(const Plan& plan, const Price& price) {
+  if (price.lower_bound_s >= open_below()) {
+    dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
+    return;
   }
+  if (open_.size() == kMostOpen) close(kMostOpen / 2);
+  open_.push_back({.key = price.seconds, .text = {}, .plan = plan, .price = price});
+}
+
+/// Leaves of the open ones those that still are, and at most `most` of them, by their bound.
+void BestPlans::close(std::size_t most) {
+  std::ranges::stable_sort(open_, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
+  const auto first = std::ranges::find_if(
+      open_, [&](const Candidate& one) { return one.price.lower_bound_s >= open_below(); });
+  const std::size_t left = std::min(most, static_cast<std::size_t>(first - open_.begin()));
+  if (left == open_.size()) return;
+  dropped_bound_ = std::min(dropped_bound_, open_[left].price.lower_bound_s);
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(left), open_.end());
 }
 
 void BestPlans::merge(BestPlans&& other) {
   best_ = std::min(best_, other.best_);
   dropped_bound_ = std::min(dropped_bound_, other.dropped_bound_);
   for (Candidate& candidate : other.list_) insert(std::move(candidate));
-  for (Candidate& candidate : other.open_) drop(std::move(candidate));
+  for (const Candidate& candidate : other.open_) leave(candidate.plan, candidate.price);
 }
 
 }  // namespace stepwright

@@ -27,7 +27,8 @@ inline bool before(const Candidate& a, const Candidate& b) {
 /// being looked at again.
 inline constexpr double kWantedGap = 0.02;
 
-/// The best candidates by (key, text), at most `most`; of all others what may be faster all the same.
+/// The best candidates by (key, text), at most `most`; of all others what may be faster all the
+/// same.
 class BestPlans {
  public:
   /// `all`: the list that this one will be merged into; what has no place there has none here.
@@ -38,17 +39,20 @@ class BestPlans {
   /// A plan with a lower bound below this is looked at again, though it is not kept.
   [[nodiscard]] double open_below() const { return best_ * (1 - kWantedGap); }
   void offer(double key, const Plan& plan, const Price& price);
+  /// A plan that is not wanted by its key, and what bounds its price and its simulated time.
+  void leave(const Plan& plan, const Price& price);
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
-  /// What was offered and not kept, and may be faster than the best by more than the wanted gap.
+  /// What was offered and not kept, and may be faster than the best by more than the wanted gap;
+  /// without texts.
   [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
   /// Least lower bound of all others that were offered and not kept.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }
 
  private:
   void insert(Candidate&& candidate);
-  void drop(Candidate&& candidate);
+  void close(std::size_t most);
 
   std::size_t most_;
   double limit_;  ///< The threshold of the list that this one is merged into.

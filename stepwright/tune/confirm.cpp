@@ -51,7 +51,7 @@ double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates
 }  // namespace
 
 void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
-                 int threads) {
+                 int threads, Played played) {
   const auto workers = static_cast<std::size_t>(std::max(1, threads));
   const auto blocks = std::make_shared<BlockStore>();
   parallel_for(threads, workers, [&](std::size_t worker) {
@@ -59,7 +59,7 @@ void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostM
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
-      candidate.price = pricer.played_price(candidate.plan);
+      candidate.price = pricer.played_price(candidate.plan, played);
       candidate.price.lower_bound_s = std::max(candidate.price.lower_bound_s, bound_s);
       candidate.key = candidate.price.seconds;
     }
@@ -86,11 +86,16 @@ double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const C
   const auto settled = [&](const Candidate& candidate) {
     return candidate.price.lower_bound_s >= enough_s;
   };
-  std::erase_if(open, [&](const Candidate& candidate) { return trial.knows(candidate); });
   const auto first = std::ranges::partition(open, std::not_fn(settled)).begin();
-  std::vector<Candidate> below(std::make_move_iterator(open.begin()), std::make_move_iterator(first));
-  open.erase(open.begin(), first);
-  play_prices(below, job, cost, threads);
+  std::vector<Candidate> below(std::make_move_iterator(open.begin()),
+                               std::make_move_iterator(first));
+  double least_s = std::numeric_limits<double>::infinity();
+  for (auto one = first; one != open.end(); ++one) {
+    least_s = std::min(least_s, one->price.lower_bound_s);
+  }
+  for (Candidate& candidate : below) candidate.text = plan_text(candidate.plan);
+  std::erase_if(below, [&](const Candidate& candidate) { return trial.knows(candidate); });
+  play_prices(below, job, cost, threads, Played::kFloors);
   std::ranges::stable_sort(below, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
   const std::int64_t played = trial.operators();
   Rounds rounds(trial);
@@ -99,7 +104,7 @@ double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const C
     rounds.add(candidate);
   }
   rounds.flush();
-  return std::min(least_open_s(trial, below), least_open_s(trial, open));
+  return std::min(least_open_s(trial, below), least_s);
 }
 
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {

@@ -16,10 +16,10 @@ inline constexpr std::size_t kSettled = 10;
 /// is small enough to go through, nothing relies on it.
 inline constexpr double kPriceError = 0.08;
 
-/// Prices candidates anew by their turns (`Pricer::played_price`), with tighter bounds, and sorts
-/// them by price.
+/// Prices candidates anew by their turns (`Pricer::played_price`), or only bounds them by these,
+/// and sorts them by price.
 void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
-                 int threads);
+                 int threads, Played played = Played::kAll);
 
 /// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
 /// bound below the last of them, nor a price that its error could bring there; or until
@@ -27,9 +27,9 @@ void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostM
 double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
               std::int64_t most_operators);
 
-/// Raises the least lower bound of candidates that a search left open: they are priced anew by their
-/// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or until
-/// `most_operators` were played. Returns it.
+/// Raises the least lower bound of candidates that a search left open: they are bounded by their
+/// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or
+/// until `most_operators` were played. Returns it.
 double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
               int threads, std::int64_t most_operators);
 

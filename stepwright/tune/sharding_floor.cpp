@@ -53,10 +53,10 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   return table;
 }
 
-const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const Plan& grid,
-                                                       const StageCost& stage) {
+const std::vector<DataCost>& ShardingFloor::times(const Side& side, const Plan& grid,
+                                                  const StageCost& stage) {
   const auto [entry, fresh] = times_.try_emplace(side);
-  std::vector<ShardingTimes>& list = entry->second;
+  std::vector<DataCost>& list = entry->second;
   if (!fresh) return list;
   list.resize(side.kinds->size());
   if ((side.routed ? stage.size.expert : stage.size.dense) == 0) return list;
@@ -67,10 +67,8 @@ const std::vector<ShardingTimes>& ShardingFloor::times(const Side& side, const P
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = group_layouts(job_.cluster, Grid(plan));
-    DataCost cost;
-    add_messages(cost, {cost_, job_, plan, known->second, stage},
+    add_messages(list[i], {cost_, job_, plan, known->second, stage},
                  side.routed ? routed_spread(plan) : dense_spread(plan));
-    list[i] = {cost.gather.seconds, cost.gather.floor_s, cost.reduce.seconds, cost.reduce.floor_s};
   }
   return list;
 }

@@ -42,19 +42,6 @@ struct ShardingTable {
   const ShardingKinds* expert = nullptr;
 };
 
-/// Seconds of messages that a way to shard adds to one position.
-struct ShardingTimes {
-  double gather_s = 0;        ///< To each forward and to each backward.
-  double gather_floor_s = 0;  ///< The same in one message.
-  double reduce_s = 0;        ///< To each backward.
-  double reduce_floor_s = 0;
-
-  ShardingTimes operator+(const ShardingTimes& other) const {
-    return {gather_s + other.gather_s, gather_floor_s + other.gather_floor_s,
-            reduce_s + other.reduce_s, reduce_floor_s + other.reduce_floor_s};
-  }
-};
-
 /// Bounds over ways to shard before any of them is priced. Remembers what it made; not shared
 /// between threads.
 class ShardingFloor {
@@ -63,11 +50,13 @@ class ShardingFloor {
 
   /// What the kinds of a table add to a position.
   struct Times {
-    const std::vector<ShardingTimes>* dense;
-    const std::vector<ShardingTimes>* expert;
+    const std::vector<DataCost>* dense;
+    const std::vector<DataCost>* expert;
 
-    [[nodiscard]] ShardingTimes of(const ShardingTable::Choice& choice) const {
-      return (*dense)[choice.dense] + (*expert)[choice.expert];
+    /// Without the update.
+    [[nodiscard]] DataCost of(const ShardingTable::Choice& choice) const {
+      DataCost sum = (*dense)[choice.dense];
+      return sum += (*expert)[choice.expert];
     }
   };
 
@@ -90,14 +79,13 @@ class ShardingFloor {
     auto operator<=>(const Side&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
-  const std::vector<ShardingTimes>& times(const Side& side, const Plan& grid,
-                                          const StageCost& stage);
+  const std::vector<DataCost>& times(const Side& side, const Plan& grid, const StageCost& stage);
 
   const Job& job_;
   const CostModel& cost_;
   std::set<ShardingKinds> kinds_;
   std::map<const DataTable*, ShardingTable> tables_;
-  std::map<Side, std::vector<ShardingTimes>> times_;
+  std::map<Side, std::vector<DataCost>> times_;
 };
 
 }  // namespace stepwright

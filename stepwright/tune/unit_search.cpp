@@ -7,6 +7,7 @@
 
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/block_store.h"
+#include "stepwright/simulate/price/position_floor.h"
 #include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
@@ -164,22 +165,19 @@ StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap&
   StageFloor floor{.price_s = 0, .simulated_s = pipeline.floor_s};
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const StageCost& stage = pipeline.stages[i];
-    const ShardingTimes times = positions[i].of(choice);
-    double forward = stage.forward.seconds + times.gather_s;
-    double backward = stage.backward.seconds + times.gather_s;
-    double least = stage.forward.stream_s + stage.backward.stream_s + 2 * times.gather_floor_s;
+    const DataCost data = positions[i].of(choice);
+    double forward = stage.forward.seconds + data.gather.seconds;
+    double backward = stage.backward.seconds + data.gather.seconds;
     if (overlap.parameters) {
-      forward = std::max(stage.forward.seconds, times.gather_s);
-      backward = std::max(stage.backward.seconds, times.gather_s);
-      least = std::max(stage.forward.floor_s, times.gather_floor_s) +
-              std::max(stage.backward.floor_s, times.gather_floor_s);
+      forward = std::max(stage.forward.seconds, data.gather.seconds);
+      backward = std::max(stage.backward.seconds, data.gather.seconds);
     }
-    const double both = overlap.gradients ? std::max(forward + backward, times.reduce_s)
-                                          : forward + backward + times.reduce_s;
+    const double both = overlap.gradients ? std::max(forward + backward, data.reduce.seconds)
+                                          : forward + backward + data.reduce.seconds;
     slowest = std::max(slowest, both);
     base = std::max(base, stage.forward.seconds + stage.backward.seconds);
-    floor.simulated_s = std::max({floor.simulated_s, stage.fill_s + m * least + stage.drain_s,
-                                  stage.fill_s + m * times.reduce_floor_s});
+    floor.simulated_s = std::max(floor.simulated_s,
+                                 least_position_s(stage, data, overlap, m, pricer_.contention()));
   }
   floor.price_s = pipeline.seconds + m * (slowest - base);
   return floor;
@@ -210,8 +208,8 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     if (filters()) {
       if (too_large(pipeline, choice.states)) continue;
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
-      if (beaten(floor.price_s) && floor.simulated_s >= found_->kept.open_below()) {
-        pass(floor.simulated_s);
+      if (beaten(floor.price_s)) {
+        found_->kept.leave(plan, {.seconds = floor.price_s, .lower_bound_s = floor.simulated_s});
         continue;
       }
     }
@@ -229,22 +227,12 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
-    if (left_out(pipeline, stages, plan)) return;
+    // Sharding only adds to the closed form of the pipeline.
+    if (beaten(pipeline.seconds) && pipeline.floor_s >= found_->kept.open_below()) {
+      return pass(pipeline.floor_s);
+    }
   }
   price_choices(pipeline, stages, plan);
-}
-
-/// Whether no way to shard a pipeline is wanted: sharding only adds to its closed form. Its turns are
-/// played where its bound alone would keep it.
-bool UnitSearch::left_out(const PipelineCost& pipeline, const Stages& stages, const Plan& plan) {
-  if (!beaten(pipeline.seconds)) return false;
-  double floor_s = pipeline.floor_s;
-  if (floor_s < found_->kept.open_below()) {
-    floor_s = pricer_.pipeline(*stages.costs, plan, true).floor_s;
-  }
-  if (floor_s < found_->kept.open_below()) return false;
-  pass(floor_s);
-  return true;
 }
 
 Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {

@@ -103,8 +103,6 @@ class UnitSearch {
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
   void price_stages(const Stages& stages, Plan& plan);
-  [[nodiscard]] bool left_out(const PipelineCost& pipeline, const Stages& stages,
-                              const Plan& plan);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   /// Times of one pipeline's positions, one after the other.
   using Positions = std::vector<ShardingFloor::Times>;

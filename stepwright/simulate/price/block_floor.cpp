@@ -23,14 +23,16 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
   return free[static_cast<std::size_t>(Stream::kCompute)];
 }
 
-/// Order on a stream is a dependence too. What no operator of the compute stream comes before begins
-/// with the template; what none waits for ends beyond the last operator.
+/// Order on a stream is a dependence too. What no operator of the compute stream comes before
+/// begins with the template; what none waits for ends beyond the last operator.
 void BlockBounds::find_spans(const Template& piece) {
   const std::size_t count = piece.operators.size();
   spans_.assign(count, {.from = 0, .until = count});
   std::array<Stretch, kStreams> queued{};
   queued.fill({.from = 0, .until = count});
-  const auto computes = [&](std::size_t i) { return piece.operators[i].stream == Stream::kCompute; };
+  const auto computes = [&](std::size_t i) {
+    return piece.operators[i].stream == Stream::kCompute;
+  };
   for (std::size_t i = 0; i < count; ++i) {
     const Operator& op = piece.operators[i];
     std::size_t& latest = queued[static_cast<std::size_t>(op.stream)].from;

@@ -21,11 +21,11 @@ struct BlockFloor {
   double waiting_s = 0;  ///< When its compute stream can compute nothing.
 };
 
-/// Makes `BlockFloor`s; keeps its scratch between calls. A template starts when the compute stream has
-/// reached it, so that a message that some operator of this stream waits for is sent between the two,
-/// or between a later operator that it comes after and this one. Stretches of the compute stream that
-/// such messages span are disjoint; with C the computation in one, busy_l its messages by link, f_l
-/// the factor on computation beside a link and f the largest,
+/// Makes `BlockFloor`s; keeps its scratch between calls. A template starts when the compute stream
+/// has reached it, so that a message that some operator of this stream waits for is sent between
+/// the two, or between a later operator that it comes after and this one. Stretches of the compute
+/// stream that such messages span are disjoint; with C the computation in one, busy_l its messages
+/// by link, f_l the factor on computation beside a link and f the largest,
 ///
 ///     waiting = the stretch with f C in place of each computation C, less f C
 ///     seconds = max(chain, C + waiting + max over l of (1 - 1/f_l) max(0, busy_l - waiting))

@@ -76,6 +76,24 @@ double state_bytes(const Job& job) {
 
 }  // namespace
 
+MessageCost& MessageCost::operator+=(const MessageCost& other) {
+  seconds += other.seconds;
+  floor_s += other.floor_s;
+  link = std::max(link, other.link);
+  for (std::size_t i = 0; i < floors_s.size(); ++i) floors_s[i] += other.floors_s[i];
+  return *this;
+}
+
+DataCost& DataCost::operator+=(const DataCost& other) {
+  gather += other.gather;
+  refresh += other.refresh;
+  reduce += other.reduce;
+  last_reduce += other.last_reduce;
+  pieces = std::max(pieces, other.pieces);
+  update_s += other.update_s;
+  return *this;
+}
+
 void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread) {
   const Messages messages(at.cost, at.plan, at.layouts);
   each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {

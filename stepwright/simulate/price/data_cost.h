@@ -21,8 +21,10 @@ namespace stepwright {
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;
-  LinkClass link = LinkClass::kNone;           ///< The outermost of its messages.
+  LinkClass link = LinkClass::kNone;            ///< The outermost of its messages.
   std::array<double, kLinkClasses> floors_s{};  ///< The floor by link class.
+
+  MessageCost& operator+=(const MessageCost& other);
 };
 
 /// Data-parallel messages of one pipeline position.
@@ -33,6 +35,9 @@ struct DataCost {
   MessageCost last_reduce;  ///< What the last backward of a step adds.
   double pieces = 1;        ///< The most into which one of its reductions is cut.
   double update_s = 0;      ///< Small reductions, norm and optimizer.
+
+  /// With messages of other parameters on the same position.
+  DataCost& operator+=(const DataCost& other);
 };
 
 DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,

@@ -174,8 +174,8 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     add_layers(chunk, stage, blocks, plan,
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
     add_ends(chunk, stage, blocks, plan, place);
-    sizes.push_back({.dense = stage.size.dense - before.dense,
-                     .expert = stage.size.expert - before.expert});
+    sizes.push_back(
+        {.dense = stage.size.dense - before.dense, .expert = stage.size.expert - before.expert});
     stage.forward.add(chunk.forward, 1);
     stage.backward.add(chunk.backward, 1);
     if (cut_) stage.backward.add(chunk.weight, 1);
@@ -231,11 +231,13 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
     load.first_s = std::max(load.first_s, slow * chunk.forward.floor_s);
     load.last_s = std::max(load.last_s, slow * (chunk.backward.floor_s + chunk.weight.floor_s));
   }
+  const bool first = placement.holds_embedding(stage.position);
   const double sends = 2.0 * static_cast<double>(placement.chunks()) -
-                       (placement.holds_head(stage.position) ? 1 : 0) -
-                       (placement.holds_embedding(stage.position) ? 1 : 0);
+                       (placement.holds_head(stage.position) ? 1 : 0) - (first ? 1 : 0);
   load.busy_s[static_cast<std::size_t>(send.link)] += m * sends * send.seconds;
-  load.waiting_s += m * sends * (send.arrival_s + (plan.overlap.pipeline ? 0 : send.seconds));
+  load.waiting_s += m * sends * send.arrival_s;
+  // The last of those that block is part of the drain.
+  if (!plan.overlap.pipeline) load.waiting_s += (m * sends - (first ? 0 : 1)) * send.seconds;
 }
 
 /// Floors: when a position can start at the earliest, and what must follow its last backward, less
@@ -261,10 +263,10 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
     stage.load.fill_s = stage.fill_s;
     // Weight gradients that wait fill the drain.
     stage.load.drain_s = cut_ ? 0 : stage.drain_s;
-    cost.floor_s = std::max({cost.floor_s,
-                             stage.fill_s + stage.drain_s +
-                                 m * (stage.forward.floor_s + stage.backward.floor_s),
-                             least_step_s(stage.load, cost_.contention())});
+    cost.floor_s = std::max(
+        {cost.floor_s,
+         stage.fill_s + stage.drain_s + m * (stage.forward.floor_s + stage.backward.floor_s),
+         least_step_s(stage.load, cost_.contention())});
   }
 }
 
@@ -282,7 +284,7 @@ void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::
                  sends_backward * send.arrival_s;
   backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
                   sends_forward * send.arrival_s;
-  if (cut_ || plays_) {
+  if (plays_ || floors_) {
     set_part_seconds(placement, position, share, send);
   }
 }
@@ -314,13 +316,15 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
   }
 }
 
-/// The makespan of all turns when nothing slows them down: what is played of long pipelines stands
-/// for all of it in their seconds, and bounds nothing.
-void PipelinePricer::set_played_floor(PipelineCost& cost, const Plan& plan, const Send& send) {
-  const std::int64_t chunks = placement_of(plan).model_chunks();
-  if (cost.micro_batches * chunks > kMostPlayedTurns) return;
-  turn_floors_.hop_s = send.seconds;
-  cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
+/// Floors of turns, for a plan's messages to be laid around, or played at once: what is played of
+/// long pipelines stands for all of it in their seconds, and bounds nothing.
+void PipelinePricer::set_turn_floors(PipelineCost& cost, const Plan& plan, Played played) {
+  if (cost.micro_batches * placement_of(plan).model_chunks() > kMostPlayedTurns) return;
+  if (played != Played::kNothing) {
+    cost.floors = turn_floors_;
+  } else {
+    cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
+  }
 }
 
 /// A position does what the one before it does.
@@ -333,11 +337,12 @@ void PipelinePricer::repeat_position(std::size_t at) {
 }
 
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
-                                     bool played) {
+                                     Played played) {
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
   cut_ = splits_backward(plan.schedule);
-  plays_ = played || !has_closed_form(plan.schedule.kind);
+  floors_ = cut_ || played != Played::kNothing;
+  plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
   PipelineCost cost;
   cost.micro_batches = micro_batches(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
@@ -359,8 +364,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);
-  if (plays_) set_played_floor(cost, plan, send);
-  if (played) cost.floors = turn_floors_;
+  turn_floors_.hop_s = send.seconds;
+  if (plays_ || played != Played::kNothing) set_turn_floors(cost, plan, played);
   cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
 }

@@ -23,10 +23,8 @@ class PipelinePricer {
     double arrival_s = 0;  ///< On the compute stream of the receiver.
     LinkClass link = LinkClass::kNone;
   };
-  /// `played`: its seconds and floors are those of its turns, played one by one, where its schedule
-  /// has closed forms too.
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
-                                     bool played = false);
+                                     Played played);
 
  private:
   /// Layers of one chunk by class and by whether they are recomputed in full.
@@ -70,7 +68,7 @@ class PipelinePricer {
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
-  void set_played_floor(PipelineCost& cost, const Plan& plan, const Send& send);
+  void set_turn_floors(PipelineCost& cost, const Plan& plan, Played played);
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
@@ -86,7 +84,8 @@ class PipelinePricer {
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
   bool cut_ = false;                  ///< Whether the schedule at hand cuts backwards.
-  bool plays_ = false;                ///< Whether its turns are played.
+  bool plays_ = false;                ///< Whether its turns are played for their seconds.
+  bool floors_ = false;               ///< Whether floors of its turns are asked for.
   TurnSeconds turn_seconds_;
   TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
   PlayedPipeline played_;

@@ -11,6 +11,7 @@
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 #include "stepwright/simulate/price/played_pipeline.h"
+#include "stepwright/simulate/price/position_floor.h"
 
 namespace stepwright {
 namespace {
@@ -68,39 +69,9 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
 /// its other streams can run beside them.
 BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
-  work.floor_s += gather.floor_s + reduce.floor_s;
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
   work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
   return work;
-}
-
-/// The load of a position with its messages of data parallelism.
-StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
-                       double micro_batches) {
-  StepLoad load = stage.load;
-  const auto add = [&](const MessageCost& messages, double times, bool beside) {
-    load.add(messages.floors_s, times, beside);
-  };
-  add(data.gather, 2 * micro_batches, overlap.parameters);
-  add(data.reduce, micro_batches, overlap.gradients);
-  add(data.last_reduce, 1, overlap.gradients);
-  const double chunk = std::ranges::min(stage.chunk_shares);
-  if (overlap.gradients) load.last_messages_s = chunk * data.last_reduce.floor_s;
-  if (!overlap.parameters) return load;
-  add(data.refresh, 1, true);
-  load.first_messages_s = chunk * data.refresh.floor_s;
-  return load;
-}
-
-/// The same by chunk: the least that each can have of those that go once in a step.
-std::vector<ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
-                                          const Plan& plan) {
-  const double refresh_s = plan.overlap.parameters ? data.refresh.floor_s : 0;
-  std::vector<ChunkMessages> messages;
-  for (const double share : stage.chunk_shares) {
-    messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
-  }
-  return messages;
 }
 
 }  // namespace
@@ -145,7 +116,7 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
-PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, bool played) {
+PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played played) {
   PipelinePricer::Send send;
   if (plan.parallel.pipeline > 1) {
     const OperatorTime time = cost_.message(
@@ -164,6 +135,12 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, bool p
   return cost;
 }
 
+double Pricer::turns_floor_s(const PipelineCost& pipeline, const Plan& plan) {
+  if (pipeline.floors.parts.empty()) return pipeline.floor_s;
+  return std::max(pipeline.floor_s,
+                  store_->played.every_s(plan, pipeline.micro_batches, pipeline.floors));
+}
+
 double Pricer::rough_floor_s(const Plan& plan) const {
   const auto ranks = static_cast<double>(plan.parallel.tensor * plan.parallel.context *
                                          plan.parallel.data * plan.parallel.pipeline);
@@ -175,12 +152,9 @@ double Pricer::rough_floor_s(const Plan& plan) const {
 struct Pricer::Passes {
   double forward_s = 0;  ///< A pass of the steady state.
   double backward_s = 0;
-  double forward_floor_s = 0;
-  double backward_floor_s = 0;
   double serial_s = 0;  ///< Both passes with every message after the other.
   double start_s = 0;   ///< What the first forward adds.
   double end_s = 0;     ///< What the last backward adds.
-  double end_floor_s = 0;
   double update_s = 0;
   double update_floor_s = 0;
 };
@@ -210,9 +184,6 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
   out.backward_s = std::max(pass_seconds(backward, shape, gather, reduce, contention),
                             cycle_seconds(forward, backward, gather, reduce) - out.forward_s);
-  const double gather_floor = ahead ? data.gather.floor_s : 0;
-  out.forward_floor_s = std::max(forward.floor_s, gather_floor);
-  out.backward_floor_s = std::max(backward.floor_s, gather_floor);
   const double worst = most_slow_down(contention);
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
                  2 * data.gather.seconds + data.reduce.seconds +
@@ -236,7 +207,6 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   }
   if (!plan.overlap.gradients) {
     out.end_s = data.last_reduce.seconds;
-    out.end_floor_s = data.last_reduce.floor_s;
     return;
   }
   const double all = data.last_reduce.seconds + data.reduce.seconds;
@@ -255,6 +225,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   double fill = 0;
   double end = 0;
   double update = 0;
+  double floor = pipeline.floor_s;
   double update_floor = std::numeric_limits<double>::infinity();
   double serial = 0;
   double start = 0;
@@ -272,18 +243,11 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
     update_floor = std::min(update_floor, pass.update_floor_s);
-    const double chain = m * (pass.forward_floor_s + pass.backward_floor_s) +
-                         std::max(stage.drain_s, pass.end_floor_s);
+    floor = std::max(floor, least_position_s(stage, data, plan.overlap, m, cost_.contention()));
     if (!floors.parts.empty()) {
-      const auto count = static_cast<std::size_t>(stage.count);
-      floors.messages.insert(floors.messages.end(), count, chunk_messages(stage, data, plan));
+      floors.messages.insert(floors.messages.end(), static_cast<std::size_t>(stage.count),
+                             chunk_messages(stage, data, plan.overlap));
     }
-    const double least_s =
-        least_step_s(with_messages(stage, data, plan.overlap, m), cost_.contention());
-    price.lower_bound_s = std::max(
-        price.lower_bound_s,
-        std::max(least_s, stage.fill_s + std::max(chain, m * data.reduce.floor_s)) +
-            pass.update_floor_s);
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
@@ -298,13 +262,11 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;
   price.seconds = pipeline.seconds + extra + start + end + update;
-  price.lower_bound_s = std::max(price.lower_bound_s, pipeline.floor_s + update_floor);
   if (!floors.parts.empty()) {
-    price.lower_bound_s = std::max(
-        price.lower_bound_s,
-        store_->played.every_s(plan, pipeline.micro_batches, floors) + update_floor);
+    floor = std::max(floor, store_->played.every_s(plan, pipeline.micro_batches, floors));
   }
-  price.lower_bound_s = std::min(price.lower_bound_s, price.seconds);
+  // A position that waits for others at the end has begun its update.
+  price.lower_bound_s = std::min(floor + update_floor, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   return price;
 }

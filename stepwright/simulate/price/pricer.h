@@ -80,15 +80,16 @@ struct LeastSize {
 
 /// Pipeline positions that do the same, before the model states are spread.
 struct StageCost {
-  std::int64_t position = 0;    ///< The first of them.
-  std::int64_t count = 1;       ///< How many.
-  BlockCost forward;            ///< One micro-batch through all chunks of the position.
-  BlockCost backward;           ///< Both gradients.
-  double fill_s = 0;            ///< Floor until the last of them can start its first forward.
-  double drain_s = 0;           ///< Floor from its last backward to the end of the pipeline.
-  double first_drain_s = 0;     ///< The same for the first of them.
-  StepLoad load;                ///< Of the last of them, without messages of data parallelism.
-  std::vector<double> chunk_shares;  ///< Of its parameters, dense or routed, in each chunk, at least.
+  std::int64_t position = 0;  ///< The first of them.
+  std::int64_t count = 1;     ///< How many.
+  BlockCost forward;          ///< One micro-batch through all chunks of the position.
+  BlockCost backward;         ///< Both gradients.
+  double fill_s = 0;          ///< Floor until the last of them can start its first forward.
+  double drain_s = 0;         ///< Floor from its last backward to the end of the pipeline.
+  double first_drain_s = 0;   ///< The same for the first of them.
+  StepLoad load;              ///< Of the last of them, without messages of data parallelism.
+  std::vector<double>
+      chunk_shares;             ///< Of its parameters, dense or routed, in each chunk, at least.
   double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
   /// Of cut backwards: micro-batches that wait for their weight gradients at the peak, and the
@@ -113,7 +114,14 @@ struct PipelineCost {
   double fill_share =
       1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
   std::int64_t micro_batches = 1;
-  TurnSeconds floors;  ///< Of its turns, where those are played.
+  TurnSeconds floors;  ///< Of its turns, where they are played for a tighter bound.
+};
+
+/// What of a pipeline is played turn by turn, where its schedule has closed forms.
+enum class Played : std::uint8_t {
+  kNothing,
+  kFloors,  ///< Its lower bound, with the messages that follow the last turns.
+  kAll      ///< Its seconds too.
 };
 
 /// What a plan costs, in closed form from summaries: `lower_bound_s <= simulated <= upper_bound_s`.
@@ -149,16 +157,22 @@ class Pricer {
   /// rank order other than the default also on parallel.{pipeline, data}. The reference stays valid
   /// as long as the pricer.
   const BlockCosts& blocks(const Plan& plan);
-  /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline. `played`: by
-  /// its turns one by one, which is nearer to the simulator than closed forms where chunks differ,
-  /// has tighter bounds and takes a thousand times as long.
+  /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline. What is
+  /// played is nearer to the simulator than closed forms where chunks differ, and takes a thousand
+  /// times as long.
   [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const Plan& plan,
-                                      bool played = false);
+                                      Played played = Played::kNothing);
   /// Adds sharding, accumulate, buckets, collectives.data, overlap of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const Plan& plan);
 
   Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }
-  Price played_price(const Plan& plan) { return finish(pipeline(blocks(plan), plan, true), plan); }
+  Price played_price(const Plan& plan, Played played = Played::kAll) {
+    return finish(pipeline(blocks(plan), plan, played), plan);
+  }
+  /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
+  [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);
+
+  [[nodiscard]] const Contention& contention() const { return cost_.contention(); }
 
   /// A bound from FLOPs at peak rate alone, before any block is built: no plan with these parallel
   /// degrees, micro-batch and schedule is faster. Nanoseconds to evaluate.

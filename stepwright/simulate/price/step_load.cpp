@@ -4,11 +4,8 @@
 
 namespace stepwright {
 
-void StepLoad::add(const std::array<double, kLinkClasses>& seconds, double times, bool beside) {
-  for (std::size_t i = 0; i < busy_s.size(); ++i) {
-    busy_s[i] += times * seconds[i];
-    if (!beside) waiting_s += times * seconds[i];
-  }
+void StepLoad::add(const std::array<double, kLinkClasses>& seconds, double times) {
+  for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] += times * seconds[i];
 }
 
 double slow_down_beside(LinkClass link, const Contention& contention) {

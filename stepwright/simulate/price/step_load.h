@@ -19,14 +19,15 @@ struct StepLoad {
   double last_messages_s = 0;                 ///< That cannot start before the last turn.
   std::array<double, kLinkClasses> busy_s{};  ///< Of all its messages, by link class.
 
-  /// Adds messages, by link class, that its compute stream sends, or that run beside it.
-  void add(const std::array<double, kLinkClasses>& seconds, double times, bool beside);
+  /// Adds messages, by link class.
+  void add(const std::array<double, kLinkClasses>& seconds, double times);
 };
 
 /// The least that the position takes, whatever hides behind what:
 ///
 ///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W)
-///     W  = waiting + max(fill, first messages - first turn) + max(drain, last messages - last turn)
+///     W  = waiting + max(fill, first messages - first turn) + max(drain, last messages - last
+///     turn)
 ///
 /// with C its computation and f the factor on computation beside a link. W bounds from below when
 /// the compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C'

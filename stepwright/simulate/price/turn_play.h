@@ -20,7 +20,8 @@ struct PartSeconds {
   [[nodiscard]] double of(Direction direction) const;
 };
 
-/// Messages of one chunk on one position, once in a step; those of a position go one after the other.
+/// Messages of one chunk on one position, once in a step; those of a position go one after the
+/// other.
 struct ChunkMessages {
   double before_s = 0;  ///< From the start, in the order of chunks: its forwards end after them.
   double after_s = 0;   ///< From where its last backward or data gradient begins.

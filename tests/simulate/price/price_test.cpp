@@ -94,6 +94,7 @@ double median(std::vector<double> values) {
 TEST(Price, EnclosesAndApproachesTheSimulation) {
   Dice dice(20240);
   std::vector<double> gaps;
+  std::vector<double> slack;
   while (gaps.size() < 400) {
     const Job job = dice.job();
     const Plan plan = dice.plan(job);
@@ -105,6 +106,10 @@ TEST(Price, EnclosesAndApproachesTheSimulation) {
     const Price price = pricer.price(plan);
     const double time = simulation.step_time_s;
     EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+    const double played_s = pricer.played_price(plan, Played::kFloors).lower_bound_s;
+    EXPECT_LE(played_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_GE(played_s, price.lower_bound_s) << plan_text(plan);
+    slack.push_back(1 - played_s / time);
     EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
     EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan_text(plan);
@@ -112,6 +117,8 @@ TEST(Price, EnclosesAndApproachesTheSimulation) {
     gaps.push_back(std::abs(price.seconds / time - 1));
   }
   EXPECT_LE(median(gaps), 0.02);
+  RecordProperty("slack_of_bounds", std::to_string(median(slack)));
+  EXPECT_LE(median(slack), 0.07);
 }
 
 /// What the search drops for its memory does not fit; what it keeps is accounted exactly before it

@@ -1,0 +1,64 @@
+#include "stepwright/simulate/price/position_floor.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// Those that block do not wait here: the next block's first messages may run beside them.
+StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+                       double micro_batches) {
+  StepLoad load = stage.load;
+  load.add(data.gather.floors_s, 2 * micro_batches);
+  load.add(data.reduce.floors_s, micro_batches);
+  load.add(data.last_reduce.floors_s, 1);
+  const double chunk = std::ranges::min(stage.chunk_shares);
+  if (overlap.gradients) load.last_messages_s = chunk * data.last_reduce.floor_s;
+  if (overlap.parameters) {
+    load.add(data.refresh.floors_s, 1);
+    load.first_messages_s = chunk * data.refresh.floor_s;
+  }
+  return load;
+}
+
+/// Of a pass: messages beside it make it at least as long as they are, those that block share its
+/// compute stream.
+double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
+  return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
+}
+
+double chain_s(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+               double micro_batches) {
+  const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
+  const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
+  const double reduce_s = overlap.gradients ? 0 : data.reduce.floor_s;
+  const double end_s = overlap.gradients ? 0 : data.last_reduce.floor_s;
+  const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
+  const double passes_s = forward_s + pass_s(stage.backward, ahead_s, gather_s + reduce_s);
+  // What waits until the drain of a cut backward reduces its gradients there.
+  const double drained_s = stage.cut_size == UnitSize{}
+                               ? passes_s
+                               : forward_s + pass_s(stage.backward, ahead_s, gather_s);
+  return std::max({micro_batches * passes_s + end_s, micro_batches * drained_s + stage.drain_s,
+                   micro_batches * data.reduce.floor_s});
+}
+
+}  // namespace
+
+double least_position_s(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+                        double micro_batches, const Contention& contention) {
+  return std::max(stage.fill_s + chain_s(stage, data, overlap, micro_batches),
+                  least_step_s(with_messages(stage, data, overlap, micro_batches), contention));
+}
+
+std::vector<ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
+                                          const Overlap& overlap) {
+  const double refresh_s = overlap.parameters ? data.refresh.floor_s : 0;
+  std::vector<ChunkMessages> messages;
+  for (const double share : stage.chunk_shares) {
+    messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
+  }
+  return messages;
+}
+
+}  // namespace stepwright

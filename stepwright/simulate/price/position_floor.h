@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/simulate/price/data_cost.h"
+#include "stepwright/simulate/price/turn_play.h"
+
+namespace stepwright {
+
+/// Least seconds of a step of a position (the last of `stage`) up to its update, with its messages
+/// of data parallelism: the longer of the chain of its passes, with fill and drain of the pipeline,
+/// and `least_step_s` of its load.
+double least_position_s(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+                        double micro_batches, const Contention& contention);
+
+/// The least that each chunk of a position has of messages that go once in a step.
+std::vector<ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
+                                          const Overlap& overlap);
+
+}  // namespace stepwright
