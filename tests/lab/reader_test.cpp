@@ -79,8 +79,8 @@ TEST(ReadLab, RefusesAnotherFormat) {
 }
 
 TEST(ReadLab, RefusesRatesThatAreNone) {
-  for (const std::string_view rate : {"fast", "400 Mbits", "Mbit/s", "\"50e6\"", "1e999 Mbit/s",
-                                      "nan Mbit/s", "''"}) {
+  for (const std::string_view rate :
+       {"fast", "400 Mbits", "Mbit/s", "\"50e6\"", "1e999 Mbit/s", "nan Mbit/s", "''"}) {
     EXPECT_THAT(refused("nic.rate", rate),
                 HasSubstr("nic.rate: must be a number of bytes/s, or one with a unit"))
         << rate;
