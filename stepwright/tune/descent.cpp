@@ -36,6 +36,11 @@ void play_near(std::vector<Candidate>& candidates, double best_s, Pricer& pricer
 std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
                                const Dimensions& space, double capacity_bytes) {
   Pricer pricer(job, cost);
+  return descend(trial, job, pricer, space, capacity_bytes);
+}
+
+std::vector<Candidate> descend(Trial& trial, const Job& job, Pricer& pricer,
+                               const Dimensions& space, double capacity_bytes) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (trial.best_s() < before_s) {

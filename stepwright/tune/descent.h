@@ -13,5 +13,8 @@ namespace stepwright {
 /// Returns the neighbours of the last plan that fit by their price, by price.
 std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
                                const Dimensions& space, double capacity_bytes);
+/// As above with a pricer of the job that remembers its blocks.
+std::vector<Candidate> descend(Trial& trial, const Job& job, Pricer& pricer,
+                               const Dimensions& space, double capacity_bytes);
 
 }  // namespace stepwright
