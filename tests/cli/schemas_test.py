@@ -32,6 +32,7 @@ FILES = {
     "large.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {data: 8}\n",
+    "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
     + "search: {tensor: 8, pipeline: 1, context: 1}\n",
@@ -76,6 +77,7 @@ ANSWERS = {
         "tune examples/inline-model.yaml --tokens 1e12 --price-per-gpu-hour 2 "
         "--sweep cluster.nodes=1,2,3",
         "tune too_large.yaml",
+        "tune five_nodes.yaml",
     ],
     "predict": [
         f"predict {PLAN}",
