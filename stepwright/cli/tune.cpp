@@ -82,7 +82,7 @@ class Tune : public Command {
     if (!page_.empty()) check_output(page_, job_);
     options_.top = static_cast<std::size_t>(top_);
     const std::optional<TrainingRun> run = run_.run();
-    std::optional<Plan> own;
+    std::optional<PlannedJob> own;
     if (!own_.empty()) {
       own = load_own_plan(own_, job_, job);
       job.use_all = true;  // as the person's plan does
@@ -91,7 +91,11 @@ class Tune : public Command {
     if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
     const TuneResult result = search(job, console);
     std::optional<Against> compared;
-    if (own) compared = against(result, *own, options_);
+    if (own) {
+      std::optional<AttentionKernel> attention;
+      if (!job.attention_stated) attention = own->job.kernels.attention;
+      compared = against(result, own->plan, options_, attention);
+    }
     if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
     if (!page_.empty()) write_page(*sweep, run, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
