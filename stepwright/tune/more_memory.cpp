@@ -12,6 +12,9 @@ namespace {
 /// Smaller gains, as shares of the step, are not told.
 constexpr double kWorthMemory = 0.001;
 
+/// Operators simulated for each amount: all four take half a second on two cores.
+constexpr std::int64_t kMostPlayed = 2'000'000;
+
 /// Capacities that are tried, and whether the reserve is kept there.
 struct Amount {
   double times = 1;
@@ -29,14 +32,14 @@ Job with_memory(const Job& job, const Amount& amount) {
 }
 
 /// The best plan that is found from another one.
-TunedPlan followed(const Job& job, const CostModel& cost, Pricer& pricer, const Dimensions& space,
-                   const Running& running, const Plan& from) {
+TunedPlan followed(const Job& job, const CostModel& cost, PlayedPrices& prices,
+                   const Dimensions& space, const Running& running, const Plan& from) {
   Trial trial(job, cost, running);
-  const Price price = pricer.price(from);
+  const Price price = prices.price(from);
   const Candidate start{price.seconds, plan_text(from), from, price};
   const Candidate* const one[] = {&start};
   trial.run(one);
-  descend(trial, job, pricer, space, usable_bytes(job));
+  descend(trial, job, prices, space, usable_bytes(job));
   return trial.ranked().front();
 }
 
@@ -47,13 +50,13 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   std::vector<MemoryStep> steps;
   if (!best.fits) return steps;
   const CostModel cost(result.job);
-  Pricer pricer(result.job, cost);
+  PlayedPrices prices(result.job, cost, kMostPlayed);
   const Dimensions space = dimensions(result.job);
   const Running running{.threads = thread_count(options), .progress = {}};
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
     const Job job = with_memory(result.job, amount);
-    TunedPlan found = followed(job, cost, pricer, space, running, last.plan);
+    TunedPlan found = followed(job, cost, prices, space, running, last.plan);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
     steps.push_back({.capacity_bytes = capacity_bytes(job),
