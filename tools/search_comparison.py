@@ -1,4 +1,4 @@
-"""Compares what `stepwright tune` chooses with two other ways to choose a plan.
+"""Compares what `stepwright tune` chooses with two other ways to choose a plan, and with practice.
 
     tools/search_comparison.py --command build/release/stepwright > docs/search.md
 
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from search_practice import practice
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -147,8 +149,9 @@ def main() -> int:
             alpa_mean=geometric_mean(alpa),
             alpas=len(alpa),
             alpa_least=min(alpa),
-        ).rstrip()
+        )
     )
+    print(practice(command).rstrip())
     return 0 if min(rule + alpa) >= 1 else 1
 
 

@@ -52,19 +52,19 @@ std::string changes_text(const std::vector<Change>& changes) {
 
 }  // namespace
 
-Plan load_own_plan(const std::string& file, const std::string& job_file, const Job& job) {
+PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job) {
   if (job.objective.kind == ObjectiveKind::kSmallestCluster) {
     fail_input(
         fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
                     "one cluster: give a job with another objective",
                     job_file));
   }
-  const PlannedJob planned = load_plan_file(file);
+  PlannedJob planned = load_plan_file(file);
   if (const auto field = differing_field(job, planned.job)) {
     fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
   }
   if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused, file);
-  return planned.plan;
+  return planned;
 }
 
 std::string against_text(const TuneResult& result, const Against& against) {

@@ -9,7 +9,7 @@ namespace stepwright {
 /// A person's own plan for a job. Fails with `kInput` when the file is no legal plan, or one of
 /// another model, cluster, batch, precision or optimizer, naming the field; `job_file` is the job's
 /// name in messages.
-Plan load_own_plan(const std::string& file, const std::string& job_file, const Job& job);
+PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job);
 
 /// What `tune --against` prints below its answer: the plan, what is wrong with it, and the changes.
 std::string against_text(const TuneResult& result, const Against& against);

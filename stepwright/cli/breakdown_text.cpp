@@ -1,5 +1,9 @@
 #include "stepwright/cli/breakdown_text.h"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 
@@ -7,6 +11,30 @@ namespace stepwright {
 namespace {
 
 std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + format_time(seconds); }
+
+/// What kinds of computation are called, in their order.
+constexpr std::array<std::string_view, kComputeKinds> kComputationNames = {
+    "matrix products",      "attention",         "experts' products", "routing of rows",
+    "memory-bound kernels", "embedding and head"};
+
+/// Calls `add(name, seconds before, seconds after)` for each term, and below computation for each
+/// of its kinds; what is zero in both is left out.
+template <class Add>
+void each_row(const Breakdown& before, const Breakdown& after, Add&& add) {
+  const auto olds = terms(before);
+  const auto news = terms(after);
+  const auto add_some = [&](const std::string& name, double old_s, double new_s) {
+    if (old_s != 0 || new_s != 0) add(name, old_s, new_s);
+  };
+  for (std::size_t i = 0; i < olds.size(); ++i) {
+    add_some(std::string(olds[i].name), olds[i].seconds, news[i].seconds);
+    if (i > 0) continue;
+    for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
+      add_some(fmt::format("  {}", kComputationNames[kind]), before.computation[kind],
+               after.computation[kind]);
+    }
+  }
+}
 
 std::vector<std::string> difference_row(std::string_view name, double before, double after) {
   const std::string share =
@@ -34,11 +62,9 @@ std::string breakdown_text(const Breakdown& breakdown) {
       .columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
       .rows = {}};
   const double total = breakdown.total();
-  for (const Term& term : terms(breakdown)) {
-    if (term.seconds == 0) continue;
-    table.rows.push_back(
-        {std::string(term.name), format_time(term.seconds), format_percent(term.seconds / total)});
-  }
+  each_row(breakdown, breakdown, [&](const std::string& name, double seconds, double) {
+    table.rows.push_back({name, format_time(seconds), format_percent(seconds / total)});
+  });
   return to_text(table);
 }
 
@@ -49,12 +75,9 @@ std::string difference_text(const Breakdown& before, const Breakdown& after) {
                           {"difference", Align::kRight},
                           {"change", Align::kRight}},
               .rows = {}};
-  const auto olds = terms(before);
-  const auto news = terms(after);
-  for (std::size_t i = 0; i < olds.size(); ++i) {
-    if (olds[i].seconds == 0 && news[i].seconds == 0) continue;
-    table.rows.push_back(difference_row(olds[i].name, olds[i].seconds, news[i].seconds));
-  }
+  each_row(before, after, [&](const std::string& name, double old_s, double new_s) {
+    table.rows.push_back(difference_row(name, old_s, new_s));
+  });
   table.rows.push_back(difference_row("step", before.total(), after.total()));
   return to_text(table);
 }

@@ -18,7 +18,8 @@ inline constexpr int kTerms = 8;
 /// The terms in the order in which they are shown.
 std::array<Term, kTerms> terms(const Breakdown& breakdown);
 
-/// A table of term, time and share of the step; terms of zero are left out.
+/// A table of term, time and share of the step, computation by kind too; terms of zero are left
+/// out.
 std::string breakdown_text(const Breakdown& breakdown);
 
 /// A table of both and the difference, term by term and in all.

@@ -131,8 +131,4 @@ std::string plan_code(const Plan& plan) {
   return joined(codes, " ");
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
-}
-
 }  // namespace stepwright

@@ -17,7 +17,4 @@ std::string plan_words(const Plan& plan, const Job& job);
 /// A plan as short as a table wants it: "tp8+sp pp4x2 dp2 mb1 NNG selective".
 std::string plan_code(const Plan& plan);
 
-/// "3 plans", "1 plan".
-std::string counted(std::int64_t count, const std::string& noun);
-
 }  // namespace stepwright

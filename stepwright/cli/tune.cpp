@@ -20,6 +20,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/tune/against.h"
+#include "stepwright/tune/more_memory.h"
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune_json.h"
@@ -81,7 +82,7 @@ class Tune : public Command {
     if (!page_.empty()) check_output(page_, job_);
     options_.top = static_cast<std::size_t>(top_);
     const std::optional<TrainingRun> run = run_.run();
-    std::optional<Plan> own;
+    std::optional<PlannedJob> own;
     if (!own_.empty()) {
       own = load_own_plan(own_, job_, job);
       job.use_all = true;  // as the person's plan does
@@ -90,17 +91,24 @@ class Tune : public Command {
     if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
     const TuneResult result = search(job, console);
     std::optional<Against> compared;
-    if (own) compared = against(result, *own, options_);
+    if (own) {
+      std::optional<AttentionKernel> attention;
+      if (!job.attention_stated) attention = own->job.kernels.attention;
+      compared = against(result, own->plan, options_, attention);
+    }
     if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
     if (!page_.empty()) write_page(*sweep, run, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
+    const std::vector<MemoryStep> more = more_memory(result, options_);
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     if (json()) {
-      print_json(console.out, to_json(result, best, shortlisted, compared, sweep, run));
+      nlohmann::ordered_json answer = to_json(result, best, shortlisted, compared, sweep, run);
+      answer["more_memory"] = more_memory_json(result, more);
+      print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, shortlisted, app().count("--top") > 0);
+      console.out << tune_text(result, best, shortlisted, more, app().count("--top") > 0);
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);
       if (sweep) console.out << sweep_text(*sweep, run);

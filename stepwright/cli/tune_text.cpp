@@ -86,6 +86,26 @@ std::string front_text(const std::vector<FrontPoint>& front) {
                      counted(static_cast<std::int64_t>(front.size()), "plan"), to_text(table));
 }
 
+std::string more_memory_text(const TuneResult& result, const std::vector<MemoryStep>& steps) {
+  if (!result.plans.front().fits) return "";
+  if (steps.empty()) return "\nNo plan near the best is faster with up to twice the memory.\n";
+  Table table{.columns = {{"memory of a device", Align::kRight},
+                          {"plan"},
+                          {"time", Align::kRight},
+                          {"gain", Align::kRight},
+                          {"needs", Align::kRight}},
+              .rows = {}};
+  const double best_s = result.plans.front().step_time_s;
+  for (const MemoryStep& step : steps) {
+    const std::string capacity = format_bytes(step.capacity_bytes);
+    table.rows.push_back({step.reserve_share > 0 ? capacity : capacity + ", no reserve",
+                          plan_code(step.tuned.plan), format_time(step.tuned.step_time_s),
+                          format_percent(step.gain_s / best_s),
+                          format_bytes(step.tuned.peak_memory_bytes)});
+  }
+  return "\nWhat more memory would gain, by plans near the best\n\n" + to_text(table);
+}
+
 std::string counts_text(const TuneResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
@@ -164,13 +184,14 @@ std::string misfit_text(const TuneResult& result) {
 }
 
 std::string tune_text(const TuneResult& result, const Prediction& best,
-                      const std::vector<TunedPlan>& shortlisted, bool plain_list) {
+                      const std::vector<TunedPlan>& shortlisted,
+                      const std::vector<MemoryStep>& more, bool plain_list) {
   Prediction answer = best;
   answer.notes.clear();
   std::string text = warning(result) + prediction_text(answer) + "\n";
   text +=
       plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
-  text += shortlist_text(shortlisted) + front_text(result.pareto);
+  text += shortlist_text(shortlisted) + front_text(result.pareto) + more_memory_text(result, more);
   text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
           refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));

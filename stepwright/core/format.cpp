@@ -78,6 +78,10 @@ std::string format_count(std::int64_t count) {
   return count < 0 ? "-" + grouped(digits.substr(1)) : grouped(digits);
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
 std::string format_percent(double fraction) {
   if (!std::isfinite(fraction)) return std::string(kNotAvailable);
   return fmt::format("{:.1f}%", 100 * fraction);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace stepwright {
 
@@ -22,6 +23,9 @@ std::string format_flops(double flops_per_s);
 
 /// A count as `1,234,567`.
 std::string format_count(std::int64_t count);
+
+/// A count with its noun as `1 plan` or `3 plans`.
+std::string counted(std::int64_t count, std::string_view noun);
 
 /// A fraction as `41.3%`: 1 is 100%.
 std::string format_percent(double fraction);

@@ -101,6 +101,7 @@ struct Job {
   std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
   std::string measured;    ///< Path of a profile measured on the cluster itself; empty: none.
   Kernels kernels;
+  bool attention_stated = false;  ///< A person has named the kernel of attention.
   Routing routing = Routing::kBalanced;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.

@@ -140,7 +140,12 @@ std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
 }
 
 Json breakdown_json(const Breakdown& b) {
+  Json computation;
+  for (std::size_t i = 0; i < kComputeKinds; ++i) {
+    computation[fmt::format("{}_s", kComputeKindNames[i].name)] = b.computation[i];
+  }
   return {{"compute_s", b.compute_s},
+          {"computation", computation},
           {"bubble_s", b.bubble_s},
           {"optimizer_s", b.optimizer_s},
           {"exposed",

@@ -43,7 +43,8 @@ std::vector<std::vector<double>> operator_times(const Prediction& prediction);
 /// What `stepwright predict --json` prints (docs/formats.md, "Prediction").
 nlohmann::ordered_json prediction_json(const Prediction& prediction);
 
-/// A breakdown as JSON: `compute_s`, `bubble_s`, `optimizer_s`, `exposed` {...}.
+/// A breakdown as JSON: `compute_s`, `computation` {...}, `bubble_s`, `optimizer_s`, `exposed`
+/// {...}.
 nlohmann::ordered_json breakdown_json(const Breakdown& breakdown);
 
 }  // namespace stepwright

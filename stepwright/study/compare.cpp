@@ -8,6 +8,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/study/inter_operator.h"
 #include "stepwright/tune/baseline.h"
+#include "stepwright/tune/free_kernels.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -27,7 +28,8 @@ Choice timed(const char* by, Choose choose) {
 
 }  // namespace
 
-SearchComparison compare_searches(const Job& job) {
+SearchComparison compare_searches(const Job& given) {
+  const Job job = with_free_kernels(given);
   const CostModel cost(job);
   const double capacity = usable_bytes(job);
   SearchComparison comparison{.job = job, .choices = {}};

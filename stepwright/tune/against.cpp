@@ -1,5 +1,7 @@
 #include "stepwright/tune/against.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -8,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stepwright/core/format.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
@@ -218,15 +221,44 @@ class PathToBest {
   TunedPlan at_;
 };
 
+/// Begins a way with the kernel of attention of the person's plan. Where that does not fit, the
+/// change that makes it fit takes the other kernel too.
+void begin_with(Against& found, const TuneResult& result, AttentionKernel attention) {
+  Job job = result.job;
+  job.kernels.attention = attention;
+  const TunedPlan with_other = found.own;
+  if (illegal(job, with_other.plan)) return;
+  const CostModel cost(job);
+  found.own = simulate_plan(job, cost, with_other.plan, Pricer(job, cost).price(with_other.plan));
+  const double gain_s = found.own.step_time_s - with_other.step_time_s;
+  const std::string set = fmt::format("kernels.attention={}",
+                                      name_of(kAttentionKernelNames, result.job.kernels.attention));
+  if (!with_other.fits && !found.changes.empty()) {
+    found.changes.front().set.insert(found.changes.front().set.begin(), set);
+    found.changes.front().gain_s += gain_s;
+  } else {
+    found.changes.insert(found.changes.begin(),
+                         {.set = {set}, .reached = with_other, .gain_s = gain_s});
+  }
+}
+
 }  // namespace
 
-Against against(const TuneResult& result, const Plan& own, const TuneOptions& options) {
+Against against(const TuneResult& result, const Plan& own, const TuneOptions& options,
+                std::optional<AttentionKernel> attention) {
   if (const auto refused = illegal(result.job, own)) fail_refused(*refused);
   const TunedPlan& best = result.plans.front();
   PathToBest path(result, own, thread_count(options));
   Against found{.own = path.at(), .changes = {}};
-  found.own.lost = why_lost(best, found.own);
   while (best.fits && !path.arrived()) found.changes.push_back(path.next());
+  if (attention && *attention != result.job.kernels.attention) {
+    begin_with(found, result, *attention);
+  }
+  found.own.lost = why_lost(best, found.own);
+  if (found.own.lost.empty() && !found.changes.empty()) {
+    found.own.lost = fmt::format("{} slower with another kernel of attention",
+                                 format_time(found.changes.front().gain_s));
+  }
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,10 @@ struct Against {
 /// flag that gains most first, then pairs of flags, then layouts, then all that is left at once.
 /// What must follow a change follows. Empty when the plan is as good, or when no plan of the search
 /// fits. Where the plan does not fit the first change makes it fit. Fails when it is not a legal
-/// plan of the result's job.
-Against against(const TuneResult& result, const Plan& own, const TuneOptions& options = {});
+/// plan of the result's job. `attention`: the kernel that the person's plan trains with, where it
+/// is not the job's; the search's own is then a flag, which comes first.
+Against against(const TuneResult& result, const Plan& own, const TuneOptions& options = {},
+                std::optional<AttentionKernel> attention = std::nullopt);
 
 /// Share of the best plan's step time below which nothing is worth a change.
 inline constexpr double kAsGood = 5e-4;

@@ -10,11 +10,11 @@ namespace stepwright {
 namespace {
 
 /// Plans that fit by their price.
-std::vector<Candidate> priced(Pricer& pricer, const std::vector<Plan>& plans,
+std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& plans,
                               double capacity_bytes) {
   std::vector<Candidate> candidates;
   for (const Plan& plan : plans) {
-    const Price price = pricer.price(plan);
+    const Price price = prices.price(plan);
     if (price.memory_bytes > capacity_bytes) continue;
     candidates.push_back({price.seconds, plan_text(plan), plan, price});
   }
@@ -22,10 +22,10 @@ std::vector<Candidate> priced(Pricer& pricer, const std::vector<Plan>& plans,
 }
 
 /// Prices those that may be faster than `best_s` by their turns, and sorts all by price.
-void play_near(std::vector<Candidate>& candidates, double best_s, Pricer& pricer) {
+void play_near(std::vector<Candidate>& candidates, double best_s, PlayedPrices& prices) {
   for (Candidate& candidate : candidates) {
     if (candidate.price.lower_bound_s >= best_s) continue;
-    candidate.price = pricer.played_price(candidate.plan);
+    candidate.price = prices.played(candidate.plan, candidate.text);
     candidate.key = candidate.price.seconds;
   }
   std::ranges::sort(candidates, before);
@@ -35,14 +35,19 @@ void play_near(std::vector<Candidate>& candidates, double best_s, Pricer& pricer
 
 std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
                                const Dimensions& space, double capacity_bytes) {
-  Pricer pricer(job, cost);
+  PlayedPrices prices(job, cost);
+  return descend(trial, job, prices, space, capacity_bytes);
+}
+
+std::vector<Candidate> descend(Trial& trial, const Job& job, PlayedPrices& prices,
+                               const Dimensions& space, double capacity_bytes) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (trial.best_s() < before_s) {
     before_s = trial.best_s();
-    near = priced(pricer, neighbours(job, space, trial.ranked().front().plan), capacity_bytes);
-    play_near(near, trial.best_s(), pricer);
-    settle(trial, near, 1, std::numeric_limits<std::int64_t>::max());
+    near = priced(prices, neighbours(job, space, trial.ranked().front().plan), capacity_bytes);
+    play_near(near, trial.best_s(), prices);
+    settle(trial, near, 1, prices.most_operators());
   }
   return near;
 }

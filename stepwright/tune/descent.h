@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "stepwright/tune/dimensions.h"
@@ -7,11 +11,38 @@
 
 namespace stepwright {
 
+/// Prices plans of a job by their turns, each once.
+class PlayedPrices {
+ public:
+  /// Descents that use it stop where `most_operators` were played.
+  PlayedPrices(const Job& job, const CostModel& cost,
+               std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
+      : pricer_(job, cost), most_operators_(most_operators) {}
+
+  [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
+  /// By closed form.
+  Price price(const Plan& plan) { return pricer_.price(plan); }
+  /// By its turns; `text` is the plan's.
+  const Price& played(const Plan& plan, const std::string& text) {
+    const auto [entry, fresh] = known_.try_emplace(text);
+    if (fresh) entry->second = pricer_.played_price(plan);
+    return entry->second;
+  }
+
+ private:
+  Pricer pricer_;
+  std::int64_t most_operators_;
+  std::map<std::string, Price> known_;
+};
+
 /// Goes from the best plan of a trial to a neighbour that is faster in simulation, and on until
 /// none is: what the closed form ranks wrongly by a little is set right. Neighbours whose lower
 /// bound, or whose price less its error (`kPriceError`), is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
 std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
+                               const Dimensions& space, double capacity_bytes);
+/// As above with prices that several descents share.
+std::vector<Candidate> descend(Trial& trial, const Job& job, PlayedPrices& prices,
                                const Dimensions& space, double capacity_bytes);
 
 }  // namespace stepwright

@@ -63,7 +63,9 @@ Sweep read_sweep(const Job& job, const std::string& text) {
   }
   for (const std::string& value : values_of(std::string_view(text).substr(equals + 1))) {
     if (value.empty()) fail_input(fmt::format("{}: a value is missing", name));
-    const PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
+    PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
+    const bool sweeps_kernels = sweep.field.find("kernels") != std::string::npos;
+    changed.job.attention_stated = job.attention_stated || sweeps_kernels;
     sweep.points.push_back(
         {.value = value, .job = changed.job, .devices_idle = 0, .best = {}, .refused = {}});
   }

@@ -20,6 +20,7 @@
 #include "stepwright/tune/empty_space.h"
 #include "stepwright/tune/fixed_cluster.h"
 #include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/free_kernels.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
 #include "stepwright/tune/used_devices.h"
@@ -310,9 +311,12 @@ TuneResult tune_on_cluster(const Job& job, const TuneOptions& options) {
 
 TuneResult tune(const Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  const Job chosen = with_free_kernels(job);
   TuneResult result = job.objective.kind == ObjectiveKind::kSmallestCluster
-                          ? tune_smallest_cluster(job, options)
-                          : tune_on_parts(job, options);
+                          ? tune_smallest_cluster(chosen, options)
+                          : tune_on_parts(chosen, options);
+  const std::string note = free_kernels_note(job, chosen);
+  if (!note.empty()) result.notes.push_back(note);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

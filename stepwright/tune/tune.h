@@ -100,11 +100,20 @@ struct FrontPoint {
   double peak_memory_bytes = 0;
 };
 
+/// What devices that stand idle are worth.
+struct Spares {
+  std::int64_t nodes = 0;            ///< Whole ones: so many may fail before the plan must shrink.
+  std::int64_t devices_of_node = 0;  ///< Of each node in use: so many of its own may fail.
+  /// Of the best plan that uses all devices; nothing where none is legal and fits.
+  std::optional<double> step_time_if_used_s;
+};
+
 struct TuneResult {
   /// As searched: its cluster has the devices that are used, or with the smallest-cluster objective
   /// the nodes found.
   Job job;
   std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
+  std::optional<Spares> spares;   ///< Where devices are idle.
   std::vector<TunedPlan> plans;   ///< Best first, at least one; when none fits, the smallest alone.
   /// Every plan that was simulated and fits, best first: what `shortlist` chooses from.
   std::vector<TunedPlan> simulated;
@@ -126,7 +135,8 @@ struct TuneResult {
 /// by price and of what is near the best of them (`settle`, `descend`). A space of at most 10,000
 /// legal plans is proven: its first `top` are those of simulating every plan. Free dimensions take
 /// every value that can be legal; schedule: 1f1b and interleaved. `chunks` speaks of interleaved
-/// schedules only, sharding groups of strategies with a state I only. Fails with `kInput` when no
+/// schedules only, sharding groups of strategies with a state I only. A kernel of attention that no
+/// person has named is the fastest there is (`with_free_kernels`). Fails with `kInput` when no
 /// plan of the space is legal, saying which constraint emptied it.
 TuneResult tune(const Job& job, const TuneOptions& options = {});
 

@@ -49,6 +49,17 @@ Json pareto_json(const TuneResult& result) {
   return list;
 }
 
+Json spares_json(const TuneResult& result) {
+  if (!result.spares) return nullptr;
+  const Spares& spares = *result.spares;
+  const bool used = spares.step_time_if_used_s.has_value();
+  return {{"nodes", spares.nodes},
+          {"devices_of_node", spares.devices_of_node},
+          {"step_time_if_used_s", used ? Json(*spares.step_time_if_used_s) : Json(nullptr)},
+          {"tokens_per_s_if_used",
+           used ? Json(result.job.tokens() / *spares.step_time_if_used_s) : Json(nullptr)}};
+}
+
 Json alternatives_json(const TuneResult& result) {
   Json list = Json::array();
   for (const Alternative& alternative : alternatives(result)) {
@@ -123,6 +134,7 @@ Json tune_json(const TuneResult& result, const Prediction& best) {
            result.baseline ? Json(result.speedup_over_baseline) : Json(nullptr)},
           {"pareto", pareto_json(result)},
           {"nodes", result.job.cluster.nodes},
+          {"spares", spares_json(result)},
           {"target_met", result.target_met},
           {"seconds", result.seconds},
           {"notes", all_notes(result, best)}};

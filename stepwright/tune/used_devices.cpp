@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -32,15 +34,40 @@ bool better(const TuneResult& part, const TuneResult& whole) {
   return a.step_time_s < b.step_time_s * (1 - kWorthIdling);
 }
 
-void say_idle(TuneResult& result, const Cluster& whole) {
-  const std::int64_t used = result.job.cluster.devices();
-  result.devices_idle = whole.devices() - used;
+/// How many may fail, in words.
+std::string failures(const Spares& spares) {
+  std::string text;
+  if (spares.nodes > 0) text = counted(spares.nodes, "node");
+  if (spares.devices_of_node > 0) {
+    text += fmt::format("{}{} of each node", text.empty() ? "" : " and ",
+                        counted(spares.devices_of_node, "device"));
+  }
+  return text;
+}
+
+/// What using them all would cost, in words.
+std::string if_used(const TuneResult& result, const Spares& spares) {
+  if (!spares.step_time_if_used_s) return "no plan of all devices is legal and fits";
+  const double lost = 1 / result.plans.front().step_time_s - 1 / *spares.step_time_if_used_s;
+  return fmt::format("with all in use a step takes {}, {} tokens/s less",
+                     format_time(*spares.step_time_if_used_s),
+                     format_count(std::llround(lost * result.job.tokens())));
+}
+
+/// `used_whole_s`: step time of the best plan on all of the cluster.
+void say_idle(TuneResult& result, const Cluster& whole, std::optional<double> used_whole_s) {
+  const Cluster& part = result.job.cluster;
+  result.devices_idle = whole.devices() - part.devices();
   if (result.devices_idle == 0) return;
+  result.spares = {.nodes = whole.nodes - part.nodes,
+                   .devices_of_node = whole.devices_per_node - part.devices_per_node,
+                   .step_time_if_used_s = used_whole_s};
   result.notes.push_back(fmt::format(
-      "{} of {} devices are used: {} nodes, {} devices of each; the {} that stand idle are spares "
-      "(`cluster: {{use: all}}` forbids it)",
-      format_count(used), format_count(whole.devices()), format_count(result.job.cluster.nodes),
-      result.job.cluster.devices_per_node, format_count(result.devices_idle)));
+      "{} of {} devices are used: {} nodes, {} devices of each; the {} that stand idle are "
+      "spares: {} can fail before the plan must shrink; {} (`cluster: {{use: all}}` forbids it)",
+      format_count(part.devices()), format_count(whole.devices()), format_count(part.nodes),
+      part.devices_per_node, format_count(result.devices_idle), failures(*result.spares),
+      if_used(result, *result.spares)));
 }
 
 }  // namespace
@@ -83,11 +110,16 @@ TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
   std::optional<Error> of_the_whole;
+  std::optional<double> used_whole_s;
   for (const Cluster& part : parts_worth_trying(job.cluster)) {
     Job smaller = job;
     smaller.cluster = part;
     try {
       TuneResult result = tune_on_cluster(smaller, options);
+      const TunedPlan& fastest = result.plans.front();
+      if (part.devices() == job.cluster.devices() && fastest.fits) {
+        used_whole_s = fastest.step_time_s;
+      }
       if (!best || better(result, *best)) best = std::move(result);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInput) throw;
@@ -95,7 +127,7 @@ TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
     }
   }
   if (!best) throw Error(*of_the_whole);
-  say_idle(*best, job.cluster);
+  say_idle(*best, job.cluster, used_whole_s);
   return std::move(*best);
 }
 

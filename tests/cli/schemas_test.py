@@ -32,6 +32,7 @@ FILES = {
     "large.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {data: 8}\n",
+    "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
     + "search: {tensor: 8, pipeline: 1, context: 1}\n",
@@ -57,11 +58,44 @@ def own_runs():
     return "\n".join(lines) + "\n"
 
 
+def own_messages():
+    """Times of an all-reduce in groups of three shapes, by a law."""
+    lines = [
+        "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds"
+    ]
+    for nodes, ranks in ((1, 4), (2, 2), (4, 4)):
+        for power in range(10, 25):
+            seconds = 1e-4 * nodes + (1 << power) / (1e9 / nodes)
+            lines.append(f"gloo,all_reduce,{nodes},{ranks},1,{1 << power},0,{seconds}")
+    return "\n".join(lines) + "\n"
+
+
+def own_computations():
+    """Times of matrix products, by a law."""
+    lines = ["operator,phase,dtype,shape,flops,memory_bytes,seconds"]
+    for power in range(6, 12):
+        size = 1 << power
+        flops, moved = 2 * size**3, 12 * size**2
+        lines.append(
+            f"linear,forward,fp32,{size}x{size}x{size},{flops},{moved},{1e-5 + flops / 5e10}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+OVERLAP = """link,seconds_alone,seconds_beside
+inside,1.0,1.2
+network,1.0,1.1
+"""
+
+
 def beginning(path, lines):
     return "".join((ROOT / path).read_text().splitlines(keepends=True)[:lines])
 
 
 FILES["own_runs.csv"] = own_runs()
+FILES["own_messages.csv"] = own_messages()
+FILES["own_computations.csv"] = own_computations()
+FILES["own_overlap.csv"] = OVERLAP
 FILES["runs.csv"] = beginning("data/training_runs.csv", 300)
 FILES["a100_sxm4_80g.csv"] = beginning("data/operators/a100_sxm4_80g.csv", 400)
 
@@ -76,6 +110,7 @@ ANSWERS = {
         "tune examples/inline-model.yaml --tokens 1e12 --price-per-gpu-hour 2 "
         "--sweep cluster.nodes=1,2,3",
         "tune too_large.yaml",
+        "tune five_nodes.yaml",
     ],
     "predict": [
         f"predict {PLAN}",
@@ -112,7 +147,29 @@ ANSWERS = {
     "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
     "fit-collectives": ["fit data/collectives/gh200_120g_vista.csv -o messages.json"],
     "fit-runs": ["fit --runs own_runs.csv"],
+    "fit-measured": ["fit own_messages.csv own_computations.csv own_overlap.csv -o own.json"],
+    "export-mscclpp": [
+        "export --to mscclpp --collective all_gather --tiers 8,2",
+        "export --to mscclpp --collective all_reduce --algorithm ring --tiers 4",
+    ],
+    "lab-check": ["lab check examples/lab-4x4.yaml"],
+    "lab-run": ["lab run examples/lab-4x4.yaml -- true"],
+    "lab-clean": ["lab clean"],
+    "checkpoint-show": ["checkpoint show checkpoints"],
+    "checkpoint-verify": ["checkpoint verify checkpoints"],
+    "checkpoint-convert": ["checkpoint convert checkpoints -o weights.safetensors"],
 }
+
+
+def why_not(name):
+    """Why the answers of a schema cannot be asked for here; None where they can."""
+    if name in ("lab-check", "lab-run", "lab-clean"):
+        namespace = ["unshare", "--net", "true"]
+        if os.geteuid() != 0 or subprocess.run(namespace, check=False).returncode != 0:
+            return "emulated clusters need network namespaces"
+    if name.startswith("checkpoint-") and not (COMMAND.parent / "stepwright-rank").exists():
+        return "training is not built"
+    return None
 
 
 class Place:
@@ -125,6 +182,11 @@ class Place:
             (self.path / name).symlink_to(ROOT / name)
         for name, text in FILES.items():
             (self.path / name).write_text(text)
+        if not why_not("checkpoint-show"):
+            self.run(
+                "train examples/tiny-llama.plan.yaml --data large.plan.yaml --steps 1 "
+                "--checkpoint checkpoints"
+            )
 
     def run(self, arguments):
         run = subprocess.run(
@@ -137,7 +199,8 @@ class Place:
         return run
 
     def answer(self, arguments):
-        run = self.run(arguments + " --json")
+        own, *ranks = arguments.split(" -- ")
+        run = self.run(" -- ".join([own + " --json", *ranks]))
         try:
             return json.loads(run.stdout)
         except json.JSONDecodeError as error:
@@ -192,6 +255,8 @@ class Answers(unittest.TestCase):
             schema = json.loads((SCHEMAS / f"{name}.json").read_text())
             for arguments in runs:
                 with self.subTest(arguments):
+                    if reason := why_not(name):
+                        self.skipTest(reason)
                     answer = self.place.answer(arguments)
                     errors = [
                         f"{error.json_path}: {error.message[:200]}"

@@ -36,6 +36,12 @@ TEST(Format, RoundsBeforeItChoosesDigits) {
   EXPECT_EQ(format_time(0.9996), "1.00 s");
 }
 
+TEST(Format, CountsThings) {
+  EXPECT_EQ(counted(1, "plan"), "1 plan");
+  EXPECT_EQ(counted(0, "plan"), "0 plans");
+  EXPECT_EQ(counted(1200, "plan"), "1,200 plans");
+}
+
 TEST(Format, WritesRates) {
   EXPECT_EQ(format_rate(186e9), "186 GB/s");
   EXPECT_EQ(format_rate(12.5e6), "0.0125 GB/s");

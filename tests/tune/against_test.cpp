@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "small_jobs.h"
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
@@ -82,6 +83,23 @@ TEST(Against, TheBestHasNothingToChange) {
   const Against found = against(result, result.plans.front().plan, one_thread());
   EXPECT_EQ(found.own.lost, "");
   EXPECT_TRUE(found.changes.empty());
+}
+
+TEST(Against, AnotherKernelOfAttentionIsTheFirstChange) {
+  Job job = small_tune_job();
+  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  const TuneResult result = tune(job, one_thread());
+  const Plan& best = result.plans.front().plan;
+  const Against found = against(result, best, one_thread(), AttentionKernel::kFlash2);
+  ASSERT_EQ(found.changes.size(), 1U);
+  const Change& change = found.changes.front();
+  EXPECT_EQ(change.set, std::vector<std::string>{"kernels.attention=flash3"});
+  EXPECT_EQ(change.reached.step_time_s, result.plans.front().step_time_s);
+  job = result.job;
+  job.kernels.attention = AttentionKernel::kFlash2;
+  EXPECT_EQ(found.own.step_time_s, predict({job, best}).step_time_s());
+  EXPECT_GT(change.gain_s, 0);
+  EXPECT_NE(found.own.lost, "");
 }
 
 TEST(Against, RefusesAPlanThatIsNotLegal) {

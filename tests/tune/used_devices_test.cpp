@@ -46,12 +46,40 @@ TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
   const TuneResult some = tune(job, {.threads = 1});
   EXPECT_GT(some.devices_idle, 0);
   EXPECT_EQ(some.job.cluster.devices() + some.devices_idle, 20);
-  EXPECT_THAT(some.notes, testing::Contains(testing::HasSubstr("stand idle")));
+  EXPECT_THAT(some.notes, testing::Contains(testing::HasSubstr("1 node can fail")));
+  ASSERT_TRUE(some.spares.has_value());
+  EXPECT_EQ(some.spares->nodes, 1);
+  EXPECT_EQ(some.spares->devices_of_node, 0);
+  EXPECT_FALSE(some.spares->step_time_if_used_s.has_value());  // 16 sequences for 20 devices
   job.use_all = true;
   job.sequences = 20;
   const TuneResult all = tune(job, {.threads = 1});
   EXPECT_EQ(all.devices_idle, 0);
+  EXPECT_FALSE(all.spares.has_value());
   EXPECT_EQ(all.plans.front().plan.parallel.ranks(), 20);
+}
+
+TEST(UsedDevices, SaysWhatAStepTakesWithAllInUse) {
+  // Four layers on three positions of nine devices wait for two on one; on four they do not.
+  Job job = small_tune_job();
+  job.cluster.nodes = 1;
+  job.cluster.devices_per_node = 9;
+  job.cluster.nic_of_device.assign(9, 0);
+  for (Level& level : job.cluster.levels) level.size = 9;
+  job.model.layers = 4;
+  job.model.vocabulary = 1024;
+  job.sequences = 72;
+  job.space.tensor = {1};
+  job.space.context = {1};
+  job.space.pipeline = {3, 4};
+  const TuneResult some = tune(job, {.threads = 1});
+  job.use_all = true;
+  const TuneResult all = tune(job, {.threads = 1});
+  ASSERT_TRUE(some.spares.has_value());
+  EXPECT_EQ(some.spares->nodes, 0);
+  EXPECT_EQ(some.spares->devices_of_node, 1);
+  EXPECT_EQ(some.spares->step_time_if_used_s, all.plans.front().step_time_s);
+  EXPECT_LT(some.plans.front().step_time_s, all.plans.front().step_time_s);
 }
 
 }  // namespace

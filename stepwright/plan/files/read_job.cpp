@@ -173,7 +173,10 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   }
   if (const auto given = node.find("measured")) job.measured = read_path(*given, directory);
   job.kernels = default_kernels(job.framework, job.cluster.device);
-  if (const auto given = node.find("kernels")) job.kernels = read_kernels(*given, job.kernels);
+  if (const auto given = node.find("kernels")) {
+    job.kernels = read_kernels(*given, job.kernels);
+    job.attention_stated = given->find("attention").has_value();
+  }
   if (const auto given = node.find("objective")) job.objective = read_objective(*given);
   read_experts(node, job);
   job.space = read_space(node, version, job.notes);

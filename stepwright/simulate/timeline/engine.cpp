@@ -248,7 +248,11 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
 
 Simulation play(const StepProgram& program, const Prices& prices, const Contention& contention,
                 bool record) {
-  return Engine(program, prices, contention, record).run();
+  Simulation result = Engine(program, prices, contention, record).run();
+  for (std::size_t s = 0; s < result.stages.size(); ++s) {
+    result.stages[s].breakdown.computation = compute_seconds(program, program.stages[s], prices);
+  }
+  return result;
 }
 
 }  // namespace stepwright

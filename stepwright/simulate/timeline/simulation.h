@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
+#include "stepwright/simulate/timeline/compute_kind.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
@@ -20,7 +21,8 @@ struct Breakdown {
   double context_s = 0;
   double expert_s = 0;
   double pipeline_s = 0;
-  double data_s = 0;  ///< Gradients, parameters, and the small control messages.
+  double data_s = 0;             ///< Gradients, parameters, and the small control messages.
+  ComputeSeconds computation{};  ///< `compute_s` by kind.
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
            data_s;

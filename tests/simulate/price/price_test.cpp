@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -89,6 +90,28 @@ class Dice {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+TEST(Simulation, KindsOfComputationSumToIt) {
+  Dice dice(7);
+  int routed = 0;
+  for (int seen = 0; seen < 100;) {
+    const Job job = dice.job();
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    ++seen;
+    const Simulation simulation = simulate(build_program(job, plan), CostModel(job),
+                                           group_layouts(job.cluster, Grid(plan)), plan);
+    for (const StageTimes& stage : simulation.stages) {
+      const ComputeSeconds& kinds = stage.breakdown.computation;
+      const double sum_s = std::accumulate(kinds.begin(), kinds.end(), 0.0);
+      EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan_text(plan);
+      const bool experts = kinds[static_cast<std::size_t>(ComputeKind::kExperts)] > 0;
+      EXPECT_EQ(experts, job.model.experts.has_value()) << plan_text(plan);
+      routed += experts ? 1 : 0;
+    }
+  }
+  EXPECT_GT(routed, 0);
 }
 
 TEST(Price, EnclosesAndApproachesTheSimulation) {

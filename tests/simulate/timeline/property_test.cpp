@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "stepwright/simulate/timeline/engine.h"
@@ -91,6 +92,8 @@ TEST_P(RandomProgram, AccountsForAllOfTheStep) {
   for (const StageTimes& stage : result.stages) {
     const Breakdown& b = stage.breakdown;
     EXPECT_NEAR(b.total(), result.step_time_s, 1e-9);
+    EXPECT_NEAR(std::accumulate(b.computation.begin(), b.computation.end(), 0.0), b.compute_s,
+                1e-9);
     for (const double part : {b.compute_s, b.bubble_s, b.optimizer_s, b.tensor_s, b.context_s,
                               b.expert_s, b.pipeline_s, b.data_s}) {
       EXPECT_GE(part, -1e-12);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "stepwright/core/named.h"
+#include "stepwright/simulate/timeline/prices.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// What the computation of a step is spent on, for people.
+enum class ComputeKind : std::uint8_t {
+  kProducts,     ///< Matrix products of layers, those of experts apart.
+  kAttention,    ///< The core: scores, softmax and values.
+  kExperts,      ///< Grouped products of routed experts.
+  kRouting,      ///< The choice of experts and rows copied to their order and back.
+  kMemoryBound,  ///< Norms, activations, additions, rotations, dropout, sums of gradients.
+  kVocabulary,   ///< Embedding, and the head with its norm and loss.
+};
+inline constexpr Named<ComputeKind> kComputeKindNames[] = {
+    {ComputeKind::kProducts, "products"},        {ComputeKind::kAttention, "attention"},
+    {ComputeKind::kExperts, "experts"},          {ComputeKind::kRouting, "routing"},
+    {ComputeKind::kMemoryBound, "memory_bound"}, {ComputeKind::kVocabulary, "vocabulary"}};
+inline constexpr std::size_t kComputeKinds = std::size(kComputeKindNames);
+
+/// Seconds by kind, in that order.
+using ComputeSeconds = std::array<double, kComputeKinds>;
+
+/// Priced seconds of the compute stream of a stage over a step, the update apart.
+ComputeSeconds compute_seconds(const StepProgram& program, const Stage& stage,
+                               const Prices& prices);
+
+}  // namespace stepwright

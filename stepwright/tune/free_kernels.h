@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// The job with the fastest kernel of attention that its device and its framework have, without a
+/// framework that any has; equal ones leave the usual one. As it is where a person has named the
+/// kernel, or computes in more than 16 bits. Fused kernels of attention differ in nothing but their
+/// rate, so that this is chosen before the search and not in it.
+Job with_free_kernels(const Job& job);
+
+/// What was chosen, for people; empty where all stays as it was.
+std::string free_kernels_note(const Job& before, const Job& after);
+
+}  // namespace stepwright

@@ -1,0 +1,85 @@
+#include "stepwright/tune/more_memory.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/tune/descent.h"
+
+namespace stepwright {
+namespace {
+
+/// Smaller gains, as shares of the step, are not told.
+constexpr double kWorthMemory = 0.001;
+
+/// Operators simulated for each amount: all four take half a second on two cores.
+constexpr std::int64_t kMostPlayed = 2'000'000;
+
+/// Capacities that are tried, and whether the reserve is kept there.
+struct Amount {
+  double times = 1;
+  bool reserve = true;
+};
+constexpr Amount kAmounts[] = {
+    {.times = 1, .reserve = false}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
+
+Job with_memory(const Job& job, const Amount& amount) {
+  Job larger = job;
+  larger.objective.memory_reserve =
+      amount.reserve ? 1 - usable_bytes(job) / capacity_bytes(job) : 0;
+  larger.objective.memory_limit_bytes = amount.times * capacity_bytes(job);
+  return larger;
+}
+
+/// The best plan that is found from another one.
+TunedPlan followed(const Job& job, const CostModel& cost, PlayedPrices& prices,
+                   const Dimensions& space, const Running& running, const Plan& from) {
+  Trial trial(job, cost, running);
+  const Price price = prices.price(from);
+  const Candidate start{price.seconds, plan_text(from), from, price};
+  const Candidate* const one[] = {&start};
+  trial.run(one);
+  descend(trial, job, prices, space, usable_bytes(job));
+  return trial.ranked().front();
+}
+
+}  // namespace
+
+std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options) {
+  const TunedPlan& best = result.plans.front();
+  std::vector<MemoryStep> steps;
+  if (!best.fits) return steps;
+  const CostModel cost(result.job);
+  PlayedPrices prices(result.job, cost, kMostPlayed);
+  const Dimensions space = dimensions(result.job);
+  const Running running{.threads = thread_count(options), .progress = {}};
+  TunedPlan last = best;
+  for (const Amount& amount : kAmounts) {
+    const Job job = with_memory(result.job, amount);
+    TunedPlan found = followed(job, cost, prices, space, running, last.plan);
+    if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
+    last = found;
+    steps.push_back({.capacity_bytes = capacity_bytes(job),
+                     .reserve_share = job.objective.memory_reserve,
+                     .tuned = std::move(found),
+                     .gain_s = best.step_time_s - last.step_time_s});
+  }
+  return steps;
+}
+
+nlohmann::ordered_json more_memory_json(const TuneResult& result,
+                                        const std::vector<MemoryStep>& steps) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const MemoryStep& step : steps) {
+    list.push_back(
+        {{"capacity_bytes", static_cast<std::int64_t>(step.capacity_bytes)},
+         {"reserve_share", step.reserve_share},
+         {"plan", plan_json({result.job, step.tuned.plan})},
+         {"step_time_s", step.tuned.step_time_s},
+         {"gain_s", step.gain_s},
+         {"peak_memory_bytes", static_cast<std::int64_t>(step.tuned.peak_memory_bytes)}});
+  }
+  return list;
+}
+
+}  // namespace stepwright

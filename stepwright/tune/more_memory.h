@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// What a device with more memory would train.
+struct MemoryStep {
+  double capacity_bytes = 0;  ///< Of the device.
+  double reserve_share = 0;   ///< Of the capacity, that the plan leaves free.
+  TunedPlan tuned;            ///< `fits` means there.
+  double gain_s = 0;          ///< Against the best plan of the answer.
+};
+
+/// What the next gigabytes would gain: first the whole memory of the device without its reserve,
+/// then a quarter more, half more and twice the memory with the same reserve. Each is followed from
+/// the one before to neighbours that are faster in simulation (`descend`), so it is a lower bound
+/// of the gain; the steps that are a thousandth faster than those before are listed. Empty where
+/// the answer has no plan that fits.
+std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options);
+
+/// As it stands in `tune --json`.
+nlohmann::ordered_json more_memory_json(const TuneResult& result,
+                                        const std::vector<MemoryStep>& steps);
+
+}  // namespace stepwright
