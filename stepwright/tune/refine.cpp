@@ -39,9 +39,9 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
     const double bytes = choice.states.of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
-    const DataCost added = times.of(choice);
     floor.messages_s =
-        std::min(floor.messages_s, std::max(2 * added.gather.floor_s, added.reduce.floor_s));
+        std::min(floor.messages_s, std::max(2 * times.floor_s(choice, &DataCost::gather),
+                                            times.floor_s(choice, &DataCost::reduce)));
   }
   return floor;
 }

@@ -53,7 +53,12 @@ class ShardingFloor {
     const std::vector<DataCost>* dense;
     const std::vector<DataCost>* expert;
 
-    /// Without the update.
+    /// Messages of one moment.
+    [[nodiscard]] double floor_s(const ShardingTable::Choice& choice,
+                                 MessageCost DataCost::* moment) const {
+      return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
+    }
+    /// All messages, without the update.
     [[nodiscard]] DataCost of(const ShardingTable::Choice& choice) const {
       DataCost sum = (*dense)[choice.dense];
       return sum += (*expert)[choice.expert];

@@ -77,13 +77,14 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
       layers_(job.model),
       one_order_(job.space.rank_order.empty()),
       of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
-      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)) {
+      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)),
+      prices_(cost) {
   const std::vector<Overlap> overlaps = dimensions(job).overlap;
   overlaps_tensor_ = std::ranges::any_of(overlaps, &Overlap::tensor);
   overlaps_expert_ = std::ranges::any_of(overlaps, &Overlap::expert);
 }
 
-double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) const {
+double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) {
   if (is_communication(op.kind)) {
     if (!one_order_ || !message_counts(op, any_expert)) return 0;
     return least_message_s(op, layouts);
@@ -95,7 +96,7 @@ double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_e
     return repeats * cost_.least_compute_s(op) * whole_rows(op);
   }
   if (!counts_in_full(op)) return 0;
-  return repeats * cost_.compute_s(op) * (any_expert ? whole_rows(op) : 1);
+  return repeats * prices_.seconds(op) * (any_expert ? whole_rows(op) : 1);
 }
 
 /// The least over the algorithms that plans may name for its scheme.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
+#include "stepwright/cost/price_table.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/layer.h"
@@ -66,7 +67,7 @@ class WorkFloor {
   void add_class(Work& work, const Setting& setting, LayerClass which, const Layouts& layouts,
                  bool any_expert);
   [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert);
-  [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert) const;
+  [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert);
 
   [[nodiscard]] double least_message_s(const Operator& op, const Layouts& layouts) const;
 
@@ -78,6 +79,7 @@ class WorkFloor {
   bool overlaps_expert_ = false;
   std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
   std::vector<Collectives> of_experts_;
+  PriceTable prices_;
   std::map<Key, Work> known_;
   std::vector<OperatorTime> times_;  ///< Scratch.
   std::vector<double> ends_;

@@ -89,7 +89,10 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
     const Findings bounded = prepared.search(false, kKept);
-    const double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
+    double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
+    for (const Candidate& open : bounded.kept.open()) {
+      bound = std::min(bound, open.price.lower_bound_s);
+    }
     const std::vector<Candidate> all = prepared.search(true, 40).kept.list();
     for (std::size_t i = kKept; i < all.size(); i += 5, ++checked) {
       const TunedPlan plan = simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
