@@ -23,6 +23,7 @@ BELOW = {
     "logs": "traffic",
     "memory": "step",
     "simulate": "cost memory",
+    "interleave": "simulate",
     "tune": "simulate",
     "study": "tune",
     "validate": "tune fit",
@@ -30,7 +31,7 @@ BELOW = {
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "checkpoint fit study validate export logs traffic runtime sample lab",
+    "cli": "checkpoint fit study interleave validate export logs traffic runtime sample lab",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

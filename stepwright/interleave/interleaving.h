@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/interleave/strand.h"
+
+namespace stepwright {
+
+/// Operators that run together, with a barrier behind: at most one collective of each link class,
+/// and computation of both strands that neither needs its result nor makes what it sends.
+struct Block {
+  std::vector<std::string> forward;  ///< Computations, in execution order.
+  std::vector<std::string> backward;
+  std::vector<std::string> communication;
+  double compute_s = 0;  ///< Of both strands, alone.
+  double seconds = 0;
+};
+
+/// Two strands interleaved operator by operator. Seconds of one layer pair.
+struct Interleaving {
+  std::vector<Block> blocks;         ///< What belongs to the next layer has a prime: f1'.
+  double serial_s = 0;               ///< One operator after the other.
+  double serial_own_overlap_s = 0;   ///< Each reduction beside its own weight gradient.
+  double interleaved_s = 0;          ///< Sum over the blocks.
+  double event_s = 0;                ///< The same order with events in place of barriers.
+  double lower_bound_s = 0;          ///< The larger of all computation and of any link's messages.
+  double exposed_s = 0;              ///< Less all computation.
+  std::map<std::string, double> exposed_by_collective;
+  std::string starts_at;  ///< First operator of the forward list.
+};
+
+struct InterleaveOptions {
+  /// Factors on computation beside a collective; 1: a block takes as long as the longer of both.
+  Contention contention;
+  /// Whether the forward list may start at any of its operators, those before it being the next
+  /// layer's: the steady state of many layers.
+  bool rotate = true;
+};
+
+/// Seconds of a block with these collectives, by link class (0: none), and so much computation: all
+/// start together, computation is as many times slower as the slowest factor beside it says.
+double block_seconds(const std::array<double, kLinkClasses>& collectives, double compute_s,
+                     const Contention& contention);
+
+/// The fastest sequence of blocks over all orders of the backward and all cuts into blocks, by
+/// dynamic programming over the place in the forward and the set of backward operators done. Where
+/// rotation is allowed the best of all, ties to the one that starts first. Fails with `kUnsupported`
+/// when a forward is no chain, or a strand has more than 64 operators.
+Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
+
+}  // namespace stepwright

@@ -1,0 +1,73 @@
+#include "stepwright/interleave/pair_template.h"
+
+#include <map>
+#include <utility>
+
+#include "stepwright/simulate/timeline/alone.h"
+
+namespace stepwright {
+namespace {
+
+/// Writes operators of both strands into one template.
+class PairTemplate {
+ public:
+  explicit PairTemplate(const StrandPair& pair) : forward_(&pair.forward) {
+    for (const Strand* strand : {&pair.forward, &pair.backward}) {
+      for (const StrandOperator& op : *strand) operators_[op.id] = {strand, &op};
+    }
+  }
+
+  void add(const std::string& id) {
+    const auto& [strand, op] = operators_.at(id);
+    const auto first = static_cast<std::int32_t>(piece_.edges.size());
+    const bool opens = op->is_collective() && before_ >= 0;
+    if (opens) piece_.edges.push_back(before_);
+    for (const std::size_t other : op->after) {
+      piece_.edges.push_back(placed_.at((*strand)[other].id));
+    }
+    placed_[id] = static_cast<std::int32_t>(piece_.operators.size());
+    const bool inside = op->link == LinkClass::kInside;
+    Operator out;
+    out.kind = op->is_collective() ? OperatorKind::kAllGather : OperatorKind::kLinear;
+    if (op->is_collective()) out.stream = inside ? Stream::kTensor : Stream::kExpert;
+    out.after = {first, static_cast<std::int32_t>(op->after.size() + (opens ? 1 : 0))};
+    piece_.operators.push_back(out);
+    times_.push_back({.seconds = op->seconds, .link = op->link});
+    if (!op->is_collective()) before_ = placed_[id];
+  }
+
+  [[nodiscard]] bool is_forward(const std::string& id) const {
+    return operators_.at(id).first == forward_;
+  }
+
+  [[nodiscard]] double play(const Contention& contention) const {
+    return run_alone(piece_, times_, contention).duration_s;
+  }
+
+ private:
+  const Strand* forward_;
+  std::map<std::string, std::pair<const Strand*, const StrandOperator*>> operators_;
+  std::map<std::string, std::int32_t> placed_;
+  Template piece_;
+  std::vector<OperatorTime> times_;
+  std::int32_t before_ = -1;  ///< The last computation of the blocks before.
+};
+
+}  // namespace
+
+double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
+                     const Contention& contention) {
+  PairTemplate piece(pair);
+  for (const Block& block : blocks) {
+    const bool sends_forward =
+        !block.communication.empty() && piece.is_forward(block.communication.front());
+    const auto& first = sends_forward ? block.backward : block.forward;
+    const auto& second = sends_forward ? block.forward : block.backward;
+    for (const auto* list : {&block.communication, &first, &second}) {
+      for (const std::string& id : *list) piece.add(id);
+    }
+  }
+  return piece.play(contention);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,49 @@
+#include "stepwright/interleave/strand.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <unordered_map>
+
+namespace stepwright {
+
+std::vector<OperatorSet> ancestors(const Strand& strand) {
+  std::vector<OperatorSet> all;
+  for (const StrandOperator& op : strand) {
+    OperatorSet before = 0;
+    for (const std::size_t other : op.after) before |= only(other) | all[other];
+    all.push_back(before);
+  }
+  return all;
+}
+
+std::vector<OperatorSet> order_ideals(const Strand& strand) {
+  const std::vector<OperatorSet> needed = ancestors(strand);
+  std::vector<OperatorSet> ideals{0};
+  std::set<OperatorSet> known{0};
+  for (std::size_t next = 0; next < ideals.size(); ++next) {
+    const OperatorSet done = ideals[next];
+    for (std::size_t place = 0; place < strand.size(); ++place) {
+      if (holds(done, place) || (needed[place] & ~done) != 0) continue;
+      const OperatorSet larger = done | only(place);
+      if (known.insert(larger).second) ideals.push_back(larger);
+    }
+  }
+  std::ranges::stable_sort(ideals, {}, [](OperatorSet set) { return std::popcount(set); });
+  return ideals;
+}
+
+std::uint64_t count_orders(const Strand& strand) {
+  const std::vector<OperatorSet> needed = ancestors(strand);
+  const std::vector<OperatorSet> ideals = order_ideals(strand);
+  std::unordered_map<OperatorSet, std::uint64_t> orders{{0, 1}};
+  for (const OperatorSet done : ideals) {
+    for (std::size_t place = 0; place < strand.size(); ++place) {
+      if (holds(done, place) || (needed[place] & ~done) != 0) continue;
+      orders[done | only(place)] += orders[done];
+    }
+  }
+  return orders[ideals.back()];
+}
+
+}  // namespace stepwright

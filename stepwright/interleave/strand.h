@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stepwright/cost/collective_cost.h"
+
+namespace stepwright {
+
+/// An operator of one micro-batch in one layer and direction: a computation, or a collective.
+struct StrandOperator {
+  std::string id;                     ///< As in `docs/strands.md`: f1 ..., b1 ...
+  LinkClass link = LinkClass::kNone;  ///< Of a collective; kNone: a computation.
+  double seconds = 0;                 ///< Alone.
+  std::vector<std::size_t> after;     ///< Places in the list that it depends on, all before its own.
+  bool weight_gradient = false;
+
+  [[nodiscard]] bool is_collective() const { return link != LinkClass::kNone; }
+};
+
+/// Operators in an order that respects their dependences.
+using Strand = std::vector<StrandOperator>;
+
+/// The forward of one micro-batch through a layer, and the backward of another.
+struct StrandPair {
+  Strand forward;  ///< A chain: each operator depends on the one before it.
+  Strand backward;
+};
+
+/// Operators of a strand, by place; a strand has at most 64.
+using OperatorSet = std::uint64_t;
+inline constexpr std::size_t kMostStrandOperators = 64;
+
+constexpr OperatorSet only(std::size_t place) { return OperatorSet{1} << place; }
+constexpr bool holds(OperatorSet set, std::size_t place) { return (set >> place & 1U) != 0; }
+
+/// By place: everything that an operator depends on.
+std::vector<OperatorSet> ancestors(const Strand& strand);
+
+/// All sets that hold with an operator what it depends on (order ideals), small ones first: the
+/// states that a strand can be in.
+std::vector<OperatorSet> order_ideals(const Strand& strand);
+
+/// How many orders of all operators respect the dependences.
+std::uint64_t count_orders(const Strand& strand);
+
+}  // namespace stepwright
