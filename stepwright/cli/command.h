@@ -55,6 +55,7 @@ std::unique_ptr<Command> predict_command(CLI::App& program);
 std::unique_ptr<Command> traffic_command(CLI::App& program);
 std::unique_ptr<Command> memory_command(CLI::App& program);
 std::unique_ptr<Command> study_command(CLI::App& program);
+std::unique_ptr<Command> interleave_command(CLI::App& program);
 std::unique_ptr<Command> fit_command(CLI::App& program);
 std::unique_ptr<Command> validate_command(CLI::App& program);
 std::unique_ptr<Command> lab_command(CLI::App& program);

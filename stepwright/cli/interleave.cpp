@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/named.h"
+#include "stepwright/core/table.h"
+#include "stepwright/interleave/interleaving_json.h"
+#include "stepwright/interleave/layer_strands.h"
+
+namespace stepwright {
+namespace {
+
+/// How long a collective and computations take that run together.
+enum class PairCost : std::uint8_t { kMax, kContention };
+constexpr Named<PairCost> kPairCostNames[] = {{PairCost::kMax, "max"},
+                                              {PairCost::kContention, "contention"}};
+
+std::string joined(const std::vector<std::string>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+
+std::string blocks_text(const Interleaving& interleaving) {
+  Table table{.columns = {{"#", Align::kRight},
+                          {"forward"},
+                          {"backward"},
+                          {"communication"},
+                          {"time", Align::kRight},
+                          {"exposed", Align::kRight}},
+              .rows = {}};
+  for (std::size_t i = 0; i < interleaving.blocks.size(); ++i) {
+    const Block& block = interleaving.blocks[i];
+    table.rows.push_back({fmt::format("{}", i + 1), joined(block.forward), joined(block.backward),
+                          joined(block.communication), format_time(block.seconds),
+                          format_time(block.seconds - block.compute_s)});
+  }
+  return to_text(table);
+}
+
+std::string interleaving_text(const Interleaving& found) {
+  const auto share = [&](double seconds) {
+    return fmt::format("{} ({:.1f} %)", format_time(seconds), 100 * seconds / found.serial_s);
+  };
+  return fmt::format(
+      "A forward and a backward of one layer, of two micro-batches\n\n{}\n"
+      "one operator after the other       {}\n"
+      "reductions beside weight gradients {}\n"
+      "interleaved, with barriers         {}, of that {} of messages exposed\n"
+      "interleaved, with events           {}\n"
+      "lower bound                        {}\n"
+      "The forward list starts at {}; what belongs to the next layer has a prime.\n",
+      blocks_text(found), format_time(found.serial_s), share(found.serial_own_overlap_s),
+      share(found.interleaved_s), format_time(found.exposed_s), share(found.event_s),
+      share(found.lower_bound_s), found.starts_at);
+}
+
+class InterleaveCommand : public Command {
+ public:
+  explicit InterleaveCommand(CLI::App& program)
+      : Command(program, "interleave",
+                "Interleave the forward of a layer with a backward, operator by operator",
+                "  stepwright interleave plan.yaml\n"
+                "  stepwright interleave plan.yaml --times times.json --json") {
+    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    app().add_option("--times", times_,
+                     "Measured seconds of the operators, in place of the priced ones: JSON with "
+                     "`forward`, `backward` and `pair` (`docs/formats.md`)")
+        ->type_name("FILE");
+    app().add_option("--layer", layer_, "Layer of a model whose layers differ, from 0");
+    app().add_flag("--no-rotation", no_rotation_,
+                   "Do not let the forward list start at another operator than its first");
+  }
+
+  void run(const Console& console) override {
+    const PlannedJob planned = load_legal_plan(plan_);
+    const CostModel cost(planned.job);
+    StrandPair pair = layer_strands(planned.job, planned.plan, cost, layer_);
+    InterleaveOptions options{.contention = cost.contention(), .rotate = !no_rotation_};
+    if (!times_.empty()) {
+      const Document times = Document::load(times_);
+      read_times(times.root(), pair);
+      const auto kind = times.root().find("pair");
+      if (kind && kind->choice(kPairCostNames) == PairCost::kMax) options.contention = {};
+    }
+    const Interleaving found = interleave(pair, options);
+    if (json()) {
+      print_json(console.out, interleaving_json(found));
+    } else {
+      console.out << interleaving_text(found);
+    }
+  }
+
+ private:
+  std::string plan_;
+  std::string times_;
+  std::int64_t layer_ = 0;
+  bool no_rotation_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> interleave_command(CLI::App& program) {
+  return std::make_unique<InterleaveCommand>(program);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,27 @@
+#include "stepwright/interleave/interleaving_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stepwright {
+
+nlohmann::ordered_json interleaving_json(const Interleaving& interleaving) {
+  nlohmann::ordered_json json = {{"serial_s", interleaving.serial_s},
+                                 {"serial_own_overlap_s", interleaving.serial_own_overlap_s},
+                                 {"interleaved_s", interleaving.interleaved_s},
+                                 {"event_s", interleaving.event_s},
+                                 {"lower_bound_s", interleaving.lower_bound_s},
+                                 {"exposed_s", interleaving.exposed_s},
+                                 {"exposed_by_collective", interleaving.exposed_by_collective},
+                                 {"starts_at", interleaving.starts_at}};
+  json["blocks"] = nlohmann::ordered_json::array();
+  for (const Block& block : interleaving.blocks) {
+    json["blocks"].push_back({{"forward", block.forward},
+                              {"backward", block.backward},
+                              {"communication", block.communication},
+                              {"seconds", block.seconds},
+                              {"compute_s", block.compute_s}});
+  }
+  return json;
+}
+
+}  // namespace stepwright
