@@ -381,6 +381,10 @@ def main() -> int:
     left_out = options.left_out.read_text(encoding="utf-8").split("\n", 1)[1].strip()
     parts = [
         INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
+        Path("docs/accuracy/first_contact.md")
+        .read_text(encoding="utf-8")
+        .replace("\n## ", "\n### ")
+        .replace("# First", "## First", 1),
         runs(options.command, pictures),
         configurations(options.command),
         memory(options.command, pictures),
