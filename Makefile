@@ -76,7 +76,8 @@ accuracy:
 	tools/setup.sh accuracy
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md data/training_runs.csv
+	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
+		data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
 	python3 -B tools/accuracy.py
 
 # docs/emulation/: plans in an emulated cluster and on this machine, predicted and measured. Root, a

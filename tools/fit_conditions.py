@@ -1,17 +1,20 @@
 """Fits the conditions of training to published runs and says how far off the result is.
 
-    tools/fit_conditions.py --command build/release/stepwright data/training_runs.csv
+    tools/fit_conditions.py --command build/release/stepwright data/training_runs.csv ...
 
 Fits the numbers of stepwright/cost/training/conditions.yaml by least absolute relative error with
-priors (Gauss-Newton on logarithms, a numerical Jacobian from `stepwright validate --conditions`),
-then once more with each source left out, and with the rows left out whose id's hash says so. The
-errors of what was left out are exact predictions, not linear ones.
+hierarchical priors: all places of a key (devices, frameworks) share a part, devices of a generation
+another, each differs by its own. Gauss-Newton on logarithms, a numerical Jacobian from `stepwright
+validate --conditions`. Then once more with each source, each framework and each generation of
+devices left out, and with the rows left out whose id's hash says so. What nothing was seen of falls
+to the middle of its key. The errors of what was left out are exact predictions, not linear ones.
 """
 
 import argparse
 import csv
 import hashlib
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -25,8 +28,12 @@ import numpy as np
 NOISE = 0.1  # of a measurement, relative: what a prior of one sigma weighs against
 FLOOR = 0.02  # errors below this are not told apart
 STEP = 0.05  # of a logarithm, for the Jacobian
-OTHER_TIERS = 0.3  # weight of rows that are not judged
+REACH = 0.7  # of a logarithm, how far the linear model is trusted at first
+SHRINK = 0.85  # of the reach from round to round
+NEAR = 0.3  # the reach of a fit that starts from the one of all rows
 LEFT_OUT = 0.25  # share of the rows
+LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
+COVERED = 0.8  # share of the rows that an interval is to cover
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Constant:
     own: float  # sigma of what one place differs by
     low: float
     high: float
+    akin: float = 0.0  # sigma that the devices of a generation share
     offset: float = 0.0  # the logarithm is that of (value - offset)
 
     def value(self, x: float) -> float:
@@ -58,6 +66,7 @@ NARROW = DEVICES[2:]
 # Blackwell Ultra: 1.4 kW where Blackwell has 1.0 to 1.2 kW under the same peaks, and twice the
 # exponentials of attention (NVIDIA's datasheets).
 ULTRA = {"product_rate": 1.1, "narrow_product_rate": 1.1, "attention_rate": 1.2}
+GENERATIONS = {"v": "V100", "a": "A100", "h": "Hopper", "g": "Blackwell", "b": "Blackwell"}
 FRAMEWORKS = [
     "",
     "megatron-core",
@@ -68,7 +77,13 @@ FRAMEWORKS = [
     "fsdp",
     "internevo",
     "maxtext",
+    "nanotron",
 ]
+
+
+def generation_of(device: str) -> str:
+    """Of a device's name."""
+    return "Hopper" if device.startswith("gh") else GENERATIONS.get(device[:1].lower(), "others")
 
 
 def constants() -> list[Constant]:
@@ -82,13 +97,17 @@ def constants() -> list[Constant]:
         for key in keys:
             prior = ULTRA.get(key, 1.0) if "b300" in device else 1.0
             rate = dict(section="devices", of=device, common=0.06, low=0.3, high=2.0)
-            found.append(Constant(key=key, prior=prior, own=own.get(key, 0.05), **rate))
+            alone = own.get(key, 0.05)
+            found.append(Constant(key=key, prior=prior, own=0.5 * alone, akin=0.9 * alone, **rate))
     for framework in FRAMEWORKS:
         of = dict(section="frameworks", of=framework, common=0.8, own=0.45)
         beside = dict(low=1.01, high=4, offset=1, **of)
         found += [
             Constant(key="host_us", prior=40, low=0.1, high=1000, **of),
-            Constant(key="step_ms", prior=20, low=0.1, high=10000, **of),
+            Constant(key="step_ms", prior=20, low=0.1, high=10000, **{**of, "own": 0.8}),
+            Constant(key="update_passes", prior=1.5, low=1, high=20, offset=0.9, **of),
+            Constant(key="message_us", prior=20, low=0.1, high=1e4, **{**of, "own": 0.8}),
+            Constant(key="stage_wait", prior=0.03, low=0.001, high=10, **{**of, "own": 1.0}),
             Constant(key="beside_inside", prior=1.2, **beside),
             Constant(key="beside_network", prior=1.15, **beside),
             Constant(key="tensor_exposed", prior=0.4, low=0.05, high=1, **of),
@@ -111,15 +130,30 @@ def file_text(fitted: list[Constant], x: np.ndarray, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def judged(row: dict[str, str]) -> bool:
+    """Every input known; of a printed utilisation, as much as a working run has."""
+    printed = re.search(r"MFU printed ([\d.]+)%", row["flop_convention"])
+    return row["tier"] == "A" and (printed is None or float(printed[1]) >= LEAST_MFU)
+
+
+def alike(row: dict[str, str], source: str) -> tuple[str, ...]:
+    """What rows share that differ in nothing but the plan (as `stepwright validate`)."""
+    keys = ("model", "gpu", "gpus", "global_batch", "seq_len", "precision")
+    return (source, *(row[key] for key in keys))
+
+
 class Runs:
     """Published runs and the command that predicts them."""
 
-    def __init__(self, command: str, table: Path, tier: str):
+    def __init__(self, command: str, tables: list[Path]):
         self.command = command
-        with table.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        self.columns = list(rows[0])
-        self.rows = {row["id"]: row for row in rows if row["tier"] in tier}
+        self.columns: list[str] = []
+        self.rows = {}
+        for table in tables:
+            with table.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            self.columns = list(rows[0])
+            self.rows |= {row["id"]: row for row in rows if judged(row)}
 
     def predict(self, text: str, ids: list[str]) -> dict[str, dict]:
         """Results by id."""
@@ -152,15 +186,14 @@ class Fit:
         self.results = first
         self.measured = np.log([first[i]["measured"] for i in self.ids])
         self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
-        self.judged = np.array([runs.rows[i]["tier"] == "A" for i in self.ids])
+        self.framework = np.array([first[i]["framework"] for i in self.ids])
+        self.generation = np.array([generation_of(first[i]["device"]) for i in self.ids])
         self.constants = constants()
         self.prior = np.array([c.start for c in self.constants])
         self.precision = np.linalg.inv(self.covariance())
         counts = {s: (self.source == s).sum() for s in set(self.source)}
-        self.weight = np.array([counts[s] ** -0.3 for s in self.source])
-        experts = np.array([bool(runs.rows[i]["moe"]) for i in self.ids])
-        others = np.where(experts, 0.0, OTHER_TIERS)  # experts of other tiers: too little stated
-        self.weight = 2 * np.where(self.judged, 1.0, others) * self.weight
+        self.weight = 2 * np.array([counts[s] ** -0.3 for s in self.source])
+        self.owner = {word: self.entries(word) for word in ("devices", "frameworks")}
 
     def covariance(self) -> np.ndarray:
         """Of the prior: places of one key share a part."""
@@ -168,22 +201,24 @@ class Fit:
         matrix = np.diag([c.own**2 for c in every])
         for i, a in enumerate(every):
             for j, b in enumerate(every):
-                if (a.section, a.key) == (b.section, b.key):
-                    matrix[i, j] += a.common * b.common
+                if (a.section, a.key) != (b.section, b.key):
+                    continue
+                matrix[i, j] += a.common * b.common
+                if a.section == "devices" and generation_of(a.of) == generation_of(b.of):
+                    matrix[i, j] += a.akin * b.akin
         return matrix
 
-    def affected(self, constant: Constant) -> np.ndarray:
-        """Which rows a constant can change."""
-        word = "device" if constant.section == "devices" else "framework"
-        own = {c for c in (DEVICES if word == "device" else FRAMEWORKS)}
-        generation = {"V100": "v100", "A100": "a", "H100": "h", "B200": "b"}.get(constant.of)
+    def entries(self, section: str) -> np.ndarray:
+        """The entry that each row takes its constants of a section from."""
         found = []
         for i in self.ids:
-            name = self.results[i][word]
-            if constant.of == "" or (generation and word == "device"):
-                found.append(name not in own and (not generation or name.startswith(generation)))
+            name = self.results[i]["device" if section == "devices" else "framework"]
+            if section == "frameworks":
+                found.append(name if name in FRAMEWORKS else "")
             else:
-                found.append(name == constant.of)
+                generation = {"Hopper": "H100", "Blackwell": "B200"}
+                whole = generation_of(name)
+                found.append(name if name in DEVICES else generation.get(whole, whole))
         return np.array(found)
 
     def predict(self, x: np.ndarray, ids: list[str] | None = None) -> np.ndarray:
@@ -193,33 +228,48 @@ class Fit:
         return np.log([results[i]["predicted"] for i in (self.ids if ids is None else ids)])
 
     def jacobian(self, x: np.ndarray, base: np.ndarray) -> np.ndarray:
-        """Change of each prediction with each logarithm."""
+        """Change of each prediction with each logarithm. A row has one entry of a section, so all
+        places of a key move at once."""
         columns = np.zeros((len(self.ids), len(x)))
-        for k, constant in enumerate(self.constants):
-            rows = np.flatnonzero(self.affected(constant))
-            if len(rows) == 0:
-                continue
+        for section, key in sorted({(c.section, c.key) for c in self.constants}):
+            places = [
+                k for k, c in enumerate(self.constants) if (c.section, c.key) == (section, key)
+            ]
             moved = x.copy()
-            step = STEP if constant.section == "devices" else 4 * STEP
-            if constant.value(x[k] + step) >= constant.high:
-                step = -step
-            moved[k] += step
-            predicted = self.predict(moved, [self.ids[r] for r in rows])
-            columns[rows, k] = (predicted - base[rows]) / step
+            steps = np.zeros(len(x))
+            for k in places:
+                steps[k] = STEP if section == "devices" else 4 * STEP
+                if self.constants[k].value(x[k] + steps[k]) >= self.constants[k].high:
+                    steps[k] = -steps[k]
+                moved[k] += steps[k]
+            change = self.predict(moved) - base
+            for k in places:
+                rows = self.owner[section] == self.constants[k].of
+                columns[rows, k] = change[rows] / steps[k]
         return columns
 
-    def solve(self, x: np.ndarray, base: np.ndarray, jacobian: np.ndarray, use: np.ndarray):
-        """The logarithms that fit the rows in `use`, by the linear model around `x`."""
+    def solve(
+        self,
+        x: np.ndarray,
+        base: np.ndarray,
+        jacobian: np.ndarray,
+        use: np.ndarray,
+        reach: float = NEAR,
+    ):
+        """The logarithms that fit the rows in `use`, by the linear model around `x` within reach.
+        What no such row depends on goes as far as the others of its key take it."""
         low = np.array([np.log(c.low - c.offset) for c in self.constants])
         high = np.array([np.log(c.high - c.offset) for c in self.constants])
+        known = np.abs(jacobian[np.asarray(use, dtype=bool)]).sum(axis=0) > 0
+        far = np.where(known, reach, np.inf)
         y = x.copy()
         for _ in range(25):
-            error = base + jacobian @ (y - x) - self.measured
+            error = base + jacobian @ np.where(known, y - x, 0) - self.measured
             weight = self.weight * use / np.maximum(np.abs(error), FLOOR) / NOISE
             left = jacobian.T @ (weight[:, None] * jacobian) + self.precision
             right = -jacobian.T @ (weight * error) - self.precision @ (y - self.prior)
             y = np.clip(y + 0.7 * np.linalg.solve(left, right), low, high)
-            y = np.clip(y, x - 0.7, x + 0.7)
+            y = np.clip(y, x - far, x + far)
         return y
 
     def errors(self, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -246,15 +296,60 @@ def left_out_by_hash(ids: list[str]) -> np.ndarray:
     return np.array(share) < LEFT_OUT
 
 
+def tau(predicted: np.ndarray, measured: np.ndarray) -> float:
+    """Kendall's tau-a."""
+    upper = np.triu_indices(len(measured), 1)
+    agree = np.sign(np.subtract.outer(predicted, predicted) * np.subtract.outer(measured, measured))
+    return float(agree[upper].mean())
+
+
+def choices(groups: list[tuple[str, ...]], predicted: np.ndarray, measured: np.ndarray) -> dict:
+    """How good the plans are that predictions choose (docs/formats.md, `choices`)."""
+    members: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for i, group in enumerate(groups):
+        members[group].append(i)
+    regrets, taus = [], []
+    for rows in members.values():
+        times = measured[rows]
+        if len(set(times)) < 3:
+            continue
+        regrets.append(float(times[np.argmin(predicted[rows])] / times.min() - 1))
+        taus.append(tau(predicted[rows], times))
+    if not regrets:
+        return {"groups": 0}
+    return {
+        "groups": len(regrets),
+        "best_chosen": sum(r == 0 for r in regrets),
+        "mean_regret": statistics.mean(regrets),
+        "median_regret": statistics.median(regrets),
+        "worst_regret": max(regrets),
+        "median_tau": statistics.median(taus),
+    }
+
+
+def coverage(errors: np.ndarray, folds: np.ndarray) -> float:
+    """Share of rows inside the interval that the errors of all other folds give for COVERED."""
+    ends = [(1 - COVERED) / 2, (1 + COVERED) / 2]
+    inside = 0
+    for fold in set(folds):
+        others = errors[folds != fold]
+        low, high = np.quantile(others if len(others) else errors, ends)
+        inside += int(((errors[folds == fold] >= low) & (errors[folds == fold] <= high)).sum())
+    return inside / len(errors)
+
+
 INTRODUCTION = """# Accuracy of whole runs
 
-Written by `tools/fit_conditions.py --report`. Published training runs (`data/training_runs.csv`),
-predicted by `stepwright validate`; errors are `predicted / measured - 1` in %, negative:
-predicted too fast. "Fitted": the conditions of training
-(`stepwright/cost/training/conditions.yaml`) saw the rows. "Left out": they did not, whole sources
-at a time or a quarter of the rows by a hash of their ids; the structure of the model was chosen
-while looking at residuals of all sources, the widths of the priors by the left-out error. Rows of
-tier A.
+Written by `tools/fit_conditions.py --report`. Published training runs (`data/training_runs.csv`,
+`data/training_runs_2.csv`) and those measured here (`data/own_runs_h100.csv`), predicted by
+`stepwright validate`; errors are `predicted / measured - 1` in %, negative: predicted too fast.
+"Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
+"Left out": they did not: a quarter of the rows by a hash of their ids; whole sources; whole
+frameworks, whose constants are then the middle of the others', while what their public code says
+stays; whole generations of devices, likewise. Constants that are compiled in come from single
+operators, datasheets and articles, not from these rows; the structure of the model was chosen while
+looking at residuals, and so were the widths of the priors. Rows of tier A; of the grid of plans
+(playbook) those with a printed utilisation of 10 % and more.
 """
 
 
@@ -276,67 +371,124 @@ class Report:
 
 
 def parts(fit: Fit, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """All, dense and sparse ones of some rows."""
+    """All, dense and sparse ones of some rows; and all but the grid."""
     experts = np.array([bool(fit.runs.rows[i]["moe"]) for i in fit.ids])
-    return [("all", rows), ("dense", rows & ~experts), ("with experts", rows & experts)]
+    grid = fit.source == "playbook"
+    found = [("all", rows), ("dense", rows & ~experts), ("with experts", rows & experts)]
+    if grid.any():
+        found += [("the grid", rows & grid), ("all but the grid", rows & ~grid)]
+    return found
 
 
-def judge(fit: Fit, x: np.ndarray, report: Report) -> None:
-    """Errors of the fit, of a quarter left out, and of each source left out."""
+def decided(fit: Fit, errors: np.ndarray, rows: np.ndarray) -> dict:
+    """Choices among some rows by predictions with these errors."""
+    groups = [alike(fit.runs.rows[i], s) for i, s in zip(fit.ids, fit.source, strict=True)]
+    measured = np.exp(fit.measured)
+    kept = np.flatnonzero(rows)
+    return choices([groups[k] for k in kept], (measured * (1 + errors))[kept], measured[kept])
+
+
+def choice_line(name: str, found: dict) -> str:
+    """A row of the table of choices."""
+    if found["groups"] == 0:
+        return f"| {name} | 0 | | | | | |"
+    cells = [f"{100 * found[k]:.1f}" for k in ("mean_regret", "median_regret", "worst_regret")]
+    return (
+        f"| {name} | {found['groups']} | {found['best_chosen']} | "
+        + " | ".join(cells)
+        + f" | {found['median_tau']:.2f} |"
+    )
+
+
+CHOICES = (
+    "| rows | groups | best chosen | mean regret | median regret | worst regret | median tau |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
+    """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
     base = fit.predict(x)
     jacobian = fit.jacobian(x, base)
-    judged = fit.judged
     fitted = np.exp(base - fit.measured) - 1
+    every = np.ones(len(fit.ids), dtype=bool)
+    summary: dict = {}
+    tables = {"fitted": fitted}
     report.add(HEADER)
-    for name, rows in parts(fit, judged):
+    for name, rows in parts(fit, every):
         report.rows(f"{name}, fitted", fitted[rows])
-    report.rows("tier B, fitted", fitted[~judged])
-    quarter = left_out_by_hash(fit.ids) & judged
+    quarter = left_out_by_hash(fit.ids)
     left = np.zeros(len(fit.ids))
     left[quarter] = fit.errors(fit.solve(x, base, jacobian, ~quarter), quarter)
     for name, rows in parts(fit, quarter):
         report.rows(f"{name}, a quarter of the rows left out", left[rows])
-    sources = sorted(set(fit.source[judged]))
-    for source in sources:
-        own = fit.source == source
-        rows = own & judged
-        left[rows] = fit.errors(fit.solve(x, base, jacobian, ~own), rows)
-    for name, rows in parts(fit, judged):
-        report.rows(f"{name}, its source left out", left[rows])
-    report.add("\n## By source\n\n" + HEADER)
-    for source in sources:
-        rows = judged & (fit.source == source)
-        report.rows(f"{source}, left out", left[rows])
-        report.rows(f"{source}, fitted", fitted[rows])
-    medians = [np.median(np.abs(left[judged & (fit.source == s)])) for s in sources]
+    for word, of in (
+        ("source", fit.source),
+        ("framework", fit.framework),
+        ("generation", fit.generation),
+    ):
+        errors = np.zeros(len(fit.ids))
+        for one in sorted(set(of)):
+            own = of == one
+            errors[own] = fit.errors(fit.solve(x, base, jacobian, ~own), own)
+        tables[word] = errors
+        for name, rows in parts(fit, every):
+            report.rows(f"{name}, its {word} left out", errors[rows])
+        size = np.abs(errors)
+        summary[word] = {
+            "used": len(errors),
+            "median": float(np.median(size)),
+            "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
+            "signed_median": float(np.median(errors)),
+            "coverage": coverage(errors, of),
+            "choices": decided(fit, errors, every),
+        }
     report.add(
-        f"\nMedian of the left-out sources' medians: {100 * statistics.median(medians):.1f}."
+        "\n## Decisions\n\nPlans of the same job (docs/formats.md, `choices`); regrets in %.\n"
     )
+    report.add(CHOICES)
+    for word, errors in tables.items():
+        for name, rows in parts(fit, every)[:1] + parts(fit, every)[3:]:
+            suffix = "fitted" if word == "fitted" else f"its {word} left out"
+            report.add(choice_line(f"{name}, {suffix}", decided(fit, errors, rows)))
+    for word, of in (
+        ("source", fit.source),
+        ("framework", fit.framework),
+        ("generation", fit.generation),
+    ):
+        report.add(f"\n## By {word}\n\n{HEADER}")
+        for one in sorted(set(of)):
+            report.rows(f"{one or 'others'}, left out", tables[word][of == one])
+            report.rows(f"{one or 'others'}, fitted", fitted[of == one])
+    return summary
 
 
 def main() -> int:
     """Fits, judges, writes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", type=Path)
+    parser.add_argument("tables", type=Path, nargs="+")
     parser.add_argument("--command", default="build/release/stepwright")
-    parser.add_argument("--tier", default="A", help="fitted; A alone is judged")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--out", type=Path, help="write the fitted conditions here")
     parser.add_argument("--report", type=Path, help="write the errors here")
+    parser.add_argument("--json", type=Path, help="write the errors of what was left out here")
     options = parser.parse_args()
-    fit = Fit(Runs(options.command, options.table, options.tier))
+    fit = Fit(Runs(options.command, options.tables))
     x = fit.prior.copy()
-    for _ in range(options.rounds):
+    every = np.ones(len(fit.ids), dtype=bool)
+    for i in range(options.rounds):
         base = fit.predict(x)
-        x = fit.solve(x, base, fit.jacobian(x, base), np.ones(len(fit.ids), dtype=bool))
-    report = Report()
-    judge(fit, x, report)
-    used = f"{fit.judged.sum()} rows of tier A and {(~fit.judged).sum()} of tier B"
-    text = file_text(fit.constants, x, f"fitted to {used} of {options.table.name}")
+        x = fit.solve(x, base, fit.jacobian(x, base), every, REACH * SHRINK**i)
+    names = ", ".join(table.name for table in options.tables)
+    text = file_text(fit.constants, x, f"fitted to {len(fit.ids)} rows of {names}")
     if options.out:
         options.out.write_text(text, encoding="utf-8")
+    report = Report()
+    summary = judge(fit, x, report)
     if options.report:
         options.report.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     return 0
 
 

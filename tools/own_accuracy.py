@@ -135,8 +135,10 @@ def kernels(command: str) -> None:
 def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else "build/release/stepwright"
     print("# One H100, measured by this project\n")
-    print("Written by `tools/own_accuracy.py`. Errors are `predicted / measured - 1` in %. Nothing")
-    print('was fitted to these rows ([data/README.md](../../data/README.md), "Measured here").')
+    print("Written by `tools/own_accuracy.py`. Errors are `predicted / measured - 1` in %. The")
+    print("conditions of training saw the runs, the context of a process the peaks by nvidia-smi,")
+    print("nothing else was fitted to these rows")
+    print('([data/README.md](../../data/README.md), "Measured here").')
     for part in (runs, memory, operators, kernels):
         part(command)
 

@@ -38,6 +38,8 @@ Json kernels_entry(const FrameworkKernels& kernels) {
   }
   return {{"attention", std::move(attention)},
           {"fused_norm", kernels.fused_norm},
+          {"fused_activation", kernels.fused_activation},
+          {"fused_accumulation", kernels.fused_accumulation},
           {"source", kernels.source}};
 }
 

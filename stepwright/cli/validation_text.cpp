@@ -79,6 +79,18 @@ std::string labels_text(const LabelCount& labels) {
   return text;
 }
 
+/// How good the plans are that the predictions would choose.
+std::string choices_text(const Choices& choices) {
+  if (choices.groups == 0) return "";
+  return fmt::format(
+      "\nPlans of the same job: {} groups; the predicted fastest is the fastest in {};\n"
+      "the chosen one is slower by {} in the mean, {} in the median, {} at worst;\n"
+      "order of times (Kendall's tau) {:.2f} in the median.\n",
+      choices.groups, choices.best_chosen, format_percent(choices.mean_regret),
+      format_percent(choices.median_regret), format_percent(choices.worst_regret),
+      choices.median_tau);
+}
+
 std::string value_text(TableKind kind, double value) {
   return kind == TableKind::kMemory ? format_bytes(value) : format_time(value);
 }
@@ -125,6 +137,7 @@ std::string validation_text(const Validation& v) {
     text += '\n' + to_text(all) + groups_text(v) + operators_text(v);
   }
   if (v.labels) text += labels_text(*v.labels);
+  if (v.choices) text += choices_text(*v.choices);
   return text + worst_text(v);
 }
 

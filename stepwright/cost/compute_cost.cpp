@@ -176,9 +176,10 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
 bool ComputeCost::unfused(const Operator& op) const {
   switch (op.kind) {
     case OperatorKind::kSoftmax: return !kernels_.fused_softmax;
-    case OperatorKind::kNorm:
-    case OperatorKind::kRotary: return !kernels_.fused_norm;
-    case OperatorKind::kActivation: return op.gated && !kernels_.fused_norm;
+    case OperatorKind::kNorm: return !kernels_.fused_norm;
+    case OperatorKind::kRotary: return !(kernels_.fused_norm && kernels_.fused_activation);
+    case OperatorKind::kActivation:
+      return op.gated && !(kernels_.fused_norm && kernels_.fused_activation);
     default: return false;
   }
 }

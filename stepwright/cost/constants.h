@@ -39,10 +39,9 @@ inline constexpr Constant kUnfusedRotaryBackward{
 inline constexpr Constant kUnfusedActivation{
     "traffic of an unfused gated activation over a fused one", 1.8, "",
     "counted: 10 bytes for 6 forward, 20 for 10 backward, in 16 bits"};
-inline constexpr Constant kUnfusedSoftmax{
-    "traffic of an unfused softmax over a fused one", 5, "",
-    "fits to published training runs: 23 bytes a score for separate scale, mask and softmax, 7 for "
-    "one kernel, both with the products' traffic"};
+inline constexpr Constant kUnfusedSoftmax{"traffic of an unfused softmax over a fused one", 5, "",
+                                          "counted: scale 4, mask 4, cast to fp32 6 and softmax 6 "
+                                          "bytes a score, where one kernel moves 4"};
 inline constexpr Constant kUnfusedKernels{
     "kernels of an unfused norm, rotary embedding, softmax or gated activation", 6, "", "counted"};
 inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",

@@ -81,6 +81,8 @@ double CostModel::rate_of(const Operator& op) const {
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues: return device_.product_rate;
     case OperatorKind::kAttention: return attention_rate_;
+    case OperatorKind::kNormSquare:
+    case OperatorKind::kOptimizer: return device_.memory_rate / framework_.update_passes;
     default: return device_.memory_rate;
   }
 }
@@ -117,9 +119,10 @@ double CostModel::cast_s(const Operator& op) const {
 
 /// Seconds of the host thread that issues an operator. Graphs are replayed.
 double CostModel::host_s(const Operator& op) const {
-  if (op.kind == OperatorKind::kOptimizer) return framework_.step_ms * 1e-3;
   const double each = graphs_ ? 0 : framework_.host_us * 1e-6;
-  return each * launches(op, compute_) * op.repeats;
+  const bool message = is_communication(op.kind);
+  const double issued = message && !graphs_ ? framework_.message_us * 1e-6 : 0;
+  return (each * launches(op, compute_) + issued) * op.repeats;
 }
 
 /// The share of an exchange's rows that cross between nodes when a row enters each node once, where
@@ -135,10 +138,12 @@ void CostModel::price(const Template& piece, const std::array<GroupLayout, kGrou
                       const Collectives& collectives, std::vector<OperatorTime>& times) const {
   times.clear();
   for (const Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
-  wait_for_host(piece, times);
+  wait_for_host(piece, layouts, times);
 }
 
-void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& times) const {
+void CostModel::wait_for_host(const Template& piece,
+                              const std::array<GroupLayout, kGroupKinds>& layouts,
+                              std::vector<OperatorTime>& times) const {
   double host = 0;
   double device = 0;
   double computation = 0;
@@ -147,6 +152,10 @@ void CostModel::wait_for_host(const Template& piece, std::vector<OperatorTime>& 
     host += host_s(op);
     if (op.stream == Stream::kCompute) device += times[i].seconds;
     if (!is_communication(op.kind)) computation += times[i].seconds;
+  }
+  if (nodes_of(layouts[static_cast<std::size_t>(GroupKind::kPipeline)], node_levels_) > 1) {
+    const auto ranks = layouts[static_cast<std::size_t>(GroupKind::kTensor)].size;
+    host *= 1 + framework_.stage_wait * static_cast<double>(ranks);
   }
   if (host <= device || computation <= 0) return;
   const double stretch = 1 + (host - device) / computation;
@@ -166,8 +175,9 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
     if (time) return *time;
   }
   OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
-  if (collective_.measured_here(collective, time.link)) return time;
-  time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
+  if (!collective_.measured_here(collective, time.link)) {
+    time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
+  }
   return time;
 }
 
@@ -184,6 +194,7 @@ OperatorTime CostModel::price(const Operator& op,
   } else {
     time.seconds = compute_s(op);
   }
+  if (op.kind == OperatorKind::kOptimizer) time.seconds += between_steps_s();
   if (op.in_pieces) time.seconds *= framework_.tensor_exposed;
   if (op.stream == Stream::kExpert) time.seconds *= framework_.expert_exposed;
   time.seconds *= op.repeats;

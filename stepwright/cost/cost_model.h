@@ -50,7 +50,8 @@ class CostModel {
 
   /// Where the host needs longer to issue the operators of a template than the device to run its
   /// compute stream, the device waits for it: computations take as much longer.
-  void wait_for_host(const Template& piece, std::vector<OperatorTime>& times) const;
+  void wait_for_host(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
+                     std::vector<OperatorTime>& times) const;
 
   /// One message: `CollectiveCost::message` under the conditions of training.
   [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
@@ -62,8 +63,8 @@ class CostModel {
                                    const std::array<GroupLayout, kGroupKinds>& layouts,
                                    const Collectives& collectives) const;
 
-  /// What the host does between two steps; an update is never shorter.
-  [[nodiscard]] double host_between_steps_s() const { return framework_.step_ms * 1e-3; }
+  /// Between two steps, while the device is idle: part of the price of an update.
+  [[nodiscard]] double between_steps_s() const { return framework_.step_ms * 1e-3; }
 
   [[nodiscard]] const Contention& contention() const { return contention_; }
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }

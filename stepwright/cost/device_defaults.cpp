@@ -7,7 +7,7 @@ namespace {
 
 constexpr DeviceDefaults kGenerations[] = {
     {.generation = Generation::kV100,
-     .matrix_share = 0.67,
+     .matrix_share = 0.84,
      .sustained_share = 0.88,
      .start_us = 10,
      .flash1_share = 0.30,
@@ -16,7 +16,7 @@ constexpr DeviceDefaults kGenerations[] = {
      .cudnn_share = 0.30,
      .network_share = 0.65},
     {.generation = Generation::kA100,
-     .matrix_share = 0.76,
+     .matrix_share = 0.84,
      .sustained_share = 0.88,
      .start_us = 10,
      .flash1_share = 0.34,
@@ -25,9 +25,9 @@ constexpr DeviceDefaults kGenerations[] = {
      .cudnn_share = 0.62,
      .network_share = 0.65},
     {.generation = Generation::kH100,
-     .matrix_share = 0.69,
-     .sustained_share = 0.87,
-     .fp8_speedup = 1.8,
+     .matrix_share = 0.78,
+     .sustained_share = 0.88,
+     .fp8_speedup = 1.93,
      .start_us = 6,
      .flash1_share = 0.18,
      .flash2_share = 0.375,
@@ -35,9 +35,9 @@ constexpr DeviceDefaults kGenerations[] = {
      .cudnn_share = 0.61,
      .network_share = 0.84},
     {.generation = Generation::kB200,
-     .matrix_share = 0.62,
-     .sustained_share = 0.95,
-     .fp8_speedup = 1.74,
+     .matrix_share = 0.66,
+     .sustained_share = 0.88,
+     .fp8_speedup = 1.93,
      .fp4_speedup = 3.0,
      .start_us = 4,
      .flash1_share = 0.10,
@@ -69,15 +69,17 @@ struct DeviceConstant {
 
 constexpr DeviceConstant kDeviceConstants[] = {
     {"products in 16 bits, share of peak", &DeviceDefaults::matrix_share, "",
-     "fits to published training runs: V100 .67, A100 .72-.76, H100 .61-.69, B200 .63, GB200 .60; "
-     "one product alone reaches more: A100 .84, H100 .78, B200 .66"},
+     "one product alone: A100 .84 and GH200 .78 in the operator tables of arXiv 2509.22832, H100 "
+     ".74 hot (data/operators/h100_sxm_80g_kernels.csv), B200 .66 in the GEMM tables of "
+     "aiconfigurator; V100 assumed as A100"},
     {"products in a running job, over the rate of one alone", &DeviceDefaults::sustained_share, "",
-     "accuracy study, training runs over operator tables: A100 .74 / .84, H100 .68 / .78, B200 "
-     ".63 / .66; V100 as A100"},
+     "assumed, the same for all; what a device keeps of it is product_rate of the conditions of "
+     "training"},
     {"products in fp8 over those in 16 bits", &DeviceDefaults::fp8_speedup, "",
-     "fits to published training runs, casts included: H100 1.8, B200 1.74"},
+     "measured here on one H100 without casts (data/operators/h100_sxm_80g_kernels.csv); B200 has "
+     "the same ratio of peaks"},
     {"products in nvfp4 over those in 16 bits", &DeviceDefaults::fp4_speedup, "",
-     "fits to published training runs, casts included: 3.0"},
+     "assumed: 4 by the peaks, less two levels of scales"},
     {"start of a product", &DeviceDefaults::start_us, "us",
      "between the GEMM tables of aiconfigurator (A100 10-20, H100 and B200 4-8) and arXiv "
      "2509.22832 "
@@ -91,16 +93,11 @@ constexpr DeviceConstant kDeviceConstants[] = {
      "B200 "
      "assumed the absolute rate of H100"},
     {"FlashAttention-3 forward, share of peak", &DeviceDefaults::flash3_share, "",
-     "FlashAttention-3 paper: .64 on H100; training runs .57 and .56 (H100, B200) with the "
-     "backward; "
-     "elsewhere what the generation's best kernel reaches"},
+     "FlashAttention-3 paper: .64 on H100; elsewhere what the generation's best kernel reaches"},
     {"cuDNN attention forward, share of peak", &DeviceDefaults::cudnn_share, "",
-     "training runs .57 and .56 (H100, B200) with the backward; FlashAttention-3 paper: .57 on "
-     "H100"},
+     "FlashAttention-3 paper: .57-.62 on H100; B200 assumed as H100, others as their best kernel"},
     {"NICs, share of the line rate", &DeviceDefaults::network_share, "",
-     "fits to published training runs: A100 with HDR .60-.73, H100 with NDR .84; nccl-tests .62 "
-     "and "
-     ".80-.90; Omni-Path only .46"},
+     "nccl-tests: A100 with HDR .62, H100 with NDR .80-.90; Omni-Path only .46"},
 };
 
 }  // namespace

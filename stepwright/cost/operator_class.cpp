@@ -15,10 +15,10 @@ std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels
     case OperatorKind::kNorm:
       return kernels.fused_norm ? OperatorClass::kNorm : OperatorClass::kUnfusedNorm;
     case OperatorKind::kActivation:
-      if (op.gated && !kernels.fused_norm) return std::nullopt;
+      if (op.gated && !(kernels.fused_norm && kernels.fused_activation)) return std::nullopt;
       return OperatorClass::kActivation;
     case OperatorKind::kRotary:
-      if (kernels.fused_norm) return std::nullopt;
+      if (kernels.fused_norm && kernels.fused_activation) return std::nullopt;
       return OperatorClass::kUnfusedRotary;
     case OperatorKind::kAdd: return OperatorClass::kResidual;
     case OperatorKind::kEmbedding: return OperatorClass::kEmbedding;

@@ -33,6 +33,9 @@ constexpr Field<DeviceConditions> kDeviceFields[] = {
 constexpr Field<FrameworkConditions> kFrameworkFields[] = {
     {"host_us", &FrameworkConditions::host_us, 0, 1e4},
     {"step_ms", &FrameworkConditions::step_ms, 0, 1e5},
+    {"update_passes", &FrameworkConditions::update_passes, 0.1, 100},
+    {"message_us", &FrameworkConditions::message_us, 0, 1e6},
+    {"stage_wait", &FrameworkConditions::stage_wait, 0, 100},
     {"beside_inside", &FrameworkConditions::beside_inside, 1, 100},
     {"beside_network", &FrameworkConditions::beside_network, 1, 100},
     {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},

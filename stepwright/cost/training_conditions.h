@@ -26,7 +26,13 @@ struct DeviceConditions {
 struct FrameworkConditions {
   std::string framework;     ///< Of `kFrameworkNames`; empty: all others.
   double host_us = 0;        ///< Of the host thread to issue one kernel.
-  double step_ms = 0;        ///< The same of what stands between two steps.
+  double step_ms = 0;        ///< What stands between two steps while the device is idle.
+  double update_passes = 1;  ///< Of an update and its norm: their time over that of moving each
+                             ///< operand once.
+  double message_us = 0;     ///< Of the host to issue a message of a layer, beside its kernel.
+  /// Where messages between stages cross nodes and make hosts wait: host time of a pass that each
+  /// rank of a tensor group adds, in shares of its own. 0: the host runs ahead of its device.
+  double stage_wait = 0;
   double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
   double beside_network = 1;
   double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.

@@ -90,8 +90,9 @@ double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optim
 }
 
 Reserve framework_reserve(const Job& job) {
+  const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
   Reserve reserve{.fixed_bytes = std::min(
-                      kFrameworkBytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
+                      fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
                   .share = kRoundingShare};
   for (const FrameworkReserve& own : kFrameworkReserves) {
     if (own.framework != job.framework.name) continue;

@@ -100,9 +100,12 @@ inline constexpr FrameworkReserve kFrameworkReserves[] = {
     {"megatron-deepspeed", 0.36, 0.72, 0.33, 1.0},
     {"deepspeed", 0.36, 0.72, 0.33, 1.0}};
 
-/// Context, kernels and communicators of a rank: the constant of a fit to 651 fits / out-of-memory
-/// labels of public runs on 80 GB devices. Its order of magnitude is what counts: with tensors from
-/// the program, 1 GiB more or less changes a hundredth of the labels.
+/// Context, kernels and workspaces of a process without communicators: what nvidia-smi showed above
+/// the allocator's, the same in 71 runs of one H100 (data/own_memory_h100.csv).
+inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
+/// The same with communicators: the constant of a fit to 651 fits / out-of-memory labels of public
+/// runs on 80 GB devices. Its order of magnitude is what counts: with tensors from the program, 1
+/// GiB more or less changes a hundredth of the labels.
 inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
 /// At most this share of a device: a small one (a lab's, a laptop's) has fewer kernels and
 /// channels.

@@ -38,8 +38,10 @@ inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
-  bool fused_norm = true;            ///< Norms, rotary and gated activation as one kernel each.
-  bool fused_softmax = true;         ///< Of unfused attention: scale, mask and softmax in one.
+  bool fused_norm = true;          ///< Norms, rotary and gated activation as one kernel each.
+  bool fused_activation = true;    ///< Rotary and gated activation so; false: of fused norms alone.
+  bool fused_accumulation = true;  ///< Products add their weight gradient to the step's sum.
+  bool fused_softmax = true;       ///< Of unfused attention: scale, mask and softmax in one.
   bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
   bool cuda_graphs = false;          ///< No launch gaps.
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and

@@ -1,5 +1,7 @@
 #include "stepwright/step/emit.h"
 
+#include <algorithm>
+
 namespace stepwright {
 namespace {
 
@@ -71,7 +73,17 @@ TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p) {
 }
 
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
-  e.out.add(product_operator(e, Phase::kWeightGradient, p), {dy, x, p.counts}, {e.gradients});
+  const Operator op = product_operator(e, Phase::kWeightGradient, p);
+  e.out.add(op, {dy, x, p.counts}, {e.gradients});
+  if (e.s.kernels.fused_accumulation) return;
+  const std::int64_t matrices = std::max<std::int64_t>(1, op.shape.batch);
+  e.out.add({.kind = OperatorKind::kAccumulate,
+             .phase = Phase::kWeightGradient,
+             .dtype = e.s.gradient,
+             .shape = {.rows = matrices * op.shape.inner, .columns = op.shape.columns},
+             .name = op.name,
+             .parameter = op.parameter},
+            {e.gradients}, {e.gradients});
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {

@@ -247,6 +247,9 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
     add_outcome(validation, outcomes[i], asked.rows[i].line);
   }
   errors.write(validation);
+  if (validation.kind == TableKind::kTrainingRuns) {
+    validation.choices = choices_of(validation.results);
+  }
   return validation;
 }
 

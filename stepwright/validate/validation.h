@@ -12,6 +12,7 @@
 
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
+#include "stepwright/validate/choices.h"
 #include "stepwright/validate/error_table.h"
 #include "stepwright/validate/rows/row_outcome.h"
 
@@ -69,6 +70,7 @@ struct Validation {
   std::vector<std::map<std::string, ErrorStatistics>> groups;  ///< As `error_groups`.
   std::vector<RowResult> results;                              ///< In file order.
   std::optional<LabelCount> labels;
+  std::optional<Choices> choices;  ///< Of runs.
 };
 
 struct ValidationOptions {

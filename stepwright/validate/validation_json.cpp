@@ -28,6 +28,15 @@ Json labels_json(const LabelCount& labels) {
           {"contradictory", labels.contradictory}};
 }
 
+Json choices_json(const Choices& choices) {
+  return {{"groups", choices.groups},
+          {"best_chosen", choices.best_chosen},
+          {"mean_regret", choices.mean_regret},
+          {"median_regret", choices.median_regret},
+          {"worst_regret", choices.worst_regret},
+          {"median_tau", choices.median_tau}};
+}
+
 Json reasons_json(const std::map<std::string, SkippedRows>& skipped) {
   Json json = Json::object();
   for (const auto& [reason, rows] : skipped) json[reason] = rows.count;
@@ -64,6 +73,7 @@ Json validation_json(const Validation& v) {
     for (const auto& [word, of_word] : v.groups[i]) group[word] = statistics_json(of_word);
   }
   if (v.labels) json["labels"] = labels_json(*v.labels);
+  if (v.choices) json["choices"] = choices_json(*v.choices);
   json["results"] = Json::array();
   for (const RowResult& result : v.results) json["results"].push_back(result_json(result, groups));
   return json;

@@ -40,6 +40,44 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
   EXPECT_EQ(cast_s(Phase::kWeightGradient), 0);
 }
 
+TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
+  TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .step_ms = 20, .update_passes = 3}};
+  const Job job = a100_job();
+  const auto layouts = tensor_and_data(job.cluster);
+  const auto seconds = [&](const TrainingConditions& c, std::int64_t parameters) {
+    const Operator op{.kind = OperatorKind::kOptimizer,
+                      .phase = Phase::kOptimizer,
+                      .shape = {.rows = parameters, .inner = 30}};
+    return CostModel(job, c).price(op, layouts, Collectives{}).seconds;
+  };
+  for (const std::int64_t parameters : {1'000'000, 1'000'000'000}) {
+    EXPECT_NEAR(seconds(conditions, parameters), 0.02 + 3 * seconds({}, parameters), 1e-9);
+  }
+}
+
+// Of a pipeline between nodes, hosts of tensor groups wait for each other; inside a node they run
+// ahead.
+TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
+  TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .host_us = 1000, .stage_wait = 0.5}};
+  const Job job = a100_job();
+  const CostModel cost(job, conditions);
+  Template piece;
+  piece.operators = {
+      {.kind = OperatorKind::kLinear, .shape = {.rows = 1, .columns = 1, .inner = 1}}};
+  const auto seconds = [&](std::int64_t stride) {
+    auto layouts = tensor_and_data(job.cluster);
+    layouts[static_cast<std::size_t>(GroupKind::kPipeline)] =
+        strided_layout(job.cluster, 2, stride);
+    std::vector<OperatorTime> times;
+    cost.price(piece, layouts, Collectives{}, times);
+    return times.front().seconds;
+  };
+  EXPECT_NEAR(seconds(1), 1e-3, 1e-12);
+  EXPECT_NEAR(seconds(8), 5e-3, 1e-12) << "8 tensor ranks: 1 + 8 / 2";
+}
+
 TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
   TrainingConditions slower;
   slower.devices = {{.device = "a100", .network_rate = 0.5}};

@@ -122,6 +122,8 @@ TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
 TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
   Job job;
   job.cluster.device.memory_bytes = 80e9;
+  EXPECT_EQ(framework_reserve(job).fixed_bytes, kContextBytes) << "no communicators";
+  job.cluster.nodes = 2;
   EXPECT_EQ(framework_reserve(job).fixed_bytes, kFrameworkBytes);
   job.cluster.device.memory_bytes = 6e8;
   EXPECT_DOUBLE_EQ(framework_reserve(job).fixed_bytes, 1e8);

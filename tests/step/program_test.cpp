@@ -95,6 +95,26 @@ void expect_well_formed(const StepProgram& program) {
   }
 }
 
+TEST(Program, AGradientThatNoProductAddsIsAddedByItself) {
+  Job job = job_of("llama-2-7b", 1, 16, 2048);
+  const Plan plan = plan_of(job, 2, 1);
+  const auto weights = [&] {
+    std::map<OperatorKind, std::int64_t> sums;
+    const StepProgram program = build_program(job, plan);
+    for_each_operator(program, program.stages.front(), [&](const Operator& op) {
+      if (op.phase != Phase::kWeightGradient) return;
+      const std::int64_t rows = op.kind == OperatorKind::kLinear ? op.shape.inner : op.shape.rows;
+      sums[op.kind] += rows * op.shape.columns;
+    });
+    return sums;
+  };
+  EXPECT_EQ(weights().count(OperatorKind::kAccumulate), 0U);
+  job.kernels.fused_accumulation = false;
+  auto sums = weights();
+  EXPECT_GT(sums[OperatorKind::kLinear], 0);
+  EXPECT_EQ(sums[OperatorKind::kAccumulate], sums[OperatorKind::kLinear]);
+}
+
 TEST(StepProgram, OneDeviceHasNoMessages) {
   Job job = job_of("gpt2", 1, 8, 1024);
   job.cluster.nodes = 1;

@@ -9,6 +9,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import fit_conditions
 import numpy as np
 
+ROW = {
+    "moe": "",
+    "model": "m",
+    "gpu": "g",
+    "global_batch": "8",
+    "seq_len": "8",
+    "precision": "bf16",
+}
+
 
 class LinearFit(fit_conditions.Fit):
     """A fit whose predictions are linear in its constants, so that no command is needed."""
@@ -20,11 +29,14 @@ class LinearFit(fit_conditions.Fit):
         self.precision = np.linalg.inv(self.covariance())
         self.ids = [f"source{k % 3}-{k:04d}" for k in range(90)]
         self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
-        self.judged = np.ones(90, dtype=bool)
+        self.framework = np.array([f"framework{k % 2}" for k in range(90)])
+        self.generation = np.array([f"generation{k % 4}" for k in range(90)])
         self.weight = np.ones(90)
         self.slope = draw.normal(size=(90, 6))
         self.measured = self.slope @ draw.normal(scale=0.05, size=6)
-        self.runs = type("Runs", (), {"rows": {i: {"moe": ""} for i in self.ids}})
+        self.runs = type(
+            "Runs", (), {"rows": {i: dict(ROW, gpus=str(k // 30)) for k, i in enumerate(self.ids)}}
+        )
         self.fitted_on: list[np.ndarray] = []
         self.judged_on: list[np.ndarray] = []
 
@@ -35,9 +47,9 @@ class LinearFit(fit_conditions.Fit):
     def jacobian(self, x, base):
         return self.slope
 
-    def solve(self, x, base, jacobian, use):
+    def solve(self, x, base, jacobian, use, reach=fit_conditions.REACH):
         self.fitted_on.append(np.asarray(use, dtype=bool))
-        return super().solve(x, base, jacobian, use)
+        return super().solve(x, base, jacobian, use, reach)
 
     def errors(self, x, rows):
         self.judged_on.append(np.asarray(rows, dtype=bool))
@@ -47,9 +59,15 @@ class LinearFit(fit_conditions.Fit):
 class Split(unittest.TestCase):
     def test_rows_that_judge_are_not_fitted_on(self) -> None:
         fit = LinearFit()
-        fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
-        self.assertEqual(len(fit.fitted_on), 4)  # a quarter, three sources
-        self.assertEqual(len(fit.judged_on), 4)
+        summary = fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
+        self.assertEqual(
+            len(fit.fitted_on), 10
+        )  # a quarter, 3 sources, 2 frameworks, 4 generations
+        self.assertEqual(len(fit.judged_on), 10)
+        self.assertEqual(list(summary), ["source", "framework", "generation"])
+        for one in summary.values():
+            self.assertEqual(one["used"], 90)
+            self.assertGreater(one["choices"]["groups"], 0)
         for fitted, judged in zip(fit.fitted_on, fit.judged_on, strict=True):
             self.assertTrue(judged.any())
             self.assertFalse((fitted & judged).any())
@@ -70,6 +88,39 @@ class Split(unittest.TestCase):
         found = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, np.ones(90))
         error = fit.slope @ (found - fit.prior) - fit.measured
         self.assertLess(np.abs(error).max(), 0.05)
+
+    def test_what_no_row_shows_falls_to_the_middle_of_its_key(self) -> None:
+        fit = LinearFit()
+        fit.constants = [c for c in fit_conditions.constants() if c.key == "host_us"][:6]
+        fit.prior = np.array([c.start for c in fit.constants])
+        fit.precision = np.linalg.inv(fit.covariance())
+        fit.slope = np.zeros((90, 6))
+        fit.slope[:, :5] = np.eye(5)[np.arange(90) % 5]  # no row depends on the last one
+        truth = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0])
+        fit.measured = fit.slope @ truth
+        found = fit.solve(fit.prior, fit.predict(fit.prior), fit.slope, np.ones(90)) - fit.prior
+        self.assertGreater(found[5], 0.5)
+        self.assertLess(found[5], 0.9)
+
+    def test_choices_are_those_of_the_command(self) -> None:
+        groups = [("right",)] * 3 + [("wrong",)] * 3 + [("two",)] * 2
+        predicted = np.array([1, 2, 3, 1, 2, 3, 1, 2.0])
+        measured = np.array([10, 11, 12, 15, 10, 20, 1, 2.0])
+        found = fit_conditions.choices(
+            groups, predicted, measured
+        )  # as tests/validate/choices_test
+        self.assertEqual((found["groups"], found["best_chosen"]), (2, 1))
+        self.assertAlmostEqual(found["mean_regret"], 0.25)
+        self.assertAlmostEqual(found["worst_regret"], 0.5)
+        self.assertAlmostEqual(found["median_tau"], (1 + 1 / 3) / 2)
+
+    def test_intervals_are_of_other_folds(self) -> None:
+        folds = np.array(["a"] * 50 + ["b"] * 50)
+        spread = np.linspace(-1, 1, 50)
+        self.assertAlmostEqual(
+            fit_conditions.coverage(np.concatenate([spread, spread]), folds), 0.8, delta=0.03
+        )
+        self.assertEqual(fit_conditions.coverage(np.concatenate([spread, spread + 5]), folds), 0)
 
     def test_the_quarter_depends_on_ids_alone(self) -> None:
         ids = [f"row-{k}" for k in range(4000)]

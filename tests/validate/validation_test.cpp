@@ -40,6 +40,16 @@ TEST(Validation, ComparesEveryRowInFileOrder) {
   EXPECT_NEAR(sum, predicted, 1e-9 * predicted);
 }
 
+TEST(Validation, ComparesPlansOfOneJob) {
+  std::string text = runs({{"a-1", "0.1"}, {"a-2", "0.2"}, {"a-3", "0.3"}, {"b-1", "0.4"}});
+  for (const char* id : {"a-2", "a-3", "b-1"}) {  // other micro-batches: other plans of one job
+    text.replace(text.find("16,2,2,2", text.find(id)), 8, id[2] == '2' ? "16,1,2,2" : "16,4,2,2");
+  }
+  const Validation v = validate(parse_csv(text, "runs.csv"), {});
+  EXPECT_EQ(v.choices->groups, 1U) << "one row of source b";
+  EXPECT_EQ(validation_json(v)["choices"]["groups"], 1);
+}
+
 TEST(Validation, DoesNotDependOnTheNumberOfThreads) {
   const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"a-2", "0.2"}}), "runs.csv");
   EXPECT_EQ(validation_json(validate(table, {.threads = 1})).dump(),

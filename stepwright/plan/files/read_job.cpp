@@ -58,7 +58,8 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
 /// What is left out stays as it is.
 Kernels read_kernels(Node node, Kernels kernels) {
   node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
-                   "gathered_logits", "scattered_pipeline"});
+                   "fused_accumulation", "fused_activation", "gathered_logits",
+                   "scattered_pipeline"});
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();
   };
@@ -67,7 +68,9 @@ Kernels read_kernels(Node node, Kernels kernels) {
   }
   read("fused_norm", kernels.fused_norm);
   read("fused_cross_entropy", kernels.fused_cross_entropy);
+  read("fused_activation", kernels.fused_activation);
   read("fused_softmax", kernels.fused_softmax);
+  read("fused_accumulation", kernels.fused_accumulation);
   read("cuda_graphs", kernels.cuda_graphs);
   read("gathered_logits", kernels.gathered_logits);
   read("scattered_pipeline", kernels.scattered_pipeline);

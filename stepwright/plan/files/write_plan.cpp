@@ -43,8 +43,10 @@ Json framework_json(const Framework& framework, bool expanded) {
 Json kernels_json(const Kernels& kernels) {
   return {{"attention", name_of(kAttentionKernelNames, kernels.attention)},
           {"fused_norm", kernels.fused_norm},
+          {"fused_activation", kernels.fused_activation},
           {"fused_softmax", kernels.fused_softmax},
           {"fused_cross_entropy", kernels.fused_cross_entropy},
+          {"fused_accumulation", kernels.fused_accumulation},
           {"cuda_graphs", kernels.cuda_graphs},
           {"gathered_logits", kernels.gathered_logits},
           {"scattered_pipeline", kernels.scattered_pipeline}};

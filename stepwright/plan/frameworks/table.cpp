@@ -56,7 +56,7 @@ AbilityEntry read_line(Node node) {
 }
 
 FrameworkKernels read_kernels_of(Node node) {
-  node.allow_only({"attention", "fused_norm", "source"});
+  node.allow_only({"attention", "fused_norm", "fused_activation", "fused_accumulation", "source"});
   FrameworkKernels kernels;
   const Node attention = node.get("attention");
   for (const auto& [generation, name] : kGenerationNames) {
@@ -64,6 +64,11 @@ FrameworkKernels read_kernels_of(Node node) {
         attention.get(name).choice(kAttentionKernelNames);
   }
   kernels.fused_norm = node.get("fused_norm").boolean();
+  const auto read = [node](std::string_view key, bool& flag) {
+    if (const auto given = node.find(key)) flag = given->boolean();
+  };
+  read("fused_activation", kernels.fused_activation);
+  read("fused_accumulation", kernels.fused_accumulation);
   kernels.source = read_source(node);
   return kernels;
 }
@@ -120,6 +125,8 @@ Kernels default_kernels(const Framework& framework, const Device& device) {
   const FrameworkKernels& own = framework_entry(framework.name).kernels;
   kernels.attention = own.attention[static_cast<std::size_t>(generation_of(device))];
   kernels.fused_norm = own.fused_norm;
+  kernels.fused_activation = own.fused_activation;
+  kernels.fused_accumulation = own.fused_accumulation;
   return kernels;
 }
 

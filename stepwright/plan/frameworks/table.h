@@ -25,6 +25,8 @@ struct AbilityEntry {
 struct FrameworkKernels {
   std::array<AttentionKernel, std::size(kGenerationNames)> attention{};  ///< By generation.
   bool fused_norm = true;
+  bool fused_activation = true;
+  bool fused_accumulation = true;
   std::string source;
 };
 

@@ -32,6 +32,7 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.attention == AttentionKernel::kUnfused, "kernels.attention", "unfused",
          "name a fused kernel");
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
+  refuse(!kernels.fused_accumulation, "kernels.fused_accumulation", "false", "leave it true");
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }

@@ -57,7 +57,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
     }
   }
-  cost_.wait_for_host(piece, times_);
+  cost_.wait_for_host(piece, where.layouts, times_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
     cost.serial_s += times_[i].seconds;
     if (piece.operators[i].stream == Stream::kCompute) cost.stream_s += times_[i].seconds;

@@ -14,6 +14,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           plan.micro_batch,
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
+          size.pipeline > 1,
           plan.sequence_parallel,
           plan.overlap.tensor,
           plan.overlap.tensor_gradients,

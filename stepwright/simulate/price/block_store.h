@@ -16,6 +16,7 @@ class BlockStore {
   struct Key {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
     std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
+    bool staged;                  ///< There is a pipeline.
     bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
         overlap_expert;
     TensorInput tensor_input;

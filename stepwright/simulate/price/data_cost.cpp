@@ -67,7 +67,7 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
   };
   std::ranges::for_each(partial_gradients(plan, end), add);
   std::ranges::for_each(step_numbers(end, exact_type(job.precision)), add);
-  return computation + sum.seconds;
+  return computation + sum.seconds + cost.between_steps_s();
 }
 
 double state_bytes(const Job& job) {

@@ -188,8 +188,7 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
                  2 * data.gather.seconds + data.reduce.seconds +
                  4 * pipeline.send_s / pipeline.fill_share;
-  out.update_s =
-      std::max(data.update_s + (ahead ? 0 : data.refresh.seconds), cost_.host_between_steps_s());
+  out.update_s = data.update_s + (ahead ? 0 : data.refresh.seconds);
   out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
   add_ends(out, stage, pipeline, data, plan);
   return out;

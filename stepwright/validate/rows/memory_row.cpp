@@ -19,6 +19,7 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 std::optional<PeakKind> peak_kind(const Words& words) {
   if (words.has("oom")) return PeakKind::kOom;
   if (words.has("fits")) return PeakKind::kFits;
+  if (words.has("allocated or reserved")) return std::nullopt;
   if (words.has("nvidia-smi")) return PeakKind::kProcess;
   if (words.has("reserved")) return PeakKind::kReserved;
   if (words.has("allocated", "peak over devices")) return PeakKind::kAllocated;
@@ -33,11 +34,14 @@ double seen_bytes(const StageMemory& stage, const Reserve& reserve, PeakKind kin
   return kind == PeakKind::kReserved ? stage.peak_bytes - reserve.fixed_bytes : stage.peak_bytes;
 }
 
-/// The stage that holds most, in the sense of a kind of measurement.
-void set_peak(RowResult& row, const MemoryReport& report, const Reserve& reserve, PeakKind kind) {
+/// The stage that holds most, or least where a row means the smallest rank, in the sense of a kind
+/// of measurement.
+void set_peak(RowResult& row, const MemoryReport& report, const Reserve& reserve, PeakKind kind,
+              bool smallest) {
   for (const StageMemory& stage : report.stages) {
     const double bytes = seen_bytes(stage, reserve, kind);
-    if (bytes <= row.predicted) continue;
+    const bool better = smallest ? bytes < row.predicted : bytes > row.predicted;
+    if (row.predicted > 0 && !better) continue;
     row.predicted = bytes;
     row.terms.clear();
     for (const auto& [part, name] : kMemoryKindNames) {
@@ -64,7 +68,8 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
                   .measured = row.memory_gib.value_or(0) * kGib,
                   .notes = std::move(notes),
                   .groups = row_groups(row, planned)};
-    set_peak(result.row, report, framework_reserve(planned.job), *kind);
+    set_peak(result.row, report, framework_reserve(planned.job), *kind,
+             Words(row.memory_kind).has("min over ranks"));
     if (!result.is_label()) result.row.error = result.row.predicted / result.row.measured - 1;
     return result;
   } catch (const Error& error) {

@@ -71,7 +71,7 @@ nlohmann::ordered_json description(const RunRow& row, std::string_view name,
   }
   const NodeNetwork network = node_network(row.network, size);
   if (network.nic_bytes_per_s > 0) {
-    cluster["nics_per_node"] = network.nics;
+    if (network.nics > 0) cluster["nics_per_node"] = network.nics;
     cluster["nic"] = network.nic_bytes_per_s;
   }
   return cluster;
@@ -118,7 +118,7 @@ NodeNetwork node_network(const std::string& note, std::int64_t gpus_per_node) {
     return {gpus_per_node, kGigabit * *rate / static_cast<double>(gpus_per_node)};
   }
   if (const auto rate = number_of(text, {"gb/s"}); rate && words.has("infiniband", "roce", "ib ")) {
-    return {1, kGigabit * *rate};
+    return {0, kGigabit * *rate};
   }
   return {};
 }

@@ -16,38 +16,52 @@ struct StackWord {
   Stack stack;
 };
 
+/// NVIDIA/Megatron-LM megatron/training/arguments.py: gradients are summed and reduced in fp32 with
+/// bf16 (accumulate_allreduce_grads_in_fp32).
 constexpr Stack kMegatronCore{.framework = "megatron-core",
                               .overlaps_data = true,
                               .overlaps_pipeline = true,
-                              .reduces_stored_type = true,
                               .distributed_optimizer = true,
                               .sequence_parallel = true};
+/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/mixed_precision.py and NVIDIA/NeMo
+/// nemo/lightning/pytorch/plugins/mixed_precision.py: grad_reduce_in_fp32 is off.
 constexpr Stack kMegatronBridge = [] {
   Stack stack = kMegatronCore;
+  stack.reduces_stored_type = true;
   stack.narrow_moments = true;
   return stack;
 }();
 constexpr Stack kNemo = [] {
   Stack stack = kMegatronCore;
   stack.framework = "nemo";
+  stack.reduces_stored_type = true;
   return stack;
 }();
 constexpr Stack kFsdp{.framework = "fsdp", .overlaps_data = true, .gathers_logits = true};
+constexpr Stack kTitan{.framework = "torchtitan",
+                       .overlaps_data = true,
+                       .gathers_logits = false,
+                       .keeps_gathered = true};
 constexpr Stack kJax{.framework = "maxtext", .overlaps_data = true, .overlaps_pipeline = true};
 constexpr Stack kOldMegatron{
     .framework = "megatron-lm", .scatters_pipeline = true, .waits_for_tensor = true};
 
-/// The first word that stands in a row's framework tells its stack.
+/// The first word that stands in a row's framework tells its stack. Everything here is said by the
+/// public code or documents of the framework, nothing by what its rows measured.
 constexpr StackWord kStacks[] = {
-    {"aleph alpha",
+    // Aleph-Alpha/scaling@78489292: core/nn/linear/column_parallel_linear.py (the head's output is
+    // gathered, inputs stay gathered, gradients are reduced in place), core/nn/parallel_module/
+    // pipeline_partitioning.py (equal numbers of modules), core/nn/parallel_module/communicator.py
+    // (whole activations), core/optimizer (gradients in the type of the parameters).
+    {"scaling (",
      {.framework = "megatron-lm",
       .attention = AttentionKernel::kFlash2,
-      .reduces_stored_type = true,  // 13B parameters fit on one GPU of 80 GB
+      .reduces_stored_type = true,
       .gathers_logits = true,
-      .scatters_pipeline = true,
       .waits_for_tensor = true,
       .keeps_gathered = true,
-      .deals_modules = true}},
+      .adds_gradients = true,
+      .split = StageSplit::kModules}},
     {"automodel",
      {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
     {"megatron-bridge", kMegatronBridge},
@@ -58,21 +72,26 @@ constexpr StackWord kStacks[] = {
      {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
     {"neox",
      {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
-    {"vocab parallel", {.framework = "megatron-lm", .attention = AttentionKernel::kFlash2}},
     {"megatron-lm", kOldMegatron},
     {"llm-foundry",
      {.framework = "fsdp",
       .attention = AttentionKernel::kFlash1,
       .overlaps_data = true,
       .gathers_logits = true}},
+    {"torchtitan", kTitan},
     {"fsdp", kFsdp},
-    {
-        "internevo",
-        {.framework = "internevo",
-         .overlaps_data = true,
-         .reduces_stored_type = true,
-         .waits_for_tensor = true}  // inferred: its tensor-parallel rows show no overlap
-    },
+    // InternLM/InternEvo internlm/core/parallel/comm/tensor.py: gradients of inputs are reduced
+    // beside those of weights.
+    {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
+    // huggingface/nanotron src/nanotron/trainer.py: no DistributedDataParallel, so no overlap,
+    // where
+    // gradients are summed in fp32 and the optimizer is sharded (make_ddp); build_model: blocks by
+    // their cost.
+    {"nanotron",
+     {.framework = "nanotron",
+      .overlaps_data = true,
+      .overlaps_unsharded_only = true,
+      .split = StageSplit::kCosts}},
     {"jax", kJax},
     {"maxtext", kJax},
     {"paxml", kJax},
@@ -86,7 +105,16 @@ constexpr StackWord kStacks[] = {
     {"ngc", kNemo},
     {"cuda", kNemo},
 };
-constexpr Stack kUnknown{.framework = "stepwright", .overlaps_data = true};
+/// No framework: conditions of the middle (`FrameworkConditions`).
+constexpr Stack kUnknown{.framework = "", .overlaps_data = true};
+
+/// Megatron-LM's own training loop on Megatron-Core and Transformer Engine, since the middle of
+/// 2023 (NVIDIA/Megatron-LM, core_v0.1.0 and later).
+bool is_core(const RunRow& row, const Words& framework) {
+  constexpr std::int64_t kFirstYear = 2023;
+  return row.year.value_or(0) >= kFirstYear && framework.has("megatron-lm") &&
+         !framework.has("deepspeed");
+}
 
 bool interleaves(const RunRow& row) { return row.chunks.value_or(1) > 1; }
 
@@ -114,7 +142,7 @@ bool overlaps_tensor(const Words& notes) {
   for (const char* key : {"ub_tp_comm_overlap", "tp_comm_overlap"}) {
     if (const auto stated = notes.flag(key)) return *stated;
   }
-  return notes.has("tp/dp/pp", "tp-comm-overlap");
+  return notes.has("tp/dp/pp", "tp-comm-overlap", "async communication when tp");
 }
 
 bool overlaps_expert(const Words& notes) {
@@ -145,6 +173,7 @@ std::string release_in(std::string_view text) {
 
 const Stack& stack_of(const RunRow& row) {
   const Words framework(row.framework);
+  if (is_core(row, framework)) return kMegatronCore;
   for (const StackWord& entry : kStacks) {
     if (framework.has(entry.word)) return entry.stack;
   }
@@ -165,11 +194,11 @@ Optimizer row_optimizer(const RunRow& row, const Architecture& model) {
 
 Kernels row_kernels(const RunRow& row, const Device& device) {
   const Words notes(row.notes);
-  Kernels kernels;
+  Kernels kernels = default_kernels(row_framework(row), device);
   kernels.attention = attention_of(row, device, notes);
+  if (stack_of(row).adds_gradients) kernels.fused_accumulation = false;
+  if (notes.has("ce fusion")) kernels.fused_cross_entropy = true;
   if (notes.has("norm kernel=")) kernels.fused_norm = notes.has("rms kernel");
-  // A clamped activation, biases of experts and rotary scaling are beyond the fused kernels.
-  if (Words(row.model).has("gpt oss", "gpt-oss")) kernels.fused_norm = false;
   kernels.fused_softmax = !notes.has("kernel=torch", "without flashattention");
   kernels.gathered_logits = stack_of(row).gathers_logits;
   kernels.scattered_pipeline = stack_of(row).scatters_pipeline;
@@ -181,9 +210,13 @@ Overlap row_overlap(const RunRow& row) {
   const Words notes(row.notes);
   const Stack& stack = stack_of(row);
   Overlap overlap;
-  const bool no_data = notes.has("no dp overlap");
-  overlap.gradients = notes.flag("overlap_grad_sync").value_or(stack.overlaps_data && !no_data);
-  overlap.parameters = notes.flag("overlap_param_sync").value_or(stack.overlaps_data && !no_data);
+  if (notes.has("all overlap off")) {
+    return {.gradients = false, .parameters = false, .tensor_gradients = false, .pipeline = false};
+  }
+  const bool sharded = stack.overlaps_unsharded_only && Words(row.sharding).has("zero-1");
+  const bool data = stack.overlaps_data && !sharded && !notes.has("no dp overlap");
+  overlap.gradients = notes.flag("overlap_grad_sync").value_or(data);
+  overlap.parameters = notes.flag("overlap_param_sync").value_or(data);
   overlap.tensor = overlaps_tensor(notes);
   overlap.tensor_gradients =
       !stack.waits_for_tensor || (!stack.keeps_gathered && row.sequence_parallel == "y");

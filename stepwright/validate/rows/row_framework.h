@@ -7,9 +7,13 @@
 
 namespace stepwright {
 
+/// How a stack deals layers to the stages of a pipeline: evenly, by equal numbers of modules
+/// (`layers_by_modules`), or by what they cost (`layers_by_costs`).
+enum class StageSplit : std::uint8_t { kEven, kModules, kCosts };
+
 /// What a training stack does when a row says nothing else.
 struct Stack {
-  std::string_view framework;  ///< Of `kFrameworkNames`.
+  std::string_view framework;  ///< Of `kFrameworkNames`; empty: unknown.
   /// Where it is another one than that of the framework's table.
   std::optional<AttentionKernel> attention;
   bool overlaps_data = false;          ///< Gradients and parameters beside computation.
@@ -22,7 +26,9 @@ struct Stack {
   /// No asynchronous tensor messages in the backward (Megatron-LM before sequence parallelism).
   bool waits_for_tensor = false;
   bool keeps_gathered = false;  ///< Inputs gathered for a product are kept for its gradient.
-  bool deals_modules = false;   ///< Stages hold equal numbers of modules (`layers_by_modules`).
+  bool adds_gradients = false;  ///< Of weights, by a kernel of its own.
+  bool overlaps_unsharded_only = false;  ///< Data messages, where the optimizer is not sharded.
+  StageSplit split = StageSplit::kEven;
   bool narrow_moments = false;  ///< Moments in bf16 for models with latent attention.
 };
 

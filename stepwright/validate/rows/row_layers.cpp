@@ -5,6 +5,29 @@
 #include "stepwright/validate/rows/row_framework.h"
 
 namespace stepwright {
+namespace {
+
+/// Parameters of products: attention as if it had as many key as query heads, a gated MLP
+/// (huggingface/nanotron src/nanotron/models/llama.py, get_block_compute_costs).
+ModuleCosts costs_of(const RunRow& row) {
+  const auto hidden = static_cast<double>(*row.hidden);
+  const auto ffn = static_cast<double>(row.ffn.value_or(4 * *row.hidden));
+  return {.layer = 4 * hidden * hidden + 3 * ffn * hidden,
+          .head = static_cast<double>(row.vocabulary.value_or(0)) * hidden};
+}
+
+/// Gives every stage a layer at least.
+void fill_empty(std::vector<std::int64_t>& shares) {
+  for (std::size_t i = shares.size() - 1; i > 0; --i) {
+    for (std::size_t from = i; shares[i] == 0 && from-- > 0;) {
+      if (shares[from] < 2) continue;
+      --shares[from];
+      ++shares[i];
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages) {
   constexpr std::int64_t kBefore = 1;  // embedding
@@ -18,9 +41,30 @@ std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t st
   return shares;
 }
 
+std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stages,
+                                          const ModuleCosts& costs) {
+  const double all = static_cast<double>(layers) * costs.layer + costs.head;
+  std::vector<std::int64_t> shares(stages, 0);
+  std::int64_t stage = 0;
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    ++shares[stage];
+    const double sum = static_cast<double>(layer + 1) * costs.layer;
+    if (sum * static_cast<double>(stages) > all * static_cast<double>(stage + 1)) {
+      stage = std::min(stage + 1, stages - 1);
+    }
+  }
+  fill_empty(shares);
+  return shares;
+}
+
 std::vector<std::int64_t> row_layers(const RunRow& row, std::int64_t stages) {
-  if (!stack_of(row).deals_modules || stages == 1 || !row.layers) return {};
-  return layers_by_modules(*row.layers, stages);
+  if (stages == 1 || !row.layers || *row.layers < stages) return {};
+  switch (stack_of(row).split) {
+    case StageSplit::kModules: return layers_by_modules(*row.layers, stages);
+    case StageSplit::kCosts: return layers_by_costs(*row.layers, stages, costs_of(row));
+    case StageSplit::kEven: break;
+  }
+  return {};
 }
 
 }  // namespace stepwright

@@ -10,8 +10,21 @@ namespace stepwright {
 /// Layers of each of `stages` when a stack deals out modules instead of layers: as many modules to
 /// each stage, the first ones taking what is left over. The embedding is a module before the
 /// layers, the final norm and the head are two behind them. Empty where a stage would have no
-/// layer. (Aleph Alpha scaling, `pipe_partition_uniform`.)
+/// layer. (Aleph-Alpha/scaling, core/nn/parallel_module/pipeline_partitioning.py,
+/// pipe_partition_uniform.)
 std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages);
+
+/// What modules of a model weigh when stages are filled by cost; the embedding weighs nothing.
+struct ModuleCosts {
+  double layer = 1;
+  double head = 0;
+};
+
+/// Layers of each of `stages` when they are filled in order: a stage takes modules until the sum of
+/// costs is above its share of all. Every stage gets a layer at least, from the one before it.
+/// (huggingface/nanotron src/nanotron/trainer.py, build_model.)
+std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stages,
+                                          const ModuleCosts& costs);
 
 /// Layers of each stage of a row, or empty for the even split.
 std::vector<std::int64_t> row_layers(const RunRow& row, std::int64_t stages);

@@ -20,6 +20,8 @@ struct RowResult {
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
   std::vector<std::string> groups;  ///< One word for each of `error_groups`.
+  /// Of a run: equal for runs that differ in nothing but the plan. Empty: not compared.
+  std::string alike = {};
   [[nodiscard]] std::string_view largest_term() const;
 };
 

@@ -36,6 +36,13 @@ std::string scheme_of(const Plan& plan) {
   return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme, sharding_word(plan.sharding));
 }
 
+/// Source, model, devices, batch, length and precision: what a plan does not choose.
+std::string alike(const RunRow& row, const Job& job) {
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}", row.source, row.model, job.cluster.device.name,
+                     job.cluster.devices(), job.sequences, job.length,
+                     name_of(kDTypeNames, job.precision));
+}
+
 }  // namespace
 
 std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned) {
@@ -61,7 +68,8 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .measured = std::get<double>(measured),
                      .terms = terms_of(simulation.stages[critical].breakdown),
                      .notes = std::move(notes),
-                     .groups = row_groups(row, planned)};
+                     .groups = row_groups(row, planned),
+                     .alike = alike(row, planned.job)};
     result.error = result.predicted / result.measured - 1;
     return result;
   } catch (const Error& error) {

@@ -37,6 +37,7 @@ struct CountColumn {
   std::optional<std::int64_t> RunRow::* value;
 };
 constexpr CountColumn kCounts[] = {
+    {"year", &RunRow::year},
     {"gpus", &RunRow::gpus},
     {"gpus_per_node", &RunRow::gpus_per_node},
     {"layers", &RunRow::layers},

@@ -30,6 +30,7 @@ struct RunRow {
   std::string notes;        ///< `overlap_notes`: kernels, overlap, schedules.
   std::string source_note;  ///< Where in the source, release, remarks.
 
+  std::optional<std::int64_t> year;
   std::optional<std::int64_t> gpus, gpus_per_node;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, ffn, vocabulary, length;
   std::optional<std::int64_t> global_batch, micro_batch;

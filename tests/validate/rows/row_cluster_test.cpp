@@ -29,7 +29,7 @@ TEST_P(NetworkNotes, AreRead) {
 INSTANTIATE_TEST_SUITE_P(
     Published, NetworkNotes,
     ::testing::Values(
-        NetworkNote{"200Gb/s HDR InfiniBand (arXiv 2311.05610; NIC count not checked)", 1, 200},
+        NetworkNote{"200Gb/s HDR InfiniBand (arXiv 2311.05610; NIC count not checked)", 0, 200},
         NetworkNote{"1600 Gbps node-node RoCE (table title)", 8, 200},
         NetworkNote{"4x Omni-Path 100 Gb/s per node (Jean Zay)", 4, 100},
         NetworkNote{"800 Gb/s per node (config inter_node_bandwidth=800)", 8, 100},

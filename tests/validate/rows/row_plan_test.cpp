@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/simulate/price/pricer.h"
 #include "stepwright/validate/rows/row_layers.h"
 #include "tests/validate/rows/table_rows.h"
 
@@ -91,6 +94,65 @@ TEST(RowPlan, SomeStacksDealOutModules) {
   EXPECT_EQ(planned(row).plan.layers, (std::vector<std::int64_t>{21, 19}));
   row.pipeline = 1;
   EXPECT_TRUE(planned(row).plan.layers.empty());
+}
+
+// Sixteen layers and a head of four on four stages: a stage is full above five.
+TEST(RowPlan, SomeStacksFillStagesByCost) {
+  EXPECT_EQ(layers_by_costs(16, 4, {.layer = 1, .head = 4}),
+            (std::vector<std::int64_t>{6, 5, 4, 1}));
+  EXPECT_EQ(layers_by_costs(8, 2, {.layer = 1, .head = 0}), (std::vector<std::int64_t>{5, 3}));
+  RunRow row = small_row();
+  row.framework = "nanotron";
+  row.layers = 16;
+  EXPECT_FALSE(planned(row).plan.layers.empty());
+}
+
+TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
+  RunRow row = small_row();
+  row.framework = "nanotron";
+  EXPECT_TRUE(planned(row).plan.overlap.gradients);
+  EXPECT_FALSE(planned(row).job.kernels.fused_accumulation);
+  row.sharding = "ZeRO-1";
+  EXPECT_FALSE(planned(row).plan.overlap.gradients);
+}
+
+TEST(RowPlan, MegatronOfLateYearsIsMegatronCore) {
+  RunRow row = small_row();
+  row.framework = "Megatron-LM";
+  row.year = 2021;
+  EXPECT_EQ(planned(row).job.framework.name, "megatron-lm");
+  row.year = 2025;
+  const PlannedJob made = planned(row);
+  EXPECT_EQ(made.job.framework.name, "megatron-core");
+  EXPECT_NE(made.job.kernels.attention, AttentionKernel::kUnfused);
+  EXPECT_EQ(made.plan.accumulate, DType::kFp16) << "widened in bf16 only";
+  row.notes = "all overlap off by design (TP/PP/DP)";
+  EXPECT_EQ(
+      planned(row).plan.overlap,
+      (Overlap{
+          .gradients = false, .parameters = false, .tensor_gradients = false, .pipeline = false}));
+}
+
+TEST(RowPlan, AnUnknownFrameworkIsNone) {
+  RunRow row = small_row();
+  row.framework = "somebody's own";
+  EXPECT_EQ(planned(row).job.framework.name, "");
+}
+
+// What a row says is written into the plan: read back, it has the same price.
+TEST(RowPlan, AJobThatSaysTheSameHasTheSamePrice) {
+  for (const char* framework : {"Megatron-LM", "nanotron", "InternEvo", "llm-foundry FSDP",
+                                "Aleph Alpha scaling (Megatron-style 3D parallel)"}) {
+    RunRow row = small_row();
+    row.framework = framework;
+    row.layers = 16;
+    const PlannedJob made = planned(row);
+    const std::string text = plan_yaml(made, true);
+    const PlannedJob read = read_plan(Document::parse(text, "plan.yaml"), {});
+    EXPECT_EQ(Pricer(read.job, CostModel(read.job)).price(read.plan).seconds,
+              Pricer(made.job, CostModel(made.job)).price(made.plan).seconds)
+        << framework;
+  }
 }
 
 TEST(RowPlan, ReadsKernels) {

@@ -1,0 +1,74 @@
+#include "stepwright/validate/choices.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLeastRows = 3;
+
+using Group = std::vector<const RowResult*>;
+
+bool counts(const Group& group) {
+  std::set<double> times;
+  for (const RowResult* row : group) times.insert(row->measured);
+  return times.size() >= kLeastRows;
+}
+
+double regret_of(const Group& group) {
+  const auto predicted = [](const RowResult* row) { return row->predicted; };
+  const auto measured = [](const RowResult* row) { return row->measured; };
+  const double chosen_s = (*std::ranges::min_element(group, {}, predicted))->measured;
+  return chosen_s / (*std::ranges::min_element(group, {}, measured))->measured - 1;
+}
+
+int order(double a, double b) { return (a > b ? 1 : 0) - (a < b ? 1 : 0); }
+
+double tau_of(const Group& group) {
+  int agreeing = 0;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      agreeing += order(group[i]->predicted, group[j]->predicted) *
+                  order(group[i]->measured, group[j]->measured);
+    }
+  }
+  const auto rows = static_cast<double>(group.size());
+  return 2 * agreeing / (rows * (rows - 1));
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+}  // namespace
+
+Choices choices_of(std::span<const RowResult> results) {
+  std::map<std::string_view, Group> groups;
+  for (const RowResult& row : results) {
+    if (!row.alike.empty() && row.measured > 0) groups[row.alike].push_back(&row);
+  }
+  std::vector<double> regrets;
+  std::vector<double> taus;
+  for (const auto& [alike, group] : groups) {
+    if (!counts(group)) continue;
+    regrets.push_back(regret_of(group));
+    taus.push_back(tau_of(group));
+  }
+  if (regrets.empty()) return {};
+  Choices result{.groups = regrets.size()};
+  for (const double regret : regrets) {
+    if (regret == 0) ++result.best_chosen;
+    result.mean_regret += regret / static_cast<double>(regrets.size());
+  }
+  result.worst_regret = *std::ranges::max_element(regrets);
+  result.median_regret = median(std::move(regrets));
+  result.median_tau = median(std::move(taus));
+  return result;
+}
+
+}  // namespace stepwright
