@@ -20,7 +20,9 @@ enum class PairCost : std::uint8_t { kMax, kContention };
 constexpr Named<PairCost> kPairCostNames[] = {{PairCost::kMax, "max"},
                                               {PairCost::kContention, "contention"}};
 
-std::string joined(const std::vector<std::string>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+std::string joined(const std::vector<std::string>& ids) {
+  return fmt::format("{}", fmt::join(ids, " "));
+}
 
 std::string blocks_text(const Interleaving& interleaving) {
   Table table{.columns = {{"#", Align::kRight},
@@ -64,9 +66,10 @@ class InterleaveCommand : public Command {
                 "  stepwright interleave plan.yaml\n"
                 "  stepwright interleave plan.yaml --times times.json --json") {
     app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
-    app().add_option("--times", times_,
-                     "Measured seconds of the operators, in place of the priced ones: JSON with "
-                     "`forward`, `backward` and `pair` (`docs/formats.md`)")
+    app()
+        .add_option("--times", times_,
+                    "Measured seconds of the operators, in place of the priced ones: JSON with "
+                    "`forward`, `backward` and `pair` (`docs/formats.md`)")
         ->type_name("FILE");
     app().add_option("--layer", layer_, "Layer of a model whose layers differ, from 0");
     app().add_flag("--no-rotation", no_rotation_,

@@ -156,7 +156,8 @@ class Programme {
     for (const std::size_t op : states_.steps(ideal)) {
       reach(state(place, states_.with(ideal, op)), before_s, {.from = from});
     }
-    if (collective) cover(from, place + 1, place + 1, ideal, {.from = from, .forward_collective = true});
+    if (collective)
+      cover(from, place + 1, place + 1, ideal, {.from = from, .forward_collective = true});
     std::size_t run = place;
     while (run < forward_.size() && !forward_[run].is_collective()) ++run;
     const std::vector<std::size_t>& open = states_.collectives(ideal);

@@ -23,13 +23,13 @@ struct Block {
 
 /// Two strands interleaved operator by operator. Seconds of one layer pair.
 struct Interleaving {
-  std::vector<Block> blocks;         ///< What belongs to the next layer has a prime: f1'.
-  double serial_s = 0;               ///< One operator after the other.
-  double serial_own_overlap_s = 0;   ///< Each reduction beside its own weight gradient.
-  double interleaved_s = 0;          ///< Sum over the blocks.
-  double event_s = 0;                ///< The same order with events in place of barriers.
-  double lower_bound_s = 0;          ///< The larger of all computation and of any link's messages.
-  double exposed_s = 0;              ///< Less all computation.
+  std::vector<Block> blocks;        ///< What belongs to the next layer has a prime: f1'.
+  double serial_s = 0;              ///< One operator after the other.
+  double serial_own_overlap_s = 0;  ///< Each reduction beside its own weight gradient.
+  double interleaved_s = 0;         ///< Sum over the blocks.
+  double event_s = 0;               ///< The same order with events in place of barriers.
+  double lower_bound_s = 0;         ///< The larger of all computation and of any link's messages.
+  double exposed_s = 0;             ///< Less all computation.
   std::map<std::string, double> exposed_by_collective;
   std::string starts_at;  ///< First operator of the forward list.
 };
@@ -49,8 +49,8 @@ double block_seconds(const std::array<double, kLinkClasses>& collectives, double
 
 /// The fastest sequence of blocks over all orders of the backward and all cuts into blocks, by
 /// dynamic programming over the place in the forward and the set of backward operators done. Where
-/// rotation is allowed the best of all, ties to the one that starts first. Fails with `kUnsupported`
-/// when a forward is no chain, or a strand has more than 64 operators.
+/// rotation is allowed the best of all, ties to the one that starts first. Fails with
+/// `kUnsupported` when a forward is no chain, or a strand has more than 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
 }  // namespace stepwright

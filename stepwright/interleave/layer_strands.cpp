@@ -23,36 +23,36 @@ Use use_of(const Operator& op) {
   return op.phase == Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
 }
 
-struct Role {
+struct StrandRole {
   std::string_view name;
   Use use;
   std::string_view id;
 };
 
-constexpr Role kForwardRoles[] = {
-    {"norm.attention", Use::kCompute, "f1"},    {"attention.qkv", Use::kEnter, "f2"},
-    {"attention.qkv", Use::kCompute, "f3"},     {"attention.output", Use::kCompute, "f5"},
-    {"attention.output", Use::kLeave, "f6"},    {"norm.mlp", Use::kCompute, "f8"},
-    {"mlp.fc1", Use::kEnter, "f9"},             {"mlp.fc1", Use::kCompute, "f10"},
-    {"activation", Use::kCompute, "f11"},       {"mlp.fc2", Use::kCompute, "f12"},
+constexpr StrandRole kForwardRoles[] = {
+    {"norm.attention", Use::kCompute, "f1"}, {"attention.qkv", Use::kEnter, "f2"},
+    {"attention.qkv", Use::kCompute, "f3"},  {"attention.output", Use::kCompute, "f5"},
+    {"attention.output", Use::kLeave, "f6"}, {"norm.mlp", Use::kCompute, "f8"},
+    {"mlp.fc1", Use::kEnter, "f9"},          {"mlp.fc1", Use::kCompute, "f10"},
+    {"activation", Use::kCompute, "f11"},    {"mlp.fc2", Use::kCompute, "f12"},
     {"mlp.fc2", Use::kLeave, "f13"}};
-constexpr Role kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
-                                   {"mlp.fc2", Use::kCompute, "b3"},
-                                   {"mlp.fc2", Use::kWeightGradient, "b4"},
-                                   {"activation", Use::kCompute, "b5"},
-                                   {"mlp.fc1", Use::kCompute, "b6"},
-                                   {"mlp.fc1", Use::kEnter, "ag_mlp_again"},
-                                   {"mlp.fc1", Use::kWeightGradient, "b7"},
-                                   {"mlp.fc1", Use::kLeave, "b8"},
-                                   {"norm.mlp", Use::kCompute, "b9"},
-                                   {"attention.output", Use::kEnter, "b11"},
-                                   {"attention.output", Use::kCompute, "b12"},
-                                   {"attention.output", Use::kWeightGradient, "b13"},
-                                   {"attention.qkv", Use::kCompute, "b15"},
-                                   {"attention.qkv", Use::kEnter, "ag_attn_again"},
-                                   {"attention.qkv", Use::kWeightGradient, "b16"},
-                                   {"attention.qkv", Use::kLeave, "b17"},
-                                   {"norm.attention", Use::kCompute, "b18"}};
+constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
+                                         {"mlp.fc2", Use::kCompute, "b3"},
+                                         {"mlp.fc2", Use::kWeightGradient, "b4"},
+                                         {"activation", Use::kCompute, "b5"},
+                                         {"mlp.fc1", Use::kCompute, "b6"},
+                                         {"mlp.fc1", Use::kEnter, "ag_mlp_again"},
+                                         {"mlp.fc1", Use::kWeightGradient, "b7"},
+                                         {"mlp.fc1", Use::kLeave, "b8"},
+                                         {"norm.mlp", Use::kCompute, "b9"},
+                                         {"attention.output", Use::kEnter, "b11"},
+                                         {"attention.output", Use::kCompute, "b12"},
+                                         {"attention.output", Use::kWeightGradient, "b13"},
+                                         {"attention.qkv", Use::kCompute, "b15"},
+                                         {"attention.qkv", Use::kEnter, "ag_attn_again"},
+                                         {"attention.qkv", Use::kWeightGradient, "b16"},
+                                         {"attention.qkv", Use::kLeave, "b17"},
+                                         {"norm.attention", Use::kCompute, "b18"}};
 
 /// Collects operators of a template under their ids.
 class StrandWriter {
@@ -116,8 +116,9 @@ class StrandWriter {
               fmt::format("interleave: layers with {} have no list of operators yet", what));
 }
 
-std::string_view id_of(const Operator& op, std::span<const Role> roles, std::string_view core) {
-  for (const Role& role : roles) {
+std::string_view id_of(const Operator& op, std::span<const StrandRole> roles,
+                       std::string_view core) {
+  for (const StrandRole& role : roles) {
     if (role.name == op.name && role.use == use_of(op)) return role.id;
   }
   if (!op.name.starts_with("attention.")) fail_unlisted(fmt::format("the operator '{}'", op.name));
@@ -156,8 +157,8 @@ Strand backward_strand(const Template& piece, std::span<const OperatorTime> time
 
 void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
   if (layer < 0 || layer >= job.model.layers) {
-    throw Error(ErrorKind::kInput, fmt::format("--layer {}: must be from 0 to {}", layer,
-                                               job.model.layers - 1));
+    throw Error(ErrorKind::kInput,
+                fmt::format("--layer {}: must be from 0 to {}", layer, job.model.layers - 1));
   }
   if (job.model.layer_class(layer).experts) fail_unlisted("experts");
   if (plan.parallel.context > 1) fail_unlisted("context parallelism");

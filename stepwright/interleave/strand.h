@@ -14,7 +14,7 @@ struct StrandOperator {
   std::string id;                     ///< As in `docs/strands.md`: f1 ..., b1 ...
   LinkClass link = LinkClass::kNone;  ///< Of a collective; kNone: a computation.
   double seconds = 0;                 ///< Alone.
-  std::vector<std::size_t> after;     ///< Places in the list that it depends on, all before its own.
+  std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.
   bool weight_gradient = false;
 
   [[nodiscard]] bool is_collective() const { return link != LinkClass::kNone; }

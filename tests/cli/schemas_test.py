@@ -32,6 +32,9 @@ FILES = {
     "large.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {data: 8}\n",
+    "dense.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
+    "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
+    "parallel: {tensor: 2, data: 4}\nsequence_parallel: true\n",
     "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
@@ -127,6 +130,7 @@ ANSWERS = {
     "study": [f"study utilization {PLAN}", f"study bandwidth {PLAN}"],
     "study-search": ["study search examples/long-context.yaml"],
     "study-schedules": [f"study schedules {SCHEDULE}", f"study schedules {SCHEDULE} --chunks 2"],
+    "interleave": ["interleave dense.plan.yaml", "interleave dense.plan.yaml --no-rotation"],
     "study-collectives": [
         "study collectives dgx-h100 --nodes 1,4 --bytes 1MiB,1GiB --simulate 8",
     ],

@@ -15,8 +15,8 @@ constexpr LinkClass kTensor = LinkClass::kInside;
 Strand chain(const std::vector<std::pair<LinkClass, double>>& operators) {
   Strand strand;
   for (const auto& [link, seconds] : operators) {
-    StrandOperator op{.id = "f" + std::to_string(strand.size() + 1), .link = link,
-                      .seconds = seconds};
+    StrandOperator op{
+        .id = "f" + std::to_string(strand.size() + 1), .link = link, .seconds = seconds};
     if (!strand.empty()) op.after = {strand.size() - 1};
     strand.push_back(op);
   }
@@ -26,12 +26,24 @@ Strand chain(const std::vector<std::pair<LinkClass, double>>& operators) {
 /// The dense layer of DHelix (2411.15871) with the times of its default plan.
 StrandPair dense() {
   StrandPair pair;
-  pair.forward = chain({{kCompute, 2}, {kTensor, 10}, {kCompute, 12}, {kCompute, 9}, {kCompute, 4},
-                        {kTensor, 10}, {kCompute, 2}, {kCompute, 2}, {kTensor, 10}, {kCompute, 20},
-                        {kCompute, 3}, {kCompute, 10}, {kTensor, 10}, {kCompute, 2}});
+  pair.forward = chain({{kCompute, 2},
+                        {kTensor, 10},
+                        {kCompute, 12},
+                        {kCompute, 9},
+                        {kCompute, 4},
+                        {kTensor, 10},
+                        {kCompute, 2},
+                        {kCompute, 2},
+                        {kTensor, 10},
+                        {kCompute, 20},
+                        {kCompute, 3},
+                        {kCompute, 10},
+                        {kTensor, 10},
+                        {kCompute, 2}});
   const double seconds[] = {2, 10, 10, 10, 4, 20, 20, 10, 3, 2, 10, 4, 4, 20, 12, 12, 10, 3};
-  const std::vector<std::size_t> after[] = {{},  {1},     {2},  {2},  {3},  {5},  {5},      {6}, {8, 1},
-                                            {9}, {10}, {11}, {11}, {12}, {14}, {14}, {15}, {17, 10}};
+  const std::vector<std::size_t> after[] = {{},   {1},  {2},    {2},  {3},  {5},
+                                            {5},  {6},  {8, 1}, {9},  {10}, {11},
+                                            {11}, {12}, {14},   {14}, {15}, {17, 10}};
   for (std::size_t i = 0; i < 18; ++i) {
     const std::size_t number = i + 1;
     StrandOperator op{.id = "b" + std::to_string(number), .seconds = seconds[i]};
@@ -68,7 +80,9 @@ TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
 class BruteForce {
  public:
   BruteForce(const StrandPair& pair, const Contention& contention)
-      : pair_(pair), contention_(contention), forward_(ancestors(pair.forward)),
+      : pair_(pair),
+        contention_(contention),
+        forward_(ancestors(pair.forward)),
         backward_(ancestors(pair.backward)) {}
 
   double least(OperatorSet forward, OperatorSet backward) {
@@ -134,7 +148,9 @@ class BruteForce {
 
 StrandPair random_pair(std::uint32_t seed) {
   std::mt19937 engine(seed);
-  const auto link = [&] { return static_cast<LinkClass>(engine() % 4 == 0 ? 1 + engine() % 2 : 0); };
+  const auto link = [&] {
+    return static_cast<LinkClass>(engine() % 4 == 0 ? 1 + engine() % 2 : 0);
+  };
   const auto seconds = [&] { return 1.0 + engine() % 16; };
   StrandPair pair;
   std::vector<std::pair<LinkClass, double>> forward;
