@@ -1,8 +1,6 @@
 #include "stepwright/tune/confirm.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -48,6 +46,16 @@ double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates
   return least;
 }
 
+/// The least lower bound of those that are not below a time.
+double least_bound_s(const std::vector<Candidate>& candidates, double from_s) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates) {
+    const double bound_s = candidate.price.lower_bound_s;
+    if (bound_s >= from_s) least = std::min(least, bound_s);
+  }
+  return least;
+}
+
 }  // namespace
 
 void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
@@ -83,28 +91,23 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
 double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
               int threads, std::int64_t most_operators) {
   const double enough_s = trial.best_s() * (1 - kWantedGap);
-  const auto settled = [&](const Candidate& candidate) {
-    return candidate.price.lower_bound_s >= enough_s;
-  };
-  const auto first = std::ranges::partition(open, std::not_fn(settled)).begin();
-  std::vector<Candidate> below(std::make_move_iterator(open.begin()),
-                               std::make_move_iterator(first));
-  double least_s = std::numeric_limits<double>::infinity();
-  for (auto one = first; one != open.end(); ++one) {
-    least_s = std::min(least_s, one->price.lower_bound_s);
-  }
-  for (Candidate& candidate : below) candidate.text = plan_text(candidate.plan);
-  std::erase_if(below, [&](const Candidate& candidate) { return trial.knows(candidate); });
-  play_prices(below, job, cost, threads, Played::kFloors);
-  std::ranges::stable_sort(below, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
+  const double others_s = least_bound_s(open, enough_s);
+  std::erase_if(open, [&](Candidate& candidate) {
+    if (candidate.price.lower_bound_s >= enough_s) return true;
+    candidate.text = plan_text(candidate.plan);
+    return trial.knows(candidate);
+  });
+  play_prices(open, job, cost, threads, Played::kFloors);
+  std::ranges::stable_sort(open, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
   const std::int64_t played = trial.operators();
   Rounds rounds(trial);
-  for (const Candidate& candidate : below) {
-    if (settled(candidate) || trial.operators() - played >= most_operators) break;
+  for (const Candidate& candidate : open) {
+    if (candidate.price.lower_bound_s >= enough_s) break;
+    if (trial.operators() - played >= most_operators) break;
     rounds.add(candidate);
   }
   rounds.flush();
-  return std::min(least_open_s(trial, below), least_s);
+  return std::min(least_open_s(trial, open), others_s);
 }
 
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {
