@@ -14,6 +14,8 @@ namespace {
 /// Plans simulated at a time: few at first, since one good plan rules out others.
 constexpr std::size_t kFirstPlans = 2;
 constexpr std::size_t kMostPlans = 8;
+/// Plans left open that are bounded by their turns, some tenths of a millisecond each.
+constexpr std::size_t kMostBounded = 800;
 
 /// Gives candidates to a trial in rounds that do not depend on its threads.
 class Rounds {
@@ -97,8 +99,15 @@ double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const C
     candidate.text = plan_text(candidate.plan);
     return trial.knows(candidate);
   });
+  const auto by_bound = [](const Candidate& one) { return one.price.lower_bound_s; };
+  std::ranges::stable_sort(open, {}, by_bound);
+  double left_s = others_s;
+  if (open.size() > kMostBounded) {
+    left_s = std::min(left_s, by_bound(open[kMostBounded]));
+    open.resize(kMostBounded);
+  }
   play_prices(open, job, cost, threads, Played::kFloors);
-  std::ranges::stable_sort(open, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
+  std::ranges::stable_sort(open, {}, by_bound);
   const std::int64_t played = trial.operators();
   Rounds rounds(trial);
   for (const Candidate& candidate : open) {
@@ -107,7 +116,7 @@ double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const C
     rounds.add(candidate);
   }
   rounds.flush();
-  return std::min(least_open_s(trial, open), others_s);
+  return std::min(least_open_s(trial, open), left_s);
 }
 
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {

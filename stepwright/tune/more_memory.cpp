@@ -13,7 +13,7 @@ namespace {
 constexpr double kWorthMemory = 0.001;
 
 /// Operators simulated for each amount: all four take half a second on two cores.
-constexpr std::int64_t kMostPlayed = 2'000'000;
+constexpr std::int64_t kMostPlayed = 1'000'000;
 
 /// Capacities that are tried, and whether the reserve is kept there.
 struct Amount {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 
@@ -22,11 +24,12 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
   return count;
 }
 
-/// When the parameters of a turn's forward are there.
+/// When the parameters of a turn's forward are there; they stay.
 double gathered_s(const std::vector<ChunkMessages>& messages, const Turn& turn) {
   double ready_s = 0;
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction != Direction::kForward) continue;
+    if (part->micro_batch > 0) continue;
     double sum = 0;
     for (std::int64_t i = 0; i <= part->chunk; ++i) {
       sum += messages[static_cast<std::size_t>(i)].before_s;
@@ -47,20 +50,20 @@ double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSec
               std::size_t position) {
   if (seconds.messages.empty()) return 0;
   const std::vector<ChunkMessages>& messages = seconds.messages[position];
-  std::vector<double> begins_s(messages.size(), 0);
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < turns.size(); ++i) {
+  std::vector<std::pair<double, std::size_t>> begins;  // of chunks, the last first
+  std::vector<bool> seen(messages.size(), false);
+  for (std::size_t i = turns.size(); i-- > 0 && begins.size() < messages.size();) {
     for (const Part* part : {&turns[i].part, turns[i].beside ? &*turns[i].beside : nullptr}) {
       if (part == nullptr || !releases_gradients(part->direction)) continue;
       const auto chunk = static_cast<std::size_t>(part->chunk);
-      begins_s[chunk] = ends[i] - seconds.of(position, turns[i]);
-      std::erase(order, chunk);
-      order.push_back(chunk);
+      if (seen[chunk]) continue;
+      seen[chunk] = true;
+      begins.emplace_back(ends[i] - seconds.of(position, turns[i]), chunk);
     }
   }
   double sent_s = 0;
-  for (const std::size_t chunk : order) {
-    sent_s = std::max(sent_s, begins_s[chunk]) + messages[chunk].after_s;
+  for (auto chunk = begins.rbegin(); chunk != begins.rend(); ++chunk) {
+    sent_s = std::max(sent_s, chunk->first) + messages[chunk->second].after_s;
   }
   return sent_s;
 }
