@@ -26,6 +26,26 @@ double factor(int link, const Contention& contention) {
   }
 }
 
+/// How much computation runs while collectives last that start together.
+double hidden_seconds(const std::array<double, kLinkClasses>& collectives,
+                      const Contention& contention) {
+  double now_s = 0;
+  double hidden_s = 0;
+  while (now_s < std::ranges::max(collectives)) {
+    double next_s = kUnreached;
+    double slow = 1;
+    for (int link = 0; link < kLinkClasses; ++link) {
+      const double ends_s = collectives[static_cast<std::size_t>(link)];
+      if (ends_s <= now_s) continue;
+      next_s = std::min(next_s, ends_s);
+      slow = std::max(slow, factor(link, contention));
+    }
+    hidden_s += (next_s - now_s) / slow;
+    now_s = next_s;
+  }
+  return hidden_s;
+}
+
 double computation(const Strand& strand) {
   double sum = 0;
   for (const StrandOperator& op : strand) sum += op.is_collective() ? 0 : op.seconds;
@@ -42,20 +62,24 @@ void add_messages(const Strand& strand, std::array<double, kLinkClasses>& busy_s
 struct Extension {
   std::size_t ideal = 0;
   double compute_s = 0;
+  double part_s = 0;  ///< The most that one with an operator less computes.
 };
 
 /// The states of a backward and the ways between them.
 class Backward {
  public:
   explicit Backward(const Strand& strand) : strand_(strand), ideals_(order_ideals(strand)) {
-    for (std::size_t i = 0; i < ideals_.size(); ++i) place_[ideals_[i]] = i;
+    std::unordered_map<OperatorSet, std::size_t> place;
+    for (std::size_t i = 0; i < ideals_.size(); ++i) place[ideals_[i]] = i;
     const std::vector<OperatorSet> needed = ancestors(strand);
     steps_.resize(ideals_.size());
     collectives_.resize(ideals_.size());
+    next_.resize(ideals_.size() * strand.size());
     for (std::size_t i = 0; i < ideals_.size(); ++i) {
       for (std::size_t op = 0; op < strand.size(); ++op) {
         if (holds(ideals_[i], op) || (needed[op] & ~ideals_[i]) != 0) continue;
         (strand[op].is_collective() ? collectives_ : steps_)[i].push_back(op);
+        next_[i * strand.size() + op] = place.at(ideals_[i] | only(op));
       }
     }
     for (std::size_t i = 0; i < ideals_.size(); ++i) extensions_.push_back(extend(i));
@@ -73,7 +97,7 @@ class Backward {
     return extensions_[i];
   }
   [[nodiscard]] std::size_t with(std::size_t ideal, std::size_t op) const {
-    return place_.at(ideals_[ideal] | only(op));
+    return next_[ideal * strand_.size() + op];
   }
 
  private:
@@ -83,8 +107,12 @@ class Backward {
       const Extension here = found[next];
       for (const std::size_t op : steps_[here.ideal]) {
         const std::size_t larger = with(here.ideal, op);
-        if (std::ranges::find(found, larger, &Extension::ideal) != found.end()) continue;
-        found.push_back({larger, here.compute_s + strand_[op].seconds});
+        const auto known = std::ranges::find(found, larger, &Extension::ideal);
+        if (known != found.end()) {
+          known->part_s = std::max(known->part_s, here.compute_s);
+        } else {
+          found.push_back({larger, here.compute_s + strand_[op].seconds, here.compute_s});
+        }
       }
     }
     return found;
@@ -92,7 +120,7 @@ class Backward {
 
   const Strand& strand_;
   std::vector<OperatorSet> ideals_;
-  std::unordered_map<OperatorSet, std::size_t> place_;
+  std::vector<std::size_t> next_;  ///< By ideal and operator.
   std::vector<std::vector<std::size_t>> steps_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<Extension>> extensions_;
@@ -184,16 +212,23 @@ class Programme {
     for (const std::size_t op : step.backward_collectives) {
       sent[link(backward_[op])] = backward_[op].seconds;
     }
+    // What computes more than that leads no further than computations alone do from a part of it.
+    const double hidden_s = hidden_seconds(sent, contention_);
+    const double sent_s = std::ranges::max(sent);
     double run_s = 0;
-    for (std::size_t place = first; place <= last; ++place) {
-      if (place > first) run_s += forward_[place - 1].seconds;
+    double part_s = 0;
+    for (std::size_t place = first; place <= last && (place == first || part_s < hidden_s);
+         ++place) {
       for (const Extension& extension : states_.extensions(ideal)) {
         const double compute_s = run_s + extension.compute_s;
-        const double exposed_s = block_seconds(sent, compute_s, contention_) - compute_s;
+        if (extension.ideal != ideal && run_s + extension.part_s >= hidden_s) continue;
+        const double exposed_s = std::max(sent_s - hidden_s, sent_s - compute_s);
         std::size_t end = extension.ideal;
         for (const std::size_t op : step.backward_collectives) end = states_.with(end, op);
         reach(state(place, end), exposed_s_[from] + exposed_s, step);
       }
+      part_s = run_s;
+      if (place < forward_.size()) run_s += forward_[place].seconds;
     }
   }
 
@@ -324,22 +359,8 @@ void set_exposed(const StrandPair& pair, Interleaving& out) {
 
 double block_seconds(const std::array<double, kLinkClasses>& collectives, double compute_s,
                      const Contention& contention) {
-  double now_s = 0;
-  double left_s = compute_s;
-  std::array<double, kLinkClasses> sent = collectives;
-  while (true) {
-    double next_s = kUnreached;
-    double slow = 1;
-    for (int link = 0; link < kLinkClasses; ++link) {
-      const double ends_s = sent[static_cast<std::size_t>(link)];
-      if (ends_s <= now_s) continue;
-      next_s = std::min(next_s, ends_s);
-      slow = std::max(slow, factor(link, contention));
-    }
-    if (next_s == kUnreached) return now_s + left_s;
-    left_s = std::max(0.0, left_s - (next_s - now_s) / slow);
-    now_s = next_s;
-  }
+  const double hidden_s = hidden_seconds(collectives, contention);
+  return std::ranges::max(collectives) + std::max(0.0, compute_s - hidden_s);
 }
 
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options) {
