@@ -9,6 +9,8 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
+#include "stepwright/interleave/interleaving.h"
+#include "stepwright/interleave/layer_strands.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/census.h"
@@ -164,6 +166,18 @@ void simulate_deep_pipeline(benchmark::State& state) {
   }
 }
 BENCHMARK(simulate_deep_pipeline)->Unit(benchmark::kMillisecond);
+
+/// One dense layer pair; with 1, the forward list may start anywhere.
+void interleave_a_layer(benchmark::State& state) {
+  const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
+  Plan plan = plan_of(job, 8, 4);
+  plan.tensor_input = TensorInput::kKeep;
+  const CostModel cost(job);
+  const StrandPair pair = layer_strands(job, plan, cost, 0);
+  const InterleaveOptions options{.contention = cost.contention(), .rotate = state.range(0) == 1};
+  for (auto _ : state) benchmark::DoNotOptimize(interleave(pair, options));
+}
+BENCHMARK(interleave_a_layer)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 void run_tune(benchmark::State& state, const Job& job) {
   TuneResult result;
