@@ -58,6 +58,34 @@ double least_bound_s(const std::vector<Candidate>& candidates, double from_s) {
   return least;
 }
 
+void sort_by_bound(std::vector<Candidate>& candidates) {
+  std::ranges::stable_sort(candidates, {},
+                           [](const Candidate& one) { return one.price.lower_bound_s; });
+}
+
+/// Leaves `most` candidates, those with the least bounds; returns the least bound of the others.
+double leave_least_bounds(std::vector<Candidate>& candidates, std::size_t most) {
+  if (candidates.size() <= most) return std::numeric_limits<double>::infinity();
+  sort_by_bound(candidates);
+  const double left_s = candidates[most].price.lower_bound_s;
+  candidates.resize(most);
+  return left_s;
+}
+
+/// Simulates candidates whose bound is below a time, the least bound first.
+void simulate_below(Trial& trial, std::vector<Candidate>& candidates, double below_s,
+                    std::int64_t most_operators) {
+  sort_by_bound(candidates);
+  const std::int64_t played = trial.operators();
+  Rounds rounds(trial);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.price.lower_bound_s >= below_s) break;
+    if (trial.operators() - played >= most_operators) break;
+    rounds.add(candidate);
+  }
+  rounds.flush();
+}
+
 }  // namespace
 
 void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
@@ -90,8 +118,7 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
   return least_open_s(trial, candidates);
 }
 
-double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
-              int threads, std::int64_t most_operators) {
+double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators) {
   const double enough_s = trial.best_s() * (1 - kWantedGap);
   const double others_s = least_bound_s(open, enough_s);
   std::erase_if(open, [&](Candidate& candidate) {
@@ -99,24 +126,10 @@ double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const C
     candidate.text = plan_text(candidate.plan);
     return trial.knows(candidate);
   });
-  const auto by_bound = [](const Candidate& one) { return one.price.lower_bound_s; };
-  std::ranges::stable_sort(open, {}, by_bound);
-  double left_s = others_s;
-  if (open.size() > kMostBounded) {
-    left_s = std::min(left_s, by_bound(open[kMostBounded]));
-    open.resize(kMostBounded);
-  }
-  play_prices(open, job, cost, threads, Played::kFloors);
-  std::ranges::stable_sort(open, {}, by_bound);
-  const std::int64_t played = trial.operators();
-  Rounds rounds(trial);
-  for (const Candidate& candidate : open) {
-    if (candidate.price.lower_bound_s >= enough_s) break;
-    if (trial.operators() - played >= most_operators) break;
-    rounds.add(candidate);
-  }
-  rounds.flush();
-  return std::min(least_open_s(trial, open), left_s);
+  const double left_s = leave_least_bounds(open, kMostBounded);
+  play_prices(open, trial.job(), trial.cost(), trial.threads(), Played::kFloors);
+  simulate_below(trial, open, enough_s, most_operators);
+  return std::min({least_open_s(trial, open), left_s, others_s});
 }
 
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {

@@ -30,8 +30,7 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
 /// Raises the least lower bound of candidates that a search left open: they are bounded by their
 /// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or
 /// until `most_operators` were played. Returns it.
-double narrow(Trial& trial, std::vector<Candidate> open, const Job& job, const CostModel& cost,
-              int threads, std::int64_t most_operators);
+double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators);
 
 /// As `settle` by lower bounds alone: what is settled is proven.
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top);

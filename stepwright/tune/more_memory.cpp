@@ -32,14 +32,12 @@ Job with_memory(const Job& job, const Amount& amount) {
 }
 
 /// The best plan that is found from another one.
-TunedPlan followed(const Job& job, const CostModel& cost, PlayedPrices& prices,
-                   const Dimensions& space, const Running& running, const Plan& from) {
-  Trial trial(job, cost, running);
+TunedPlan followed(Trial& trial, PlayedPrices& prices, const Dimensions& space, const Plan& from) {
   const Price price = prices.price(from);
   const Candidate start{price.seconds, plan_text(from), from, price};
   const Candidate* const one[] = {&start};
   trial.run(one);
-  descend(trial, job, prices, space, usable_bytes(job));
+  descend(trial, trial.job(), prices, space, usable_bytes(trial.job()));
   return trial.ranked().front();
 }
 
@@ -56,7 +54,8 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
     const Job job = with_memory(result.job, amount);
-    TunedPlan found = followed(job, cost, prices, space, running, last.plan);
+    Trial trial(job, cost, running);
+    TunedPlan found = followed(trial, prices, space, last.plan);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
     steps.push_back({.capacity_bytes = capacity_bytes(job),

@@ -31,6 +31,9 @@ class Trial {
   /// Leaves of candidates, in their order, the first `most` that fit.
   void keep_fitting(std::vector<Candidate>& candidates, std::size_t most);
 
+  [[nodiscard]] const Job& job() const { return job_; }
+  [[nodiscard]] const CostModel& cost() const { return cost_; }
+  [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.text);
   }

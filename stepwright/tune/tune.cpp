@@ -156,7 +156,7 @@ class Tuning {
     if (small_) return;
     std::vector<Candidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ = narrow(trial_, std::move(open), job_, cost_, running_.threads, kMostToNarrow);
+    open_bound_s_ = narrow(trial_, std::move(open), kMostToNarrow);
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
