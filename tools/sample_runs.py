@@ -53,13 +53,9 @@ SETTING = [
     "recompute",
     "overlap_notes",
 ]
+SOURCE = ["id", "source_url", "source_note", "year", "gpu", "gpus"]
 RUNS = [
-    "id",
-    "source_url",
-    "source_note",
-    "year",
-    "gpu",
-    "gpus",
+    *SOURCE,
     "gpus_per_node",
     "intra_node_bw_note",
     "inter_node_net_note",
@@ -73,12 +69,7 @@ RUNS = [
     "flags",
 ]
 MEMORY = [
-    "id",
-    "source_url",
-    "source_note",
-    "year",
-    "gpu",
-    "gpus",
+    *SOURCE,
     *SETTING,
     "memory_kind",
     "memory_value_gib",

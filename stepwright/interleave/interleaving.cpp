@@ -10,6 +10,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/interleave/pair_template.h"
+#include "stepwright/simulate/price/step_load.h"
 
 namespace stepwright {
 namespace {
@@ -17,14 +18,6 @@ namespace {
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 /// Bounds and sums add the same terms in different orders.
 constexpr double kRounding = 1e-12;
-
-double factor(int link, const Contention& contention) {
-  switch (static_cast<LinkClass>(link)) {
-    case LinkClass::kInside: return std::max(1.0, contention.compute_beside_inside);
-    case LinkClass::kNetwork: return std::max(1.0, contention.compute_beside_network);
-    default: return 1;
-  }
-}
 
 /// How much computation runs while collectives last that start together.
 double hidden_seconds(const std::array<double, kLinkClasses>& collectives,
@@ -38,7 +31,7 @@ double hidden_seconds(const std::array<double, kLinkClasses>& collectives,
       const double ends_s = collectives[static_cast<std::size_t>(link)];
       if (ends_s <= now_s) continue;
       next_s = std::min(next_s, ends_s);
-      slow = std::max(slow, factor(link, contention));
+      slow = std::max(slow, slow_down_beside(static_cast<LinkClass>(link), contention));
     }
     hidden_s += (next_s - now_s) / slow;
     now_s = next_s;

@@ -40,22 +40,18 @@ class Rounds {
   std::size_t size_ = kFirstPlans;
 };
 
-double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates) {
+/// The least lower bound of those that count.
+template <class Counts>
+double least_bound_s(const std::vector<Candidate>& candidates, Counts&& counts) {
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
-    if (!trial.knows(candidate)) least = std::min(least, candidate.price.lower_bound_s);
+    if (counts(candidate)) least = std::min(least, candidate.price.lower_bound_s);
   }
   return least;
 }
 
-/// The least lower bound of those that are not below a time.
-double least_bound_s(const std::vector<Candidate>& candidates, double from_s) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Candidate& candidate : candidates) {
-    const double bound_s = candidate.price.lower_bound_s;
-    if (bound_s >= from_s) least = std::min(least, bound_s);
-  }
-  return least;
+double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates) {
+  return least_bound_s(candidates, [&](const Candidate& one) { return !trial.knows(one); });
 }
 
 void sort_by_bound(std::vector<Candidate>& candidates) {
@@ -88,12 +84,11 @@ void simulate_below(Trial& trial, std::vector<Candidate>& candidates, double bel
 
 }  // namespace
 
-void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
-                 int threads, Played played) {
-  const auto workers = static_cast<std::size_t>(std::max(1, threads));
+void play_prices(const Trial& trial, std::vector<Candidate>& candidates, Played played) {
+  const auto workers = static_cast<std::size_t>(std::max(1, trial.threads()));
   const auto blocks = std::make_shared<BlockStore>();
-  parallel_for(threads, workers, [&](std::size_t worker) {
-    Pricer pricer(job, cost, blocks);
+  parallel_for(trial.threads(), workers, [&](std::size_t worker) {
+    Pricer pricer(trial.job(), trial.cost(), blocks);
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
@@ -120,14 +115,15 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
 
 double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators) {
   const double enough_s = trial.best_s() * (1 - kWantedGap);
-  const double others_s = least_bound_s(open, enough_s);
+  const auto above = [&](const Candidate& one) { return one.price.lower_bound_s >= enough_s; };
+  const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](Candidate& candidate) {
-    if (candidate.price.lower_bound_s >= enough_s) return true;
+    if (above(candidate)) return true;
     candidate.text = plan_text(candidate.plan);
     return trial.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  play_prices(open, trial.job(), trial.cost(), trial.threads(), Played::kFloors);
+  play_prices(trial, open, Played::kFloors);
   simulate_below(trial, open, enough_s, most_operators);
   return std::min({least_open_s(trial, open), left_s, others_s});
 }

@@ -18,8 +18,8 @@ inline constexpr double kPriceError = 0.08;
 
 /// Prices candidates anew by their turns (`Pricer::played_price`), or only bounds them by these,
 /// and sorts them by price.
-void play_prices(std::vector<Candidate>& candidates, const Job& job, const CostModel& cost,
-                 int threads, Played played = Played::kAll);
+void play_prices(const Trial& trial, std::vector<Candidate>& candidates,
+                 Played played = Played::kAll);
 
 /// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
 /// bound below the last of them, nor a price that its error could bring there; or until

@@ -33,19 +33,14 @@ void play_near(std::vector<Candidate>& candidates, double best_s, PlayedPrices& 
 
 }  // namespace
 
-std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
-                               const Dimensions& space, double capacity_bytes) {
-  PlayedPrices prices(job, cost);
-  return descend(trial, job, prices, space, capacity_bytes);
-}
-
-std::vector<Candidate> descend(Trial& trial, const Job& job, PlayedPrices& prices,
-                               const Dimensions& space, double capacity_bytes) {
+std::vector<Candidate> descend(Trial& trial, PlayedPrices& prices, const Dimensions& space,
+                               double capacity_bytes) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (trial.best_s() < before_s) {
     before_s = trial.best_s();
-    near = priced(prices, neighbours(job, space, trial.ranked().front().plan), capacity_bytes);
+    near =
+        priced(prices, neighbours(trial.job(), space, trial.ranked().front().plan), capacity_bytes);
     play_near(near, trial.best_s(), prices);
     settle(trial, near, 1, prices.most_operators());
   }

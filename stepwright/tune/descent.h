@@ -39,10 +39,7 @@ class PlayedPrices {
 /// none is: what the closed form ranks wrongly by a little is set right. Neighbours whose lower
 /// bound, or whose price less its error (`kPriceError`), is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
-std::vector<Candidate> descend(Trial& trial, const Job& job, const CostModel& cost,
-                               const Dimensions& space, double capacity_bytes);
-/// As above with prices that several descents share.
-std::vector<Candidate> descend(Trial& trial, const Job& job, PlayedPrices& prices,
-                               const Dimensions& space, double capacity_bytes);
+std::vector<Candidate> descend(Trial& trial, PlayedPrices& prices, const Dimensions& space,
+                               double capacity_bytes);
 
 }  // namespace stepwright

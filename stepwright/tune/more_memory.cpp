@@ -37,7 +37,7 @@ TunedPlan followed(Trial& trial, PlayedPrices& prices, const Dimensions& space, 
   const Candidate start{price.seconds, plan_text(from), from, price};
   const Candidate* const one[] = {&start};
   trial.run(one);
-  descend(trial, trial.job(), prices, space, usable_bytes(trial.job()));
+  descend(trial, prices, space, usable_bytes(trial.job()));
   return trial.ranked().front();
 }
 

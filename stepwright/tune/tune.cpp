@@ -73,7 +73,8 @@ class Tuning {
     if (trial_.fitting() == 0) {
       set_smallest(result);
     } else {
-      near_ = descend(trial_, job_, cost_, space_, goal_.capacity_bytes);
+      PlayedPrices prices(job_, cost_);
+      near_ = descend(trial_, prices, space_, goal_.capacity_bytes);
       extend();
       narrow_gap();
       set_front(result);
@@ -103,7 +104,7 @@ class Tuning {
   /// Leaves of what was kept the first `most` that fit, priced by their turns.
   void keep_played(std::size_t most) {
     trial_.keep_fitting(kept_, most);
-    play_prices(kept_, job_, cost_, running_.threads);
+    play_prices(trial_, kept_);
   }
 
   /// Of a small space, which is all kept: first the best by price, then whatever bounds leave open.
@@ -117,7 +118,7 @@ class Tuning {
     };
     std::vector<Candidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
-    play_prices(open, job_, cost_, running_.threads);
+    play_prices(trial_, open);
     settle_proven(trial_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }

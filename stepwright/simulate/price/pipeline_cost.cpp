@@ -13,6 +13,18 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// Messages that a position sends to others for one micro-batch.
+struct SentChunks {
+  double forward = 0;
+  double backward = 0;
+};
+
+SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
+  const auto chunks = static_cast<double>(placement.chunks());
+  return {.forward = chunks - (placement.holds_head(position) ? 1 : 0),
+          .backward = chunks - (placement.holds_embedding(position) ? 1 : 0)};
+}
+
 }  // namespace
 
 PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
@@ -232,8 +244,8 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
     load.last_s = std::max(load.last_s, slow * (chunk.backward.floor_s + chunk.weight.floor_s));
   }
   const bool first = placement.holds_embedding(stage.position);
-  const double sends = 2.0 * static_cast<double>(placement.chunks()) -
-                       (placement.holds_head(stage.position) ? 1 : 0) - (first ? 1 : 0);
+  const SentChunks sent = sent_chunks(placement, stage.position);
+  const double sends = sent.forward + sent.backward;
   load.busy_s[static_cast<std::size_t>(send.link)] += m * sends * send.seconds;
   load.waiting_s += m * sends * send.arrival_s;
   // The last of those that block is part of the drain.
@@ -277,13 +289,11 @@ void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::
   const auto at = static_cast<std::size_t>(position);
   const Placement placement = placement_of(plan);
   const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
-  const auto chunks = static_cast<double>(placement.chunks());
-  const double sends_forward = chunks - (placement.holds_head(position) ? 1 : 0);
-  const double sends_backward = chunks - (placement.holds_embedding(position) ? 1 : 0);
-  forward_[at] = stage.forward.seconds + sends_forward * share * send.seconds +
-                 sends_backward * send.arrival_s;
-  backward_[at] = stage.backward.seconds + sends_backward * share * send.seconds +
-                  sends_forward * send.arrival_s;
+  const SentChunks sent = sent_chunks(placement, position);
+  forward_[at] =
+      stage.forward.seconds + sent.forward * share * send.seconds + sent.backward * send.arrival_s;
+  backward_[at] =
+      stage.backward.seconds + sent.backward * share * send.seconds + sent.forward * send.arrival_s;
   if (plays_ || floors_) {
     set_part_seconds(placement, position, share, send);
   }
