@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/validate/error_table.h"
+
 namespace stepwright {
 namespace {
 
@@ -38,11 +40,6 @@ double tau_of(const Group& group) {
   }
   const auto rows = static_cast<double>(group.size());
   return 2 * agreeing / (rows * (rows - 1));
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 }  // namespace

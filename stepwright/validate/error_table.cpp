@@ -5,6 +5,12 @@
 
 namespace stepwright {
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 ErrorStatistics error_statistics(std::span<const double> errors) {
   ErrorStatistics result;
   result.used = errors.size();
@@ -21,9 +27,7 @@ ErrorStatistics error_statistics(std::span<const double> errors) {
   result.mean_signed /= count;
   result.within_10_percent /= count;
   std::ranges::sort(sizes);
-  const std::size_t middle = sizes.size() / 2;
-  result.median_abs =
-      sizes.size() % 2 == 1 ? sizes[middle] : (sizes[middle - 1] + sizes[middle]) / 2;
+  result.median_abs = median(sizes);
   result.p90_abs = sizes[static_cast<std::size_t>(std::ceil(0.9 * count)) - 1];
   return result;
 }

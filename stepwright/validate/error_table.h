@@ -16,8 +16,10 @@ struct ErrorStatistics {
   double within_10_percent = 0;  ///< Share of the rows.
 };
 
-/// Zero everywhere when there are none. The median of an even number is the mean of the two in the
-/// middle; p90 is the smallest error that nine tenths do not exceed.
+/// Of an even number the mean of the two in the middle. `values` is not empty.
+double median(std::vector<double> values);
+
+/// Zero everywhere when there are none; p90 is the smallest error that nine tenths do not exceed.
 ErrorStatistics error_statistics(std::span<const double> errors);
 
 /// Errors of a group of rows; a row may have several.
