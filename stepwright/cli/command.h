@@ -59,6 +59,7 @@ std::unique_ptr<Command> interleave_command(CLI::App& program);
 std::unique_ptr<Command> fit_command(CLI::App& program);
 std::unique_ptr<Command> validate_command(CLI::App& program);
 std::unique_ptr<Command> lab_command(CLI::App& program);
+std::unique_ptr<Command> characterize_command(CLI::App& program);
 std::unique_ptr<Command> compare_command(CLI::App& program);
 std::unique_ptr<Command> train_command(CLI::App& program);
 std::unique_ptr<Command> sample_command(CLI::App& program);

@@ -70,6 +70,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(lab_command(program));
   commands.push_back(train_command(program));
   commands.push_back(checkpoint_command(program));
+  commands.push_back(characterize_command(program));
   commands.push_back(compare_command(program));
   commands.push_back(export_command(program));
   commands.push_back(list_command(program));

@@ -39,6 +39,7 @@ FILES = {
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
     + "search: {tensor: 8, pipeline: 1, context: 1}\n",
+    "broken.log": "host:1:2 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvb\n",
     "nothing_sent.json": json.dumps(
         {"stepwright": "ledger/1", "ranks": 4, "steps": 1, "communicators": []}
     ),
@@ -146,6 +147,11 @@ ANSWERS = {
         "validate data/operators/other_gpus.csv",
         "validate data/collectives/other_clusters.csv",
     ],
+    "characterize": [
+        "characterize --log logs/calls.trace.0.json.gz logs/calls.trace.1.json.gz",
+        "characterize --log logs/calls.flight.0",
+        "characterize --log broken.log",
+    ],
     "compare": ["compare examples/tiny-llama.plan.yaml --log nothing_sent.json"],
     "lab-profile": ["lab profile examples/lab-4x4.yaml"],
     "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
@@ -184,6 +190,7 @@ class Place:
         self.path = Path(self.folder.name)
         for name in ("examples", "data"):
             (self.path / name).symlink_to(ROOT / name)
+        (self.path / "logs").symlink_to(ROOT / "tests" / "logs" / "data")
         for name, text in FILES.items():
             (self.path / name).write_text(text)
         if not why_not("checkpoint-show"):

@@ -1,0 +1,48 @@
+#include "stepwright/logs/characterize.h"
+
+#include <bit>
+#include <utility>
+
+namespace stepwright {
+
+std::vector<OperationVolume> volumes(const Log& log) {
+  std::map<std::pair<LogOperation, std::int64_t>, OperationVolume> rows;
+  for (const LogRecord& record : log.records) {
+    const std::int64_t size = log.group_size(record);
+    OperationVolume& row = rows[{record.operation, size}];
+    row.operation = record.operation;
+    row.group_size = size;
+    row.count += record.count;
+    if (record.payload_bytes == kUnknown) {
+      row.unknown += record.count;
+      row.logged_bytes += record.count * record.logged_bytes;
+    } else {
+      row.payload_bytes += record.count * record.payload_bytes;
+    }
+    if (record.duration_s >= 0) {
+      row.timed += record.count;
+      row.seconds += static_cast<double>(record.count) * record.duration_s;
+    }
+  }
+  std::vector<OperationVolume> list;
+  list.reserve(rows.size());
+  for (const auto& [key, row] : rows) list.push_back(row);
+  return list;
+}
+
+std::map<LogOperation, std::map<std::int64_t, SizeClass>> size_histogram(const Log& log) {
+  std::map<LogOperation, std::map<std::int64_t, SizeClass>> sizes;
+  for (const LogRecord& record : log.records) {
+    if (record.payload_bytes == kUnknown) continue;
+    const auto key = std::bit_floor(static_cast<std::uint64_t>(record.payload_bytes));
+    SizeClass& size = sizes[record.operation][static_cast<std::int64_t>(key)];
+    size.count += record.count;
+    size.payload_bytes += record.count * record.payload_bytes;
+    if (!(record.duration_s >= 0)) continue;
+    size.timed += record.count;
+    size.seconds += static_cast<double>(record.count) * record.duration_s;
+  }
+  return sizes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "stepwright/logs/record.h"
+
+namespace stepwright {
+
+/// The answer of `stepwright characterize --json` (docs/formats.md).
+nlohmann::ordered_json characterize_json(const Log& log);
+
+/// What became of each file, for that answer and for the one of `compare`.
+nlohmann::ordered_json sources_json(const Log& log);
+
+}  // namespace stepwright

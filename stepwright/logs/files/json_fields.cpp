@@ -1,0 +1,97 @@
+#include "stepwright/logs/files/json_fields.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+namespace dom = simdjson::dom;
+
+std::optional<std::int64_t> to_whole(const dom::element& value) {
+  std::int64_t whole = 0;
+  if (value.get(whole) == simdjson::SUCCESS) return whole;
+  double number = 0;
+  if (value.get(number) == simdjson::SUCCESS && std::abs(number) < 9e18) {
+    return static_cast<std::int64_t>(number);
+  }
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return to_integer(text);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view text_in(const dom::element& object, std::string_view key) {
+  std::string_view text;
+  return object[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+std::optional<std::int64_t> integer_in(const dom::element& object, std::string_view key) {
+  dom::element value;
+  if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  return to_whole(value);
+}
+
+std::optional<double> number_in(const dom::element& object, std::string_view key) {
+  double number = 0;
+  if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
+  return number;
+}
+
+bool has_in(const dom::element& object, std::string_view key) {
+  return object[key].error() == simdjson::SUCCESS;
+}
+
+std::optional<std::vector<std::int64_t>> integers_in(const dom::element& object,
+                                                     std::string_view key) {
+  dom::element value;
+  if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return integers_of(text);
+  dom::array list;
+  if (value.get(list) != simdjson::SUCCESS) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const dom::element item : list) {
+    const auto whole = to_whole(item);
+    if (!whole) return std::nullopt;
+    numbers.push_back(*whole);
+  }
+  return numbers;
+}
+
+std::optional<std::vector<std::int64_t>> integers_of(std::string_view list) {
+  if (!list.starts_with('[') || !list.ends_with(']')) return std::nullopt;
+  list = list.substr(1, list.size() - 2);
+  std::vector<std::int64_t> numbers;
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    std::string_view item = list.substr(0, comma);
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    const auto whole = to_integer(item);
+    if (!whole) return std::nullopt;
+    numbers.push_back(*whole);
+  }
+  return numbers;
+}
+
+std::optional<std::int64_t> to_integer(std::string_view text) {
+  std::int64_t whole = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return whole;
+}
+
+std::string_view glimpse(std::string_view json, std::string_view quoted_key) {
+  std::size_t at = json.find(quoted_key);
+  if (at == std::string_view::npos) return {};
+  at = json.find_first_not_of(" \t\r\n:", at + quoted_key.size());
+  if (at == std::string_view::npos) return {};
+  if (json[at] == '"') return json.substr(at + 1, json.find('"', at + 1) - at - 1);
+  return json.substr(at, json.find_first_of(",} \t\r\n", at) - at);
+}
+
+}  // namespace stepwright

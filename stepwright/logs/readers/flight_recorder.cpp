@@ -1,0 +1,224 @@
+#include "stepwright/logs/readers/flight_recorder.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <map>
+
+#include "stepwright/logs/files/element_type.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/json_scanner.h"
+#include "stepwright/logs/files/pickle.h"
+#include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/torch_calls.h"
+
+namespace stepwright {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kMostPickleBytes = std::size_t{1} << 30;
+constexpr char kPickleProtocol = '\x80';
+
+/// Elements and type of the tensors on one side of a call.
+struct DumpedTensors {
+  std::int64_t elements = 0;
+  std::int64_t element_bytes = 0;
+};
+
+class FlightRecorderReader {
+ public:
+  FlightRecorderReader(ByteSource& bytes, Log& log)
+      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kFlightRecorder) {}
+
+  void read() {
+    constexpr std::string_view kLists[] = {"entries"};
+    scan_json(bytes_, kLists, [&](const JsonPiece& piece) {
+      if (piece.key == "pg_config") {
+        groups(piece);
+      } else if (piece.key == "version") {
+        writer_.source().version = piece.text.substr(1, piece.text.size() - 2);
+      } else if (piece.element) {
+        entry(piece);
+      }
+    });
+    finish();
+  }
+
+ private:
+  /// A call before all groups are known: dumps of some versions name them at their end.
+  struct DumpedCall {
+    LogRecord record;
+    std::string group;
+    std::int64_t peer = kUnknown;
+    std::int64_t parts = 0;  ///< Ranks that its sizes tell; 0: they do not.
+  };
+
+  bool parse(const JsonPiece& piece, dom::element& value) {
+    return parser_.parse(piece.text.data(), piece.text.size(), false).get(value) ==
+           simdjson::SUCCESS;
+  }
+
+  void groups(const JsonPiece& piece) {
+    dom::element value;
+    dom::object mapping;
+    if (!parse(piece, value) || value.get(mapping) != simdjson::SUCCESS) return;
+    for (const auto [key, group] : mapping) {
+      LogCommunicator known{.name = std::string(text_in(group, "name"))};
+      if (known.name.empty()) known.name = std::string(key);
+      known.ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
+      known.size = std::ssize(known.ranks);
+      writer_.source().world = std::max(writer_.source().world, known.size);
+      for (const std::int64_t rank : known.ranks) {
+        writer_.source().world = std::max(writer_.source().world, rank + 1);
+      }
+      groups_[known.name] = std::move(known);
+    }
+  }
+
+  static DumpedTensors tensors_of(const dom::element& entry, std::string_view sizes,
+                                  std::string_view types) {
+    DumpedTensors tensors;
+    dom::array list;
+    if (entry[sizes].get(list) != simdjson::SUCCESS) return tensors;
+    for (const dom::element shape : list) {
+      dom::array extents;
+      if (shape.get(extents) != simdjson::SUCCESS) return {kUnknown, 0};
+      std::int64_t product = 1;
+      for (const dom::element extent : extents) {
+        std::int64_t size = 0;
+        if (extent.get(size) != simdjson::SUCCESS || size < 0 ||
+            __builtin_mul_overflow(product, size, &product)) {
+          return {kUnknown, 0};
+        }
+      }
+      if (__builtin_add_overflow(tensors.elements, product, &tensors.elements)) {
+        return {kUnknown, 0};
+      }
+    }
+    std::string_view type;
+    if (entry[types].at(0).get(type) == simdjson::SUCCESS) {
+      tensors.element_bytes = torch_type_bytes(type);
+    }
+    return tensors;
+  }
+
+  void entry(const JsonPiece& piece) {
+    dom::element entry;
+    ++writer_.source().lines;
+    if (!parse(piece, entry) || !entry.is_object()) {
+      return fail_entry(piece, "no entry of a flight recorder");
+    }
+    const std::string_view name = text_in(entry, "profiling_name");
+    note_ring(entry, piece);
+    if (is_no_torch_call(name)) return;
+    const auto call = torch_call(name);
+    if (!call) return fail_entry(piece, fmt::format("an unknown operation, \"{}\"", name));
+    const DumpedTensors in = tensors_of(entry, "input_sizes", "input_dtypes");
+    const DumpedTensors out = tensors_of(entry, "output_sizes", "output_dtypes");
+    const std::int64_t element_bytes = std::max(in.element_bytes, out.element_bytes);
+    const std::int64_t payload =
+        in.elements == kUnknown || out.elements == kUnknown
+            ? kUnknown
+            : local_payload(*call, in.elements, out.elements, element_bytes);
+    if (payload == kUnknown) return fail_entry(piece, "a message of no size or an unknown type");
+    DumpedCall dumped{.record = {.line = piece.number,
+                                 .payload_bytes = payload,
+                                 .operation = *call,
+                                 .element_bytes = static_cast<std::uint8_t>(element_bytes)},
+                      .group = group_name(entry)};
+    note_times(entry, dumped.record);
+    if (is_point_to_point(*call)) dumped.peer = peer_of(name, *call);
+    if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
+      const auto [small, large] = std::minmax(in.elements, out.elements);
+      if (small > 0 && large % small == 0) dumped.parts = large / small;
+    }
+    note_gloo(name);
+    calls_.push_back(std::move(dumped));
+  }
+
+  void fail_entry(const JsonPiece& piece, std::string reason) {
+    writer_.source().cannot_explain(piece.number, std::move(reason));
+  }
+
+  /// ["0", "default_pg"]: the group's name and what it is for.
+  static std::string group_name(const dom::element& entry) {
+    std::string_view name;
+    if (entry["process_group"].at(0).get(name) != simdjson::SUCCESS) return {};
+    return std::string(name);
+  }
+
+  /// "nccl:send 1->2" and "nccl:recv 3<-0", ranks of the group.
+  static std::int64_t peer_of(std::string_view name, LogOperation call) {
+    const std::size_t arrow = name.find(call == LogOperation::kSend ? "->" : "<-");
+    if (arrow == std::string_view::npos) return kUnknown;
+    return to_integer(name.substr(arrow + 2)).value_or(kUnknown);
+  }
+
+  static void note_times(const dom::element& entry, LogRecord& record) {
+    if (const auto created = number_in(entry, "time_created_ns")) record.start_s = *created * 1e-9;
+    if (const auto took = number_in(entry, "duration_ms")) record.duration_s = *took * 1e-3;
+  }
+
+  void note_ring(const dom::element& entry, const JsonPiece& piece) {
+    const std::int64_t id = integer_in(entry, "record_id").value_or(0);
+    if (piece.number == 1 && id > 0) {
+      writer_.source().note(fmt::format("the ring was overwritten: {} earlier calls are lost", id));
+    }
+  }
+
+  void note_gloo(std::string_view name) {
+    if (name.starts_with("gloo:")) {
+      writer_.source().note(
+          "Gloo: a reduce-scatter is recorded as an all-reduce, sends and receives are not");
+    }
+  }
+
+  void finish() {
+    LogSource& source = writer_.source();
+    const std::int64_t rank = rank_of_name(source.file);
+    if (rank == kUnknown) {
+      source.note("the name of the file has no rank, and a dump does not say it");
+    }
+    for (DumpedCall& call : calls_) {
+      LogRecord& record = call.record;
+      record.rank = rank;
+      record.communicator = group_of(call);
+      const std::vector<std::int64_t>& ranks = writer_.communicator(record.communicator).ranks;
+      if (call.peer >= 0 && call.peer < std::ssize(ranks)) {
+        record.peer = ranks[static_cast<std::size_t>(call.peer)];
+      }
+      writer_.add(record);
+    }
+  }
+
+  /// Names of entries and of `pg_config` differ where the file has one group only (Gloo); where the
+  /// groups are not listed, gathers and scatters tell their sizes.
+  std::int32_t group_of(const DumpedCall& call) {
+    const auto found = groups_.find(call.group);
+    const LogCommunicator* known = found != groups_.end() ? &found->second : nullptr;
+    if (known == nullptr && groups_.size() == 1) known = &groups_.begin()->second;
+    if (known == nullptr || known->size == 0) return writer_.communicator(call.group, call.parts);
+    return writer_.communicator(known->name, known->size, known->ranks);
+  }
+
+  ByteSource& bytes_;
+  LogWriter writer_;
+  dom::parser parser_;
+  std::map<std::string, LogCommunicator> groups_;
+  std::vector<DumpedCall> calls_;
+};
+
+}  // namespace
+
+void read_flight_recorder(ByteSource& bytes, Log& log) {
+  if (!bytes.beginning().starts_with(kPickleProtocol)) {
+    FlightRecorderReader(bytes, log).read();
+    return;
+  }
+  const std::string name = bytes.name();
+  ByteSource json(pickle_to_json(bytes.rest(kMostPickleBytes), name), name);
+  FlightRecorderReader(json, log).read();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,480 @@
+#include "stepwright/logs/readers/kineto.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include "stepwright/logs/files/element_type.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/json_scanner.h"
+#include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/torch_calls.h"
+
+namespace stepwright {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr double kMicrosecond = 1e-6;
+
+/// A piece of time of one rank's device.
+struct TraceSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+/// What an event says of a message.
+struct TraceMessage {
+  std::int64_t event = 0;
+  std::string name;
+  std::string group;  ///< Name of the process group; empty: not said.
+  std::string ranks;  ///< As the event spells them.
+  std::int64_t group_size = 0;
+  std::int64_t in_elements = 0;
+  std::int64_t out_elements = 0;
+  std::int64_t element_bytes = 0;
+  std::int64_t peer = kUnknown;  ///< In the group.
+  std::int64_t external = -1;    ///< `External id`.
+  TraceSpan span;
+  auto key() const { return std::tie(name, in_elements, out_elements, group); }
+};
+
+/// Elements of one argument: of a tensor, or of all tensors of a list.
+std::int64_t elements_of(const dom::element& dims) {
+  dom::array list;
+  if (dims.get(list) != simdjson::SUCCESS) return 0;
+  std::int64_t product = 1;
+  std::int64_t sum = 0;
+  bool nested = false;
+  for (const dom::element item : list) {
+    std::int64_t size = 0;
+    if (item.get(size) == simdjson::SUCCESS) {
+      if (size < 0 || __builtin_mul_overflow(product, size, &product)) return kUnknown;
+    } else {
+      nested = true;
+      const std::int64_t inner = elements_of(item);
+      if (inner == kUnknown || __builtin_add_overflow(sum, inner, &sum)) return kUnknown;
+    }
+  }
+  return nested ? sum : product;
+}
+
+/// The arguments of a `c10d::` operator: output and input, where it has both.
+struct GlooArguments {
+  std::string_view name;
+  std::size_t out;
+  std::size_t in;
+};
+constexpr GlooArguments kGlooArguments[] = {{"c10d::_allgather_base_", 0, 1},
+                                            {"c10d::allgather_into_tensor_coalesced_", 0, 1},
+                                            {"c10d::allgather_", 0, 1},
+                                            {"c10d::_reduce_scatter_base_", 0, 1},
+                                            {"c10d::reduce_scatter_tensor_coalesced_", 0, 1},
+                                            {"c10d::reduce_scatter_", 0, 1},
+                                            {"c10d::alltoall_base_", 0, 1},
+                                            {"c10d::alltoall_", 0, 1},
+                                            {"c10d::gather_", 0, 1},
+                                            {"c10d::scatter_", 0, 1}};
+
+class KinetoReader {
+ public:
+  KinetoReader(ByteSource& bytes, Log& log)
+      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kKineto) {}
+
+  void read() {
+    constexpr std::string_view kLists[] = {"traceEvents"};
+    scan_json(bytes_, kLists, [&](const JsonPiece& piece) {
+      if (piece.element) {
+        event(piece);
+      } else if (piece.key == "distributedInfo") {
+        distributed(piece);
+      }
+    });
+    finish();
+  }
+
+ private:
+  void event(const JsonPiece& piece) {
+    ++events_;
+    const std::string_view category = glimpse(piece.text, "\"cat\"");
+    if (category == "kernel") return kernel(piece);
+    const std::string_view name = glimpse(piece.text, "\"name\"");
+    if (category == "cpu_op") {
+      if (name == "record_param_comms") return take(piece, described_);
+      if (name.starts_with("c10d::")) return operator_of_group(piece);
+    } else if (category == "user_annotation") {
+      if (name.starts_with("ProfilerStep#")) return step(piece);
+      if (name.starts_with("gloo:")) return annotation(piece);
+    }
+  }
+
+  /// The event as JSON; nothing, and one more that cannot be explained, when it is none.
+  bool parse(const JsonPiece& piece, dom::element& event) {
+    if (parser_.parse(piece.text.data(), piece.text.size(), false).get(event) ==
+        simdjson::SUCCESS) {
+      return true;
+    }
+    writer_.source().cannot_explain(
+        events_, fmt::format("the event at byte {} is no JSON", piece.offset + 1));
+    return false;
+  }
+
+  static TraceSpan span_of(const dom::element& event) {
+    const double begin = number_in(event, "ts").value_or(kNoTime) * kMicrosecond;
+    return {begin, begin + number_in(event, "dur").value_or(0) * kMicrosecond};
+  }
+
+  void kernel(const JsonPiece& piece) {
+    const std::string_view name = glimpse(piece.text, "\"name\"");
+    if (name.starts_with("nccl")) return take(piece, kernels_);
+    double begin = 0;
+    double length = 0;
+    if (number_glimpsed(piece.text, "\"ts\"", begin) &&
+        number_glimpsed(piece.text, "\"dur\"", length)) {
+      computing_.push_back({begin * kMicrosecond, (begin + length) * kMicrosecond});
+    }
+  }
+
+  static bool number_glimpsed(std::string_view text, std::string_view key, double& value) {
+    const std::string_view spelt = glimpse(text, key);
+    const auto result = std::from_chars(spelt.data(), spelt.data() + spelt.size(), value);
+    return result.ec == std::errc();
+  }
+
+  void take(const JsonPiece& piece, std::vector<TraceMessage>& list) {
+    dom::element event;
+    if (!parse(piece, event)) return;
+    dom::element args;
+    const bool has_args = event["args"].get(args) == simdjson::SUCCESS;
+    TraceMessage message{.event = events_, .span = span_of(event)};
+    if (has_args) {
+      message.name = text_in(args, "Collective name");
+      message.group = text_in(args, "Process Group Name");
+      message.ranks = text_in(args, "Process Group Ranks");
+      message.group_size = integer_in(args, "Group size").value_or(0);
+      message.in_elements = integer_in(args, "In msg nelems").value_or(0);
+      message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
+      message.element_bytes = torch_type_bytes(text_in(args, "dtype"));
+      message.peer = integer_in(args, "Dst Rank").value_or(kUnknown);
+      if (message.peer < 0) message.peer = integer_in(args, "Src Rank").value_or(kUnknown);
+      message.external = integer_in(args, "External id").value_or(-1);
+    }
+    list.push_back(std::move(message));
+  }
+
+  /// A call of a process group that describes itself by its arguments alone.
+  void operator_of_group(const JsonPiece& piece) {
+    dom::element event;
+    dom::element args;
+    if (!parse(piece, event) || event["args"].get(args) != simdjson::SUCCESS) return;
+    TraceMessage message{
+        .event = events_, .name = std::string(text_in(event, "name")), .span = span_of(event)};
+    std::size_t out = 0;
+    std::size_t in = 0;
+    for (const GlooArguments& known : kGlooArguments) {
+      if (message.name == known.name) std::tie(out, in) = std::tuple(known.out, known.in);
+    }
+    message.out_elements = argument_elements(args, out);
+    message.in_elements = argument_elements(args, in);
+    message.element_bytes = torch_type_bytes(argument_type(args, in));
+    if (const auto call = torch_call(message.name); call && is_point_to_point(*call)) {
+      std::string_view peer;
+      if (args["Concrete Inputs"].at(2).get(peer) == simdjson::SUCCESS) {
+        message.peer = to_integer(peer).value_or(kUnknown);
+      }
+    }
+    operators_.push_back(std::move(message));
+  }
+
+  static std::string_view argument_type(const dom::element& args, std::size_t index) {
+    std::string_view type;
+    return args["Input type"].at(index).get(type) == simdjson::SUCCESS ? type : std::string_view();
+  }
+
+  /// Elements of an argument that is a tensor or a list of them; lists of lists have no sizes.
+  std::int64_t argument_elements(const dom::element& args, std::size_t index) {
+    dom::element dims;
+    if (argument_type(args, index).empty()) return 0;
+    if (args["Input Dims"].at(index).get(dims) != simdjson::SUCCESS) return 0;
+    sized_ = true;
+    return elements_of(dims);
+  }
+
+  /// Gloo says the type of what an operator hides in a list.
+  void annotation(const JsonPiece& piece) {
+    dom::element event;
+    dom::element dims;
+    std::string_view type;
+    if (!parse(piece, event)) return;
+    if (event["args"]["Input Dims"].at(0).get(dims) != simdjson::SUCCESS) return;
+    if (event["args"]["Input type"].at(0).get(type) != simdjson::SUCCESS) return;
+    annotated_[elements_of(dims)].push_back({torch_type_bytes(type), span_of(event)});
+  }
+
+  void step(const JsonPiece& piece) {
+    dom::element event;
+    if (parse(piece, event)) writer_.source().step_starts_s.push_back(span_of(event).begin_s);
+  }
+
+  void distributed(const JsonPiece& piece) {
+    dom::element info;
+    if (!parse(piece, info)) return;
+    rank_ = integer_in(info, "rank").value_or(kUnknown);
+    writer_.source().world = integer_in(info, "world_size").value_or(0);
+    writer_.source().version = std::string(text_in(info, "nccl_version"));
+    if (!writer_.source().version.empty()) writer_.source().version.insert(0, "NCCL ");
+    group_count_ = integer_in(info, "pg_count").value_or(0);
+    dom::array groups;
+    if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
+    for (const dom::element group : groups) {
+      const std::string name(text_in(group, "pg_name"));
+      const std::int64_t size = integer_in(group, "pg_size").value_or(0);
+      auto ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
+      if (ranks.empty() && size == writer_.source().world) ranks = all_ranks(size);
+      if (std::ssize(ranks) != size) ranks.clear();
+      groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
+    }
+  }
+
+  static std::vector<std::int64_t> all_ranks(std::int64_t size) {
+    constexpr std::int64_t kMostRanks = 1'000'000;
+    std::vector<std::int64_t> ranks;
+    for (std::int64_t rank = 0; rank < std::min(size, kMostRanks); ++rank) ranks.push_back(rank);
+    return ranks;
+  }
+
+  void finish() {
+    LogSource& source = writer_.source();
+    source.lines = events_;
+    if (rank_ == kUnknown) {
+      rank_ = rank_of_name(source.file);
+      if (rank_ != kUnknown) source.note("the rank is taken from the name of the file");
+    }
+    std::ranges::sort(source.step_starts_s);
+    if (!described_.empty()) {
+      pair_kernels();
+      for (const TraceMessage& message : described_) add(message);
+    } else if (kernels_.empty()) {
+      resolve_types();
+      for (TraceMessage& message : operators_) add_operator(message);
+    }
+    for (const TraceMessage& kernel : kernels_) add_alone(kernel);
+    std::ranges::sort(writer_.records(), {}, &LogRecord::line);
+    find_exposed();
+  }
+
+  /// Kernels give calls their times: by the id of the operator that launched them, else the n-th
+  /// kernel of a key belongs to the n-th call of it.
+  void pair_kernels() {
+    std::map<std::int64_t, std::size_t> by_id;
+    for (std::size_t i = 0; i < described_.size(); ++i) {
+      if (described_[i].external >= 0) by_id.try_emplace(described_[i].external, i);
+    }
+    timed_.assign(described_.size(), TraceSpan{kNoTime, kNoTime});
+    std::vector<TraceMessage> rest;
+    for (TraceMessage& kernel : kernels_) {
+      const auto found = by_id.find(kernel.external);
+      if (found == by_id.end()) {
+        rest.push_back(std::move(kernel));
+      } else {
+        timed_[found->second] = kernel.span;
+      }
+    }
+    std::map<decltype(std::declval<const TraceMessage&>().key()), std::deque<std::size_t>> by_key;
+    for (std::size_t i = 0; i < described_.size(); ++i) {
+      if (timed_[i].begin_s != timed_[i].begin_s) by_key[described_[i].key()].push_back(i);
+    }
+    kernels_.clear();
+    for (TraceMessage& kernel : rest) {
+      const auto found = by_key.find(kernel.key());
+      if (found == by_key.end() || found->second.empty()) {
+        kernels_.push_back(std::move(kernel));
+        continue;
+      }
+      timed_[found->second.front()] = kernel.span;
+      found->second.pop_front();
+    }
+  }
+
+  void add(const TraceMessage& message) {
+    const auto index = static_cast<std::size_t>(&message - described_.data());
+    if (is_no_torch_call(message.name)) return;
+    LogRecord* record = add_message(message);
+    if (record == nullptr) return;
+    record->start_s = message.span.begin_s;
+    if (timed_[index].begin_s == timed_[index].begin_s) {
+      record->start_s = timed_[index].begin_s;
+      record->duration_s = timed_[index].end_s - timed_[index].begin_s;
+    }
+  }
+
+  /// A kernel whose call is not in the trace.
+  void add_alone(const TraceMessage& kernel) {
+    if (kernel.name.empty()) {
+      writer_.source().cannot_explain(kernel.event,
+                                      "a kernel of NCCL that says nothing of its message");
+      return;
+    }
+    if (is_no_torch_call(kernel.name)) return;
+    LogRecord* record = add_message(kernel);
+    if (record == nullptr) return;
+    record->start_s = kernel.span.begin_s;
+    record->duration_s = kernel.span.end_s - kernel.span.begin_s;
+  }
+
+  LogRecord* add_message(const TraceMessage& message) {
+    const auto call = torch_call(message.name);
+    if (!call) {
+      writer_.source().cannot_explain(message.event,
+                                      fmt::format("an unknown operation, \"{}\"", message.name));
+      return nullptr;
+    }
+    const std::int64_t payload =
+        local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
+    if (payload == kUnknown) {
+      writer_.source().cannot_explain(message.event, "a message of no size or an unknown type");
+      return nullptr;
+    }
+    LogRecord record{.line = message.event,
+                     .rank = rank_,
+                     .payload_bytes = payload,
+                     .communicator = group_of(message),
+                     .operation = *call,
+                     .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
+    if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
+    return &writer_.add(record);
+  }
+
+  std::int64_t global_peer(std::int32_t communicator, std::int64_t peer) {
+    if (communicator < 0) return kUnknown;
+    const std::vector<std::int64_t>& ranks = writer_.communicator(communicator).ranks;
+    return peer >= 0 && peer < std::ssize(ranks) ? ranks[static_cast<std::size_t>(peer)] : kUnknown;
+  }
+
+  std::int32_t group_of(const TraceMessage& message) {
+    if (const auto known = groups_.find(message.group); known != groups_.end()) {
+      return writer_.communicator(known->first, known->second.size, known->second.ranks);
+    }
+    if (message.group_size < 1) return -1;
+    auto ranks = integers_of(message.ranks).value_or(std::vector<std::int64_t>{});
+    if (message.ranks == "[]" && message.group_size == writer_.source().world) {
+      ranks = all_ranks(message.group_size);
+    }
+    if (std::ssize(ranks) != message.group_size) ranks.clear();
+    return writer_.communicator(message.group + message.ranks, message.group_size, ranks);
+  }
+
+  /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as
+  /// many.
+  void resolve_types() {
+    std::map<std::int64_t, std::size_t> next;
+    for (TraceMessage& message : operators_) {
+      const std::int64_t elements = message.in_elements;
+      const auto found = annotated_.find(elements);
+      if (found == annotated_.end()) continue;
+      const auto& [bytes, span] =
+          found->second[std::min(next[elements]++, found->second.size() - 1)];
+      if (message.element_bytes == 0) message.element_bytes = bytes;
+    }
+    if (!operators_.empty()) {
+      writer_.source().note(
+          sized_ ? "calls of Gloo: times are those of the host, and groups are known only where "
+                   "sizes tell or the job has one"
+                 : "operators without sizes; profile with record_shapes=True");
+    }
+  }
+
+  void add_operator(TraceMessage& message) {
+    const auto call = torch_call(message.name);
+    if (!call) {
+      if (!is_no_torch_call(message.name)) {
+        writer_.source().cannot_explain(message.event,
+                                        fmt::format("an unknown operation, \"{}\"", message.name));
+      }
+      return;
+    }
+    if (groups_.size() == 1 && group_count_ == 1) {
+      message.group = groups_.begin()->first;
+      message.group_size = groups_.begin()->second.size;
+    } else if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
+      const auto [small, large] = std::minmax(message.in_elements, message.out_elements);
+      if (small > 0 && large % small == 0) message.group_size = large / small;
+      give_only_group_of_size(message);
+    }
+    const bool part = *call == LogOperation::kAllGather && message.out_elements == 0;
+    const std::int64_t part_bytes = buffer_bytes(message.in_elements, message.element_bytes);
+    if (part) message.out_elements = message.in_elements * message.group_size;
+    LogRecord* record = add_message(message);
+    if (record == nullptr) return;
+    record->start_s = message.span.begin_s;
+    if (part && message.group_size == 0) {
+      record->payload_bytes = kUnknown;
+      record->logged_bytes = part_bytes;
+    }
+  }
+
+  void give_only_group_of_size(TraceMessage& message) const {
+    std::string found;
+    int fitting = 0;
+    for (const auto& [name, group] : groups_) {
+      if (group.size != message.group_size) continue;
+      ++fitting;
+      found = name;
+    }
+    if (fitting == 1) message.group = found;
+  }
+
+  /// Of each kernel of NCCL, the time in which no other kernel of this device ran.
+  void find_exposed() {
+    if (computing_.empty()) return;
+    std::ranges::sort(computing_, {}, &TraceSpan::begin_s);
+    std::vector<TraceSpan> busy;
+    for (const TraceSpan& span : computing_) {
+      if (!busy.empty() && span.begin_s <= busy.back().end_s) {
+        busy.back().end_s = std::max(busy.back().end_s, span.end_s);
+      } else {
+        busy.push_back(span);
+      }
+    }
+    for (LogRecord& record : writer_.records()) {
+      if (!(record.duration_s >= 0)) continue;
+      const double end_s = record.start_s + record.duration_s;
+      auto span = std::ranges::upper_bound(busy, record.start_s, {}, &TraceSpan::end_s);
+      record.exposed_s = record.duration_s;
+      for (; span != busy.end() && span->begin_s < end_s; ++span) {
+        record.exposed_s -= std::min(end_s, span->end_s) - std::max(record.start_s, span->begin_s);
+      }
+      record.exposed_s = std::max(0.0, record.exposed_s);
+    }
+  }
+
+  struct AnnotatedCall {
+    std::int64_t element_bytes;
+    TraceSpan span;
+  };
+
+  ByteSource& bytes_;
+  LogWriter writer_;
+  dom::parser parser_;
+  std::int64_t events_ = 0;
+  std::int64_t rank_ = kUnknown;
+  std::int64_t group_count_ = 0;
+  bool sized_ = false;
+  std::map<std::string, LogCommunicator> groups_;
+  std::vector<TraceMessage> described_;  ///< By `record_param_comms`.
+  std::vector<TraceSpan> timed_;         ///< Their kernels.
+  std::vector<TraceMessage> kernels_;
+  std::vector<TraceMessage> operators_;                           ///< `c10d::*`.
+  std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;  ///< By elements.
+  std::vector<TraceSpan> computing_;
+};
+
+}  // namespace
+
+void read_kineto(ByteSource& bytes, Log& log) { KinetoReader(bytes, log).read(); }
+
+}  // namespace stepwright

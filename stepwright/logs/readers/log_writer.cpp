@@ -1,0 +1,58 @@
+#include "stepwright/logs/readers/log_writer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "stepwright/logs/files/json_fields.h"
+
+namespace stepwright {
+namespace {
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// The digits that begin at a place.
+std::int64_t number_at(const std::string& text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return to_integer(std::string_view(text).substr(at, end - at)).value_or(kUnknown);
+}
+
+}  // namespace
+
+LogWriter::LogWriter(Log& log, std::string file, LogFormat format)
+    : log_(log), source_(log.sources.size()), first_record_(log.records.size()) {
+  log.sources.push_back({.file = std::move(file), .format = format});
+}
+
+std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
+                                     const std::vector<std::int64_t>& ranks) {
+  const auto [place, fresh] =
+      known_.try_emplace(name, static_cast<std::int32_t>(log_.communicators.size()));
+  if (fresh) log_.communicators.push_back({.name = name, .size = 0, .ranks = {}});
+  LogCommunicator& found = communicator(place->second);
+  if (found.size == 0) found.size = size > 0 ? size : std::ssize(ranks);
+  if (found.ranks.empty()) found.ranks = ranks;
+  return place->second;
+}
+
+LogRecord& LogWriter::add(LogRecord record) {
+  record.source = static_cast<std::int32_t>(source_);
+  return log_.records.emplace_back(record);
+}
+
+std::int64_t rank_of_name(const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  std::size_t at = name.rfind("rank");
+  if (at != std::string::npos) {
+    at = name.find_first_not_of("rank_-.=", at);
+    if (at != std::string::npos && is_digit(name[at])) return number_at(name, at);
+  }
+  const auto last = std::find_if(name.rbegin(), name.rend(), is_digit);
+  if (last == name.rend()) return kUnknown;
+  std::size_t begin = static_cast<std::size_t>(name.rend() - last) - 1;
+  while (begin > 0 && is_digit(name[begin - 1])) --begin;
+  return number_at(name, begin);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,22 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/logs/characterize.h"
+#include "stepwright/logs/read_logs.h"
+
+/// Any bytes are a log or refused, and a log can be summed.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    std::vector<stepwright::ByteSource> files;
+    files.emplace_back(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.0");
+    const stepwright::Log log = stepwright::read_logs(files);
+    stepwright::volumes(log);
+    stepwright::size_histogram(log);
+  } catch (const stepwright::Error&) {
+    return 0;
+  }
+  return 0;
+}
