@@ -9,9 +9,12 @@
 #include <ostream>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/comparison_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
+#include "stepwright/logs/match_json.h"
+#include "stepwright/logs/read_logs.h"
 
 namespace stepwright {
 namespace {
@@ -46,35 +49,50 @@ nlohmann::ordered_json routed_json(const std::vector<RoutedCalls>& rows) {
   return list;
 }
 
+std::string ledger_text(const Comparison& found) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
+    text += found.differences[i] + '\n';
+  }
+  for (const RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
+  return text + fmt::format("{} calls on {} communicators predicted; {} differences\n", found.calls,
+                            found.communicators, found.differences.size());
+}
+
 class Compare : public Command {
  public:
   explicit Compare(CLI::App& program)
       : Command(program, "compare", "Compare what a plan should send with what a run sent",
                 "  stepwright train plan.yaml --data text.txt --ledger sent.json\n"
-                "  stepwright compare plan.yaml --log sent.json") {
+                "  stepwright compare plan.yaml --log sent.json\n"
+                "  stepwright compare plan.yaml --log trace.*.json.gz") {
     app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
     app()
-        .add_option("--log", log_, "Ledger that `stepwright train --ledger` wrote")
+        .add_option("--log", logs_,
+                    "Ledger that `stepwright train --ledger` wrote, or logs of any program in\n"
+                    "docs/logs.md, best of all ranks")
         ->required()
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
     const PlannedJob planned = load_legal_plan(plan_);
-    const Comparison found = compare_ledgers(build_program(planned.job, planned.plan),
-                                             Grid(planned.plan), load_ledger(log_));
+    const StepProgram program = build_program(planned.job, planned.plan);
+    const Grid grid(planned.plan);
+    const Log log = read_logs(logs_);
+    LogComparison found = compare_log(program, grid, log);
+    Comparison ledger = compared_ledger(program, grid, log);
+    const bool is_ledger = log.sources.front().format == LogFormat::kLedger;
+    if (is_ledger) found.differences = ledger.differences;
     if (json()) {
-      print_json(console.out, {{"communicators", found.communicators},
-                               {"calls", found.calls},
-                               {"differences", found.differences},
-                               {"routed", routed_json(found.routed)}});
+      nlohmann::ordered_json answer{{"communicators", ledger.communicators},
+                                    {"calls", ledger.calls},
+                                    {"differences", found.differences},
+                                    {"routed", routed_json(ledger.routed)}};
+      answer.update(match_json(found, log));
+      print_json(console.out, answer);
     } else {
-      for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
-        console.out << found.differences[i] << '\n';
-      }
-      for (const RoutedCalls& row : found.routed) console.out << routed_text(row) << '\n';
-      console.out << fmt::format("{} calls on {} communicators predicted; {} differences\n",
-                                 found.calls, found.communicators, found.differences.size());
+      console.out << (is_ledger ? ledger_text(ledger) : comparison_text(found, log));
     }
     if (!found.differences.empty()) {
       throw Error(ErrorKind::kRuntime, "the run sent something else than the plan says");
@@ -82,8 +100,24 @@ class Compare : public Command {
   }
 
  private:
+  /// Of a ledger of our own, call by call; of other logs the counts alone.
+  Comparison compared_ledger(const StepProgram& program, const Grid& grid, const Log& log) const {
+    const auto is_ledger = [](const LogSource& source) {
+      return source.format == LogFormat::kLedger;
+    };
+    if (std::ranges::none_of(log.sources, is_ledger)) {
+      Comparison counts{.communicators = std::ssize(log.communicators)};
+      for (const Message& message : ledger(program, std::nullopt, grid).messages) {
+        counts.calls += message.count;
+      }
+      return counts;
+    }
+    if (logs_.size() > 1) fail_input("--log: a ledger holds all ranks; give it alone");
+    return compare_ledgers(program, grid, load_ledger(logs_.front()));
+  }
+
   std::string plan_;
-  std::string log_;
+  std::vector<std::string> logs_;
 };
 
 }  // namespace

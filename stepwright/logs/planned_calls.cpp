@@ -19,16 +19,21 @@ void add_template(Calls& calls, const Template& piece, std::int64_t rank, const 
 
 }  // namespace
 
+void add_planned_calls(Calls& calls, const StepProgram& program, const Grid& grid,
+                       std::int64_t rank) {
+  const auto position = static_cast<std::size_t>(grid.coordinates(rank).pipeline);
+  const Stage& stage = program.stages[position];
+  for (const Slot& slot : stage.schedule) {
+    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
+    }
+  }
+}
+
 Calls planned_calls(const StepProgram& program, const Grid& grid) {
   Calls calls;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
-    const auto position = static_cast<std::size_t>(grid.coordinates(rank).pipeline);
-    const Stage& stage = program.stages[position];
-    for (const Slot& slot : stage.schedule) {
-      for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-        add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
-      }
-    }
+    add_planned_calls(calls, program, grid, rank);
   }
   return calls;
 }

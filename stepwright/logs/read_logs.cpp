@@ -6,6 +6,7 @@
 #include "stepwright/logs/format.h"
 #include "stepwright/logs/readers/flight_recorder.h"
 #include "stepwright/logs/readers/kineto.h"
+#include "stepwright/logs/readers/ledger_log.h"
 #include "stepwright/logs/readers/nccl_text.h"
 
 namespace stepwright {
@@ -24,6 +25,7 @@ Log read_logs(std::span<ByteSource> files) {
       case LogFormat::kNcclText: nccl.read(bytes); break;
       case LogFormat::kKineto: read_kineto(bytes, log); break;
       case LogFormat::kFlightRecorder: read_flight_recorder(bytes, log); break;
+      case LogFormat::kLedger: read_ledger_log(bytes, log); break;
       default: fail_unsupported(bytes.name() + ": this format is not read yet");
     }
   }

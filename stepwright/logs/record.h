@@ -82,7 +82,8 @@ struct LogRecord {
   std::int64_t logged_bytes = kUnknown;  ///< What stood in the log, where the payload is unknown.
   std::int64_t peer = kUnknown;          ///< Global rank of the other side of a message.
   std::int64_t count = 1;                ///< Equal calls that stand for one.
-  double start_s = kNoTime;              ///< By the clock of its file.
+  double enqueued_s = kNoTime;           ///< When the host asked for it, by the clock of its file.
+  double start_s = kNoTime;              ///< When it began; by the same clock.
   double duration_s = kNoTime;           ///< With the wait for others; of one call.
   double exposed_s = kNoTime;            ///< Of it, what no computation of the rank ran beside.
   std::int32_t communicator = -1;        ///< Into `Log::communicators`.
@@ -115,7 +116,10 @@ struct LogSource {
   std::int64_t unexplained = 0;    ///< Of these, those that should be calls and could not be read.
   std::vector<Unexplained> first;  ///< The first of them.
   std::vector<std::string> notes;  ///< What the person should know: what is assumed or missing.
-  std::vector<double> step_starts_s;  ///< Marks of steps, by the clock of the file.
+  std::vector<double> step_starts_s;    ///< Marks of steps, by the clock of the file.
+  std::int64_t steps = 0;               ///< Of which all its calls are; 0: not said.
+  bool scatters_as_reductions = false;  ///< An all-reduce may be a reduce-scatter of its payload.
+  bool lacks_messages = false;          ///< Sends and receives are never in it.
 
   /// Counts a line that could not be read and keeps the first few.
   void cannot_explain(std::int64_t line, std::string reason) {

@@ -35,6 +35,10 @@ FILES = {
     "dense.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {tensor: 2, data: 4}\nsequence_parallel: true\n",
+    "two_ranks.plan.yaml": "stepwright: plan/2\njob:\n"
+    "  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}\n"
+    "  cluster: {profile: dgx-h100, devices: 2}\n  batch: {sequences: 8, length: 64}\n"
+    "parallel: {data: 2}\nsharding: zero3\n",
     "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
@@ -152,7 +156,11 @@ ANSWERS = {
         "characterize --log logs/calls.flight.0",
         "characterize --log broken.log",
     ],
-    "compare": ["compare examples/tiny-llama.plan.yaml --log nothing_sent.json"],
+    "compare": [
+        "compare examples/tiny-llama.plan.yaml --log nothing_sent.json",
+        "compare two_ranks.plan.yaml --log logs/fsdp2.trace.0.json.gz logs/fsdp2.trace.1.json.gz",
+        "compare examples/tiny-llama.plan.yaml --log broken.log",
+    ],
     "lab-profile": ["lab profile examples/lab-4x4.yaml"],
     "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
     "fit-collectives": ["fit data/collectives/gh200_120g_vista.csv -o messages.json"],

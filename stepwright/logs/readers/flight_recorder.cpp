@@ -156,7 +156,8 @@ class FlightRecorderReader {
   }
 
   static void note_times(const dom::element& entry, LogRecord& record) {
-    if (const auto created = number_in(entry, "time_created_ns")) record.start_s = *created * 1e-9;
+    if (const auto created = number_in(entry, "time_created_ns"))
+      record.enqueued_s = *created * 1e-9;
     if (const auto took = number_in(entry, "duration_ms")) record.duration_s = *took * 1e-3;
   }
 
@@ -169,6 +170,8 @@ class FlightRecorderReader {
 
   void note_gloo(std::string_view name) {
     if (name.starts_with("gloo:")) {
+      writer_.source().scatters_as_reductions = true;
+      writer_.source().lacks_messages = true;
       writer_.source().note(
           "Gloo: a reduce-scatter is recorded as an all-reduce, sends and receives are not");
     }

@@ -305,7 +305,7 @@ class KinetoReader {
     if (is_no_torch_call(message.name)) return;
     LogRecord* record = add_message(message);
     if (record == nullptr) return;
-    record->start_s = message.span.begin_s;
+    record->enqueued_s = record->start_s = message.span.begin_s;
     if (timed_[index].begin_s == timed_[index].begin_s) {
       record->start_s = timed_[index].begin_s;
       record->duration_s = timed_[index].end_s - timed_[index].begin_s;
@@ -410,7 +410,7 @@ class KinetoReader {
     if (part) message.out_elements = message.in_elements * message.group_size;
     LogRecord* record = add_message(message);
     if (record == nullptr) return;
-    record->start_s = message.span.begin_s;
+    record->enqueued_s = record->start_s = message.span.begin_s;
     if (part && message.group_size == 0) {
       record->payload_bytes = kUnknown;
       record->logged_bytes = part_bytes;

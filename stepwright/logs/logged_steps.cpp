@@ -1,0 +1,287 @@
+#include "stepwright/logs/logged_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "stepwright/core/format.h"
+#include "stepwright/logs/steps.h"
+
+namespace stepwright {
+namespace {
+
+/// What a record is in the plan's terms.
+struct ResolvedCall {
+  CallKind kind;
+  std::int64_t payload_bytes = 0;
+  std::int32_t token = 0;  ///< Equal for calls that repeat each other.
+};
+
+/// Whether a call never belongs to a step of a plan.
+bool is_of_setup(LogOperation operation) {
+  switch (operation) {
+    case LogOperation::kBroadcast:
+    case LogOperation::kReduce:
+    case LogOperation::kGather:
+    case LogOperation::kScatter:
+    case LogOperation::kBarrier: return true;
+    default: return false;
+  }
+}
+
+class CallResolver {
+ public:
+  CallResolver(const Log& log, const PlannedStep& planned) : log_(log), planned_(planned) {}
+
+  const ResolvedCall& of(const LogRecord& record) {
+    const auto [place, fresh] =
+        known_.try_emplace({record.communicator, record.operation, record.payload_bytes,
+                            record.logged_bytes, record.source},
+                           ResolvedCall{});
+    if (fresh) {
+      place->second = resolved(record);
+      const ResolvedCall& call = place->second;
+      place->second.token =
+          tokens_
+              .try_emplace({call.kind, is_routed(call.kind) ? 0 : call.payload_bytes},
+                           static_cast<std::int32_t>(tokens_.size()))
+              .first->second;
+    }
+    return place->second;
+  }
+
+ private:
+  [[nodiscard]] bool is_routed(const CallKind& kind) const {
+    const auto sizes = planned_.calls.find(kind);
+    return sizes != planned_.calls.end() &&
+           std::ranges::any_of(sizes->second, [](const auto& size) { return size.second.routed; });
+  }
+
+  [[nodiscard]] ResolvedCall resolved(const LogRecord& record) const {
+    ResolvedCall call{.kind = {.operation = record.operation},
+                      .payload_bytes = record.payload_bytes};
+    if (is_point_to_point(record.operation)) return call;
+    if (record.communicator >= 0) {
+      const LogCommunicator& group =
+          log_.communicators[static_cast<std::size_t>(record.communicator)];
+      call.kind.members = group.ranks;
+      call.kind.size = group.size;
+      std::ranges::sort(call.kind.members);
+    }
+    if (call.kind.members.empty()) choose_group(record, call);
+    if (log_.sources[static_cast<std::size_t>(record.source)].scatters_as_reductions) {
+      choose_scatter(call);
+    }
+    return call;
+  }
+
+  /// The planned group of a call whose group the log does not say: where the rank makes that very
+  /// call, else the first in which it makes such calls.
+  void choose_group(const LogRecord& record, ResolvedCall& call) const {
+    const CallKind* first = nullptr;
+    for (const auto& [kind, sizes] : planned_.calls) {
+      if (kind.operation != call.kind.operation) continue;
+      if (call.kind.size > 0 && kind.size != call.kind.size) continue;
+      if (first == nullptr) first = &kind;
+      if (!sizes.contains(payload_in(record, kind))) continue;
+      first = &kind;
+      break;
+    }
+    if (first != nullptr) call.kind = *first;
+    call.payload_bytes = payload_in(record, call.kind);
+  }
+
+  static std::int64_t payload_in(const LogRecord& record, const CallKind& kind) {
+    if (record.payload_bytes != kUnknown) return record.payload_bytes;
+    return record.logged_bytes * std::max<std::int64_t>(kind.size, 1);
+  }
+
+  /// An all-reduce of a log that writes reduce-scatters so.
+  void choose_scatter(ResolvedCall& call) const {
+    if (call.kind.operation != LogOperation::kAllReduce) return;
+    CallKind scatter = call.kind;
+    scatter.operation = LogOperation::kReduceScatter;
+    if (planned_.count(call.kind, call.payload_bytes) > 0) return;
+    if (planned_.calls.contains(scatter)) call.kind = scatter;
+  }
+
+  const Log& log_;
+  const PlannedStep& planned_;
+  std::map<std::tuple<std::int32_t, LogOperation, std::int64_t, std::int64_t, std::int32_t>,
+           ResolvedCall>
+      known_;
+  std::map<std::pair<CallKind, std::int64_t>, std::int32_t> tokens_;
+};
+
+/// A part of a rank's calls as so many steps.
+struct StepGuess {
+  std::size_t first = 0;
+  std::size_t end = 0;
+  std::int64_t steps = 1;
+  std::string found;
+  double differing = 0;  ///< Calls of a step that are only planned or only logged, about.
+};
+
+class StepFinder {
+ public:
+  StepFinder(const Log& log, std::span<const std::size_t> records, const PlannedStep& planned)
+      : log_(log), records_(records), planned_(planned), resolver_(log, planned) {
+    for (const std::size_t i : records) calls_.push_back(&resolver_.of(log.records[i]));
+  }
+
+  StepGuess find(std::int64_t micro_batches) {
+    std::size_t first = 0;
+    std::size_t end = calls_.size();
+    while (first < end && is_of_setup(calls_[first]->kind.operation)) ++first;
+    while (end > first && is_of_setup(calls_[end - 1]->kind.operation)) --end;
+    if (const StepGuess marked = marked_steps(end); marked.steps > 0) return marked;
+    StepGuess best{.first = first, .end = end, .steps = 1, .found = "all calls as one step"};
+    judge(best);
+    const std::int64_t planned = std::max<std::int64_t>(planned_.count(), 1);
+    const auto size = static_cast<std::int64_t>(end - first);
+    consider(best, {first, end,
+                    std::max<std::int64_t>(
+                        1, std::llround(static_cast<double>(size) / static_cast<double>(planned))),
+                    "as many steps as the planned calls go into the log"});
+    std::vector<std::int32_t> tokens;
+    for (std::size_t i = first; i < end; ++i) tokens.push_back(calls_[i]->token);
+    const Repetition repetition = find_repetition(tokens);
+    if (repetition.repeats < 2) return best;
+    const auto period = static_cast<std::int64_t>(repetition.period);
+    for (const std::int64_t periods : std::set<std::int64_t>{
+             1, micro_batches,
+             std::llround(static_cast<double>(planned) / static_cast<double>(period))}) {
+      if (periods < 1) continue;
+      const auto steps = static_cast<std::int64_t>(repetition.repeats) / periods;
+      if (steps < 1) continue;
+      const std::size_t stop = first + repetition.end();
+      const auto length = static_cast<std::size_t>(steps * periods * period);
+      consider(best, {stop - length, stop, steps,
+                      fmt::format("steps of {} that repeat", counted(periods * period, "call"))});
+    }
+    return best;
+  }
+
+  [[nodiscard]] const ResolvedCall& call(std::size_t i) const { return *calls_[i]; }
+
+ private:
+  StepGuess marked_steps(std::size_t end) const {
+    StepGuess guess{.steps = 0};
+    if (records_.empty()) return guess;
+    const LogSource& source =
+        log_.sources[static_cast<std::size_t>(log_.records[records_.front()].source)];
+    if (source.steps > 0) {
+      return {
+          .end = calls_.size(), .steps = source.steps, .found = "all that the log says it holds"};
+    }
+    if (source.step_starts_s.empty()) return guess;
+    while (guess.first < end &&
+           log_.records[records_[guess.first]].enqueued_s < source.step_starts_s.front()) {
+      ++guess.first;
+    }
+    guess.end = end;
+    guess.steps = std::ssize(source.step_starts_s);
+    guess.found = "steps that the log marks";
+    return guess;
+  }
+
+  void consider(StepGuess& best, StepGuess guess) const {
+    judge(guess);
+    const bool same = std::abs(guess.differing - best.differing) < 1e-9;
+    if (same ? guess.steps > best.steps : guess.differing < best.differing) best = guess;
+  }
+
+  /// What is left of a kind of calls of a step: planned less logged.
+  struct Left {
+    std::map<std::int64_t, double> calls;  ///< By payload.
+    double data_bytes = 0;                 ///< Of data parallelism, in buckets of any size.
+    double bucket_bytes = 1;               ///< Mean of its planned ones.
+  };
+
+  /// Calls of a step that are only planned or only logged; those of data parallelism by their
+  /// bytes.
+  void judge(StepGuess& guess) const {
+    std::map<const CallKind*, Left> left;
+    for (const auto& [kind, sizes] : planned_.calls) left[&kind] = planned_left(sizes);
+    guess.differing = 0;
+    const double part = 1.0 / static_cast<double>(guess.steps);
+    for (std::size_t i = guess.first; i < guess.end; ++i) {
+      const ResolvedCall& call = *calls_[i];
+      const double count = part * static_cast<double>(log_.records[records_[i]].count);
+      const auto kind = planned_.calls.find(call.kind);
+      if (kind == planned_.calls.end()) {
+        guess.differing += count;
+        continue;
+      }
+      Left& of_kind = left[&kind->first];
+      const std::int64_t payload = is_routed(kind->second) ? 0 : call.payload_bytes;
+      if (of_kind.bucket_bytes > 1 && !of_kind.calls.contains(payload)) {
+        of_kind.data_bytes -= count * static_cast<double>(payload);
+      } else {
+        of_kind.calls[payload] -= count;
+      }
+    }
+    for (const auto& [kind, of_kind] : left) {
+      for (const auto& [payload, calls] : of_kind.calls) guess.differing += std::abs(calls);
+      guess.differing += std::abs(of_kind.data_bytes) / of_kind.bucket_bytes;
+    }
+  }
+
+  static bool is_routed(const std::map<std::int64_t, PlannedSize>& sizes) {
+    return sizes.begin()->second.routed;
+  }
+
+  static Left planned_left(const std::map<std::int64_t, PlannedSize>& sizes) {
+    Left left;
+    double buckets = 0;
+    for (const auto& [payload, size] : sizes) {
+      const auto count = static_cast<double>(size.count);
+      if (size.scheme == Scheme::kData && !size.routed) {
+        left.data_bytes += count * static_cast<double>(payload);
+        buckets += count;
+      } else {
+        left.calls[is_routed(sizes) ? 0 : payload] += count;
+      }
+    }
+    if (buckets > 0) left.bucket_bytes = std::max(2.0, left.data_bytes / buckets);
+    return left;
+  }
+
+  const Log& log_;
+  std::span<const std::size_t> records_;
+  const PlannedStep& planned_;
+  CallResolver resolver_;
+  std::vector<const ResolvedCall*> calls_;
+};
+
+}  // namespace
+
+LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
+                         std::span<const double> transfers, const PlannedStep& planned,
+                         std::int64_t micro_batches) {
+  StepFinder finder(log, records, planned);
+  const StepGuess guess = finder.find(micro_batches);
+  LoggedSteps logged{.calls = {}, .steps = guess.steps, .found = guess.found};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const LogRecord& record = log.records[records[i]];
+    if (i < guess.first || i >= guess.end) {
+      logged.outside += record.count;
+      continue;
+    }
+    const ResolvedCall& call = finder.call(i);
+    LoggedSize& size = logged.calls[call.kind][call.payload_bytes];
+    size.count += record.count;
+    if (!(record.duration_s >= 0)) continue;
+    const auto count = static_cast<double>(record.count);
+    size.timed += record.count;
+    size.seconds += count * record.duration_s;
+    size.transfer_s += count * transfers[records[i]];
+    if (record.exposed_s >= 0) size.exposed_s += count * record.exposed_s;
+  }
+  return logged;
+}
+
+}  // namespace stepwright

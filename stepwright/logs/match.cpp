@@ -1,0 +1,316 @@
+#include "stepwright/logs/match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "stepwright/core/format.h"
+#include "stepwright/logs/logged_steps.h"
+#include "stepwright/logs/planned_step.h"
+#include "stepwright/logs/transfer_times.h"
+#include "stepwright/logs/verdict.h"
+
+namespace stepwright {
+namespace {
+
+// FSDP2 pads each parameter to a multiple of the ranks in its first dimension, others each bucket.
+constexpr double kMostPadding = 0.02;
+constexpr std::int64_t kWidestElement = 8;
+
+using RowKey = std::tuple<Scheme, LogOperation, std::string, std::int64_t, std::int64_t>;
+
+/// Bytes by which padding for so many ranks may enlarge a message.
+std::int64_t slack_of(std::int64_t payload_bytes, std::int64_t ranks) {
+  return std::max((ranks - 1) * kWidestElement,
+                  static_cast<std::int64_t>(kMostPadding * static_cast<double>(payload_bytes)));
+}
+
+/// The calls of one kind of one rank, planned in all steps and logged.
+class KindMatch {
+ public:
+  KindMatch(const CallKind& kind, const PlannedStep& planned, const LoggedSteps& logged)
+      : kind_(kind) {
+    if (const auto sizes = planned.calls.find(kind); sizes != planned.calls.end()) {
+      for (const auto& [payload, size] : sizes->second) {
+        Sizes& row = sizes_[payload];
+        row.scheme = size.scheme;
+        row.routed = size.routed;
+        row.predicted = row.predicted_left = size.count * logged.steps;
+      }
+    }
+    if (const auto sizes = logged.calls.find(kind); sizes != logged.calls.end()) {
+      for (const auto& [payload, size] : sizes->second) {
+        Sizes& row = sizes_[payload];
+        row.logged = size;
+        row.logged_left = size.count;
+      }
+    }
+    give_schemes(planned);
+    match_equal();
+    match_routed();
+    match_padded();
+  }
+
+  /// Data parallelism sends the same bytes in buckets of any size.
+  void match_buckets(LogComparison& result) {
+    std::int64_t planned_bytes = 0, logged_bytes = 0, planned_calls = 0, logged_calls = 0;
+    for (const auto& [payload, row] : sizes_) {
+      if (row.scheme != Scheme::kData) continue;
+      planned_bytes += payload * row.predicted_left;
+      logged_bytes += payload * row.logged_left;
+      planned_calls += row.predicted_left;
+      logged_calls += row.logged_left;
+    }
+    if (planned_bytes == 0 || logged_bytes < planned_bytes ||
+        logged_bytes - planned_bytes > slack_of(planned_bytes, kind_.size)) {
+      return;
+    }
+    for (auto& [payload, row] : sizes_) {
+      if (row.scheme == Scheme::kData) row.predicted_left = row.logged_left = 0;
+    }
+    add_remark(result, fmt::format("{} of data: the same bytes in {} instead of {} (buckets)",
+                                   name_of(kLogOperationNames, kind_.operation),
+                                   counted(logged_calls, "call"), planned_calls));
+  }
+
+  void add_to(std::map<RowKey, MatchedCalls>& rows, const PlannedStep& planned,
+              LogComparison& result) const {
+    for (const auto& [payload, row] : sizes_) {
+      const std::string group = group_name(planned);
+      MatchedCalls& sum = rows[{row.scheme, kind_.operation, group, kind_.size, payload}];
+      sum.scheme = row.scheme;
+      sum.operation = kind_.operation;
+      sum.group = group;
+      sum.group_size = kind_.size;
+      sum.payload_bytes = payload;
+      sum.predicted += row.predicted;
+      sum.predicted_only += row.predicted_left;
+      sum.logged += row.logged.count;
+      sum.logged_only += row.logged_left;
+      sum.timed += row.logged.timed;
+      sum.seconds += row.logged.seconds;
+      sum.transfer_s += row.logged.transfer_s;
+      sum.exposed_s += row.logged.exposed_s;
+      result.matched += row.logged.count - row.logged_left;
+      result.predicted_only += row.predicted_left;
+      result.logged_only += row.logged_left;
+      result.byte_difference += payload * (row.logged.count - row.predicted);
+    }
+  }
+
+  static void add_remark(LogComparison& result, std::string text) {
+    if (std::ranges::find(result.remarks, text) == result.remarks.end()) {
+      result.remarks.push_back(std::move(text));
+    }
+  }
+
+ private:
+  struct Sizes {
+    Scheme scheme = Scheme::kNone;
+    bool routed = false;
+    std::int64_t predicted = 0;
+    std::int64_t predicted_left = 0;
+    LoggedSize logged;
+    std::int64_t logged_left = 0;
+  };
+
+  /// Of logged calls that the plan does not have: what it sends in that group.
+  void give_schemes(const PlannedStep& planned) {
+    Scheme scheme = Scheme::kNone;
+    if (is_point_to_point(kind_.operation)) scheme = Scheme::kPipeline;
+    if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
+      scheme = group->second.scheme;
+    }
+    for (const auto& [payload, row] : sizes_) {
+      if (row.predicted > 0 && row.scheme != Scheme::kControl) scheme = row.scheme;
+    }
+    for (auto& [payload, row] : sizes_) {
+      if (row.predicted == 0) row.scheme = scheme;
+    }
+  }
+
+  void match_equal() {
+    for (auto& [payload, row] : sizes_) {
+      const std::int64_t both = std::min(row.predicted_left, row.logged_left);
+      row.predicted_left -= both;
+      row.logged_left -= both;
+    }
+  }
+
+  /// Payloads that are data: any stands for any.
+  void match_routed() {
+    for (auto& [planned_payload, planned] : sizes_) {
+      if (!planned.routed) continue;
+      for (auto& [payload, row] : sizes_) match_pair(planned, row);
+    }
+  }
+
+  void match_padded() {
+    for (auto& [planned_payload, planned] : sizes_) {
+      const std::int64_t most = planned_payload + slack_of(planned_payload, kind_.size);
+      if (planned.scheme != Scheme::kData) continue;
+      for (auto& [payload, row] : sizes_) {
+        if (payload > planned_payload && payload <= most) match_pair(planned, row);
+      }
+    }
+  }
+
+  static void match_pair(Sizes& planned, Sizes& row) {
+    const std::int64_t both = std::min(planned.predicted_left, row.logged_left);
+    planned.predicted_left -= both;
+    row.logged_left -= both;
+  }
+
+  [[nodiscard]] std::string group_name(const PlannedStep& planned) const {
+    if (is_point_to_point(kind_.operation)) return "neighbours";
+    if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
+      return group->second.name;
+    }
+    return kind_.members.empty() ? "unknown" : "of no scheme";
+  }
+
+  CallKind kind_;
+  std::map<std::int64_t, Sizes> sizes_;
+};
+
+class LogMatcher {
+ public:
+  LogMatcher(const StepProgram& program, const Grid& grid, const Log& log)
+      : program_(program), grid_(grid), log_(log), transfers_(transfer_times(log)) {}
+
+  LogComparison compare() {
+    gather_ranks();
+    if (!check_world()) return std::move(result_);
+    for (const auto& [rank, records] : of_rank_) compare_rank(rank, records);
+    for (const auto& [key, row] : rows_) result_.rows.push_back(row);
+    result_.ranks = std::ssize(of_rank_);
+    say_what_is_held();
+    for (std::string& difference : explain_differences(result_.rows)) {
+      result_.differences.push_back(std::move(difference));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// Records by rank: of one log where several describe a rank, of the last run where there are
+  /// several.
+  void gather_ranks() {
+    std::map<std::int64_t, std::set<std::int32_t>> sources;
+    std::map<std::int64_t, std::int32_t> runs;
+    for (const LogRecord& record : log_.records) {
+      sources[rank_of(record)].insert(record.source);
+      runs[rank_of(record)] = std::max(runs[rank_of(record)], record.run);
+    }
+    for (std::size_t i = 0; i < log_.records.size(); ++i) {
+      const LogRecord& record = log_.records[i];
+      const std::int64_t rank = rank_of(record);
+      if (record.source == *sources[rank].begin() && record.run == runs[rank]) {
+        of_rank_[rank].push_back(i);
+      } else {
+        result_.outside += record.count;
+      }
+    }
+    for (const auto& [rank, run] : runs) {
+      if (run == 0) continue;
+      result_.differences.push_back(
+          fmt::format("rank {} was started {} times in these logs: the last run alone is compared",
+                      rank, run + 1));
+    }
+    for (const auto& [rank, logs] : sources) name_double(rank, logs);
+  }
+
+  void name_double(std::int64_t rank, const std::set<std::int32_t>& logs) {
+    if (logs.size() < 2) return;
+    const LogSource& first = log_.sources[static_cast<std::size_t>(*logs.begin())];
+    const LogSource& second = log_.sources[static_cast<std::size_t>(*logs.rbegin())];
+    const std::string text =
+        fmt::format("rank {} is in logs {} and {}: the first alone is compared", rank,
+                    *logs.begin() + 1, *logs.rbegin() + 1);
+    if (first.format == second.format) {
+      result_.differences.push_back(text + "; files of several runs, or of one rank twice?");
+    } else {
+      KindMatch::add_remark(result_, text);
+    }
+  }
+
+  std::int64_t rank_of(const LogRecord& record) {
+    if (record.rank != kUnknown) return record.rank;
+    KindMatch::add_remark(result_, fmt::format("log {} does not say its rank: compared with rank 0",
+                                               record.source + 1));
+    return 0;
+  }
+
+  /// Whether the log is of as many ranks as the plan.
+  bool check_world() {
+    std::int64_t world = 0;
+    for (const LogSource& source : log_.sources) world = std::max(world, source.world);
+    std::int64_t highest = -1;
+    if (!of_rank_.empty()) highest = of_rank_.rbegin()->first;
+    if ((world == 0 || world == program_.ranks) && highest < program_.ranks) return true;
+    result_.logged_only = log_.calls();
+    result_.differences.push_back(
+        fmt::format("the log is of {} ranks, the plan of {}: they are of different jobs, and "
+                    "nothing is compared",
+                    std::max(world, highest + 1), program_.ranks));
+    return false;
+  }
+
+  void compare_rank(std::int64_t rank, const std::vector<std::size_t>& records) {
+    PlannedStep planned = planned_step(program_, grid_, rank);
+    const LogSource& source =
+        log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
+    if (source.lacks_messages && std::erase_if(planned.calls, [](const auto& kind) {
+                                   return is_point_to_point(kind.first.operation);
+                                 }) > 0) {
+      KindMatch::add_remark(result_, "this log never holds sends and receives: they are left out");
+    }
+    const LoggedSteps logged =
+        logged_steps(log_, records, transfers_, planned, program_.micro_batches);
+    result_.steps = std::max(result_.steps, logged.steps);
+    result_.outside += logged.outside;
+    KindMatch::add_remark(result_, "steps: " + logged.found);
+    std::set<CallKind> kinds;
+    for (const auto& [kind, sizes] : planned.calls) kinds.insert(kind);
+    for (const auto& [kind, sizes] : logged.calls) kinds.insert(kind);
+    for (const CallKind& kind : kinds) {
+      KindMatch match(kind, planned, logged);
+      match.match_buckets(result_);
+      match.add_to(rows_, planned, result_);
+    }
+  }
+
+  void say_what_is_held() {
+    if (result_.ranks < program_.ranks) {
+      result_.remarks.push_back(fmt::format("the logs hold {} of {} ranks: only they are compared",
+                                            result_.ranks, program_.ranks));
+    }
+    if (result_.outside > 0) {
+      result_.remarks.push_back(
+          counted(result_.outside, "call") +
+          " outside of whole steps (start, end, an incomplete step) not compared");
+    }
+    if (log_.unexplained() > 0) {
+      result_.differences.push_back(fmt::format("{} not explained: calls may be missing",
+                                                counted(log_.unexplained(), "line")));
+    }
+  }
+
+  const StepProgram& program_;
+  const Grid& grid_;
+  const Log& log_;
+  std::vector<double> transfers_;
+  LogComparison result_;
+  std::map<std::int64_t, std::vector<std::size_t>> of_rank_;
+  std::map<RowKey, MatchedCalls> rows_;
+};
+
+}  // namespace
+
+LogComparison compare_log(const StepProgram& program, const Grid& grid, const Log& log) {
+  return LogMatcher(program, grid, log).compare();
+}
+
+}  // namespace stepwright

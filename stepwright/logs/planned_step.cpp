@@ -1,0 +1,72 @@
+#include "stepwright/logs/planned_step.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stepwright/logs/planned_calls.h"
+
+namespace stepwright {
+std::vector<LogOperation> logged_as(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kAllReduce: return {LogOperation::kAllReduce};
+    case OperatorKind::kAllGather: return {LogOperation::kAllGather};
+    case OperatorKind::kReduceScatter: return {LogOperation::kReduceScatter};
+    case OperatorKind::kAllToAll: return {LogOperation::kAllToAll};
+    case OperatorKind::kShift: return {LogOperation::kSend, LogOperation::kReceive};
+    case OperatorKind::kSend: return {LogOperation::kSend};
+    case OperatorKind::kReceive: return {LogOperation::kReceive};
+    default: return {};
+  }
+}
+
+std::int64_t PlannedStep::count() const {
+  std::int64_t sum = 0;
+  for (const auto& [kind, sizes] : calls) {
+    for (const auto& [payload, size] : sizes) sum += size.count;
+  }
+  return sum;
+}
+
+std::int64_t PlannedStep::count(const CallKind& kind, std::int64_t payload_bytes) const {
+  const auto sizes = calls.find(kind);
+  if (sizes == calls.end()) return 0;
+  const auto size = sizes->second.find(payload_bytes);
+  return size == sizes->second.end() ? 0 : size->second.count;
+}
+
+PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank) {
+  Calls calls;
+  add_planned_calls(calls, program, grid, rank);
+  const std::set<GroupCall> routed = data_calls(program);
+  PlannedStep step;
+  for (const auto& [key, list] : calls) {
+    std::vector<std::int64_t> members = grid.members(key.group, rank);
+    std::ranges::sort(members);
+    PlannedGroup& group = step.groups[members];
+    if (group.name.empty()) group.name = name_of(kGroupNames, key.group);
+    for (const GroupCall& call : list) {
+      if (group.scheme == Scheme::kNone || group.scheme == Scheme::kControl) {
+        group.scheme = call.scheme;
+        group.name = name_of(kGroupNames, key.group);
+      }
+      for (const LogOperation operation : logged_as(call.operation)) {
+        CallKind kind{.operation = operation};
+        if (!is_point_to_point(operation)) kind.members = members;
+        kind.size = std::ssize(kind.members);
+        PlannedSize& size = step.calls[kind][call.payload_bytes];
+        if (size.count++ == 0) size.scheme = call.scheme;
+        size.routed = size.routed || routed.contains(call);
+      }
+    }
+  }
+  for (const auto& [kind, name] : kGroupNames) {
+    std::vector<std::int64_t> members = grid.members(kind, rank);
+    std::ranges::sort(members);
+    if (members.size() > 1)
+      step.groups.try_emplace(std::move(members), PlannedGroup{std::string(name), Scheme::kNone});
+  }
+  return step;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stepwright/logs/record.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// Calls that could stand for each other but for their size: an operation of a group. Sends and
+/// receives have no group: programs send the same message in a group of two or of all.
+struct CallKind {
+  LogOperation operation{};
+  std::vector<std::int64_t> members;  ///< Ascending; empty: a message, or not known.
+  std::int64_t size = 0;              ///< Of the group; 0: not known.
+  auto operator<=>(const CallKind&) const = default;
+};
+
+/// The calls that a log has for an operator: a shift is a send and a receive. None for
+/// computations.
+std::vector<LogOperation> logged_as(OperatorKind kind);
+
+/// Equal calls of a step.
+struct PlannedSize {
+  Scheme scheme{};
+  std::int64_t count = 0;
+  bool routed = false;  ///< The payload is a mean (`data_calls`).
+};
+
+/// A group of a rank in the plan.
+struct PlannedGroup {
+  std::string name;  ///< Of its kind.
+  Scheme scheme{};   ///< Of what the plan sends in it; kNone: nothing.
+};
+
+/// What one rank sends in a step, in the words of logs: a shift is a send and a receive.
+struct PlannedStep {
+  std::map<CallKind, std::map<std::int64_t, PlannedSize>> calls;  ///< By payload.
+  std::map<std::vector<std::int64_t>, PlannedGroup> groups;       ///< By members.
+
+  [[nodiscard]] std::int64_t count() const;
+  /// Calls of a kind and payload; 0 without.
+  [[nodiscard]] std::int64_t count(const CallKind& kind, std::int64_t payload_bytes) const;
+};
+PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank);
+
+}  // namespace stepwright

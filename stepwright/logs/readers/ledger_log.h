@@ -1,0 +1,12 @@
+#pragma once
+
+#include "stepwright/logs/files/byte_source.h"
+#include "stepwright/logs/record.h"
+
+namespace stepwright {
+
+/// Reads what `stepwright train --ledger` wrote: equal calls in a row are one record. Fails with
+/// `kInput` when it is no such ledger.
+void read_ledger_log(ByteSource& bytes, Log& log);
+
+}  // namespace stepwright

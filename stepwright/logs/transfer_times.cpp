@@ -1,0 +1,56 @@
+#include "stepwright/logs/transfer_times.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace stepwright {
+namespace {
+
+using CallOfGroup = std::tuple<LogOperation, std::vector<std::int64_t>, std::int64_t, std::int64_t>;
+
+}  // namespace
+
+std::vector<double> transfer_times(const Log& log) {
+  std::vector<double> times;
+  times.reserve(log.records.size());
+  std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> next;
+  std::map<CallOfGroup, std::vector<std::size_t>> calls;
+  for (std::size_t i = 0; i < log.records.size(); ++i) {
+    const LogRecord& record = log.records[i];
+    times.push_back(record.duration_s);
+    if (!(record.duration_s >= 0) || record.communicator < 0) continue;
+    const auto& ranks = log.communicators[static_cast<std::size_t>(record.communicator)].ranks;
+    if (ranks.empty() || is_point_to_point(record.operation)) continue;
+    const std::int64_t number =
+        next[{record.rank, record.communicator, record.operation, record.payload_bytes}]++;
+    calls[{record.operation, ranks, record.payload_bytes, number}].push_back(i);
+  }
+  for (const auto& [call, records] : calls) {
+    double least = times[records.front()];
+    for (const std::size_t i : records) least = std::min(least, times[i]);
+    for (const std::size_t i : records) times[i] = least;
+  }
+  return times;
+}
+
+double bus_rate(LogOperation operation, std::int64_t group_size, double payload_bytes,
+                double seconds) {
+  if (!(seconds > 0)) return 0;
+  const auto ranks = static_cast<double>(group_size);
+  double factor = 1;
+  if (group_size > 1) {
+    switch (operation) {
+      case LogOperation::kAllReduce: factor = 2 * (ranks - 1) / ranks; break;
+      case LogOperation::kAllGather:
+      case LogOperation::kReduceScatter:
+      case LogOperation::kAllToAll:
+      case LogOperation::kGather:
+      case LogOperation::kScatter: factor = (ranks - 1) / ranks; break;
+      default: break;
+    }
+  }
+  return factor * payload_bytes / seconds;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,169 @@
+#include "stepwright/logs/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "stepwright/core/format.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kScalarBytes = 64;  ///< Norms, losses and counts are no larger.
+
+/// What is left of one operation in the groups of one scheme.
+struct LeftOver {
+  Scheme scheme{};
+  LogOperation operation{};
+  std::string group;
+  std::int64_t group_size = 0;
+  std::int64_t predicted = 0;  ///< Calls.
+  std::int64_t logged = 0;
+  double predicted_bytes = 0;
+  double logged_bytes = 0;
+  double all_predicted_bytes = 0;  ///< With what was matched.
+  std::int64_t largest_bytes = 0;  ///< Payload.
+
+  [[nodiscard]] double apart() const { return std::abs(logged_bytes - predicted_bytes); }
+};
+
+std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
+  std::map<std::tuple<Scheme, LogOperation, std::string, std::int64_t>, LeftOver> sums;
+  for (const MatchedCalls& row : rows) {
+    LeftOver& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
+    sum.scheme = row.scheme;
+    sum.operation = row.operation;
+    sum.group = row.group;
+    sum.group_size = row.group_size;
+    const auto payload = static_cast<double>(row.payload_bytes);
+    sum.predicted += row.predicted_only;
+    sum.logged += row.logged_only;
+    sum.predicted_bytes += payload * static_cast<double>(row.predicted_only);
+    sum.logged_bytes += payload * static_cast<double>(row.logged_only);
+    sum.all_predicted_bytes += payload * static_cast<double>(row.predicted);
+    if (row.predicted_only + row.logged_only > 0) {
+      sum.largest_bytes = std::max(sum.largest_bytes, row.payload_bytes);
+    }
+  }
+  std::vector<LeftOver> list;
+  for (const auto& [key, sum] : sums) {
+    if (sum.predicted + sum.logged > 0) list.push_back(sum);
+  }
+  std::ranges::stable_sort(list, std::greater<>(), &LeftOver::apart);
+  return list;
+}
+
+bool near(double a, double b) { return std::abs(a - b) <= 0.03 * std::max(a, b); }
+
+bool is_gather(LogOperation operation) { return operation == LogOperation::kAllGather; }
+bool is_reduction(LogOperation operation) {
+  return operation == LogOperation::kAllReduce || operation == LogOperation::kReduceScatter;
+}
+
+/// Whether the other operation of the same group is left over on the other side.
+bool replaced_by(const LeftOver& left, LogOperation other, const std::vector<LeftOver>& all) {
+  return std::ranges::any_of(all, [&](const LeftOver& one) {
+    return one.operation == other && one.group == left.group &&
+           ((left.predicted > 0 && one.logged > 0) || (left.logged > 0 && one.predicted > 0));
+  });
+}
+
+std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) {
+  const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
+  if (is_reduction(left.operation)) {
+    const LogOperation other = left.operation == LogOperation::kAllReduce
+                                   ? LogOperation::kReduceScatter
+                                   : LogOperation::kAllReduce;
+    if (replaced_by(left, other, all)) {
+      return (left.logged > 0) == (left.operation == LogOperation::kAllReduce)
+                 ? "gradients are reduced whole (all-reduce), the plan shards them (reduce-scatter)"
+                 : "gradients are reduced to shards (reduce-scatter), the plan reduces them whole";
+    }
+    if (near(ratio, 2)) return "gradients are reduced in fp32, the plan says 16 bits";
+    if (near(ratio, 0.5)) return "gradients are reduced in 16 bits, the plan says fp32";
+    if (ratio > 1.5 && near(ratio, std::round(ratio))) {
+      return "gradients are reduced after every micro-batch, the plan reduces them once";
+    }
+  }
+  if (is_gather(left.operation)) {
+    if (near(ratio, 2)) return "parameters are gathered in fp32, the plan says 16 bits";
+    if (near(ratio, 0.5)) return "parameters are gathered in 16 bits, the plan says fp32";
+    if (left.predicted == 0) {
+      return "parameters are gathered again (re-gather), the plan gathers them fewer times";
+    }
+    if (left.logged == 0) {
+      return "parameters are kept after the forward (no re-gather), the plan gathers them again";
+    }
+  }
+  if (near(ratio, 1)) return "other buckets, with other padding";
+  return {};
+}
+
+std::string tensor_reason(const LeftOver& left, const std::vector<LeftOver>& all) {
+  if (left.operation == LogOperation::kAllReduce &&
+      (replaced_by(left, LogOperation::kAllGather, all) ||
+       replaced_by(left, LogOperation::kReduceScatter, all))) {
+    return left.logged > 0 ? "sequence parallelism is off in the run, on in the plan"
+                           : "sequence parallelism is on in the run, off in the plan";
+  }
+  if (is_gather(left.operation) && left.predicted == 0) {
+    return "inputs are gathered again for the weight gradient (re-gather), the plan keeps them "
+           "(`tensor_input: keep`)";
+  }
+  if (is_gather(left.operation) && left.logged == 0) {
+    return "inputs are kept, the plan gathers them again for the weight gradient (`tensor_input: "
+           "regather`)";
+  }
+  return {};
+}
+
+std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
+  if (left.operation == LogOperation::kAllReduce && left.largest_bytes <= kScalarBytes) {
+    return left.logged > 0 ? "a norm, a loss or a count that the run sums and the plan does not"
+                           : "a norm, a loss or a count that the plan sums and the run does not";
+  }
+  if (left.group == "of no scheme") return "ranks that are no group of the plan: other degrees?";
+  if (left.scheme == Scheme::kData) {
+    if (std::string reason = data_reason(left, all); !reason.empty()) return reason;
+  }
+  if (left.scheme == Scheme::kTensor) {
+    if (std::string reason = tensor_reason(left, all); !reason.empty()) return reason;
+  }
+  const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
+  if (left.predicted == left.logged && near(ratio, 2)) return "elements twice as wide (fp32?)";
+  if (left.predicted == left.logged && near(ratio, 0.5)) return "elements half as wide";
+  if (left.predicted == 0) return "the plan has none";
+  if (left.logged == 0) return "the log has none";
+  return "other sizes: another model, batch or length?";
+}
+
+}  // namespace
+
+std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& rows) {
+  std::vector<std::string> lines;
+  std::int64_t matched = 0;
+  std::int64_t predicted = 0;
+  for (const MatchedCalls& row : rows) {
+    matched += row.logged - row.logged_only;
+    predicted += row.predicted;
+  }
+  if (matched == 0 && predicted > 0) {
+    lines.emplace_back("nothing that the log holds is what the plan sends: a plan of another job?");
+  }
+  const std::vector<LeftOver> left = left_over(rows);
+  for (const LeftOver& one : left) {
+    lines.push_back(fmt::format(
+        "{} of {}, group {} of {}: only predicted {} ({}), only logged {} "
+        "({}): {}",
+        name_of(kLogOperationNames, one.operation), name_of(kSchemeNames, one.scheme), one.group,
+        one.group_size, counted(one.predicted, "call"), format_bytes(one.predicted_bytes),
+        counted(one.logged, "call"), format_bytes(one.logged_bytes), reason_of(one, left)));
+  }
+  return lines;
+}
+
+}  // namespace stepwright

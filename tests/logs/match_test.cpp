@@ -1,0 +1,191 @@
+// Logs as NCCL would have written them of random plans, beside those plans: equal when they are
+// left alone, and named when they are not.
+#include "stepwright/logs/match.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "stepwright/logs/steps.h"
+#include "stepwright/traffic/ledger.h"
+#include "tests/logs/fixtures.h"
+#include "tests/logs/nccl_writer.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct WrittenRun {
+  WrittenRun(const Job& job, const Plan& plan) : program(build_program(job, plan)), grid(plan) {}
+
+  [[nodiscard]] std::vector<std::int64_t> all_ranks() const {
+    std::vector<std::int64_t> ranks(static_cast<std::size_t>(program.ranks));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+  [[nodiscard]] LogComparison compared(
+      int steps, const std::function<void(std::vector<WrittenCall>&)>& change = {}) const {
+    return compare_log(program, grid,
+                       log_of(nccl_log_of(program, grid, steps, all_ranks(), change)));
+  }
+
+  StepProgram program;
+  Grid grid;
+};
+
+Plan tensor_plan() {
+  Plan plan;
+  plan.parallel = {.tensor = 2, .data = 8};
+  plan.sequence_parallel = true;
+  return plan;
+}
+
+std::string all_of(const LogComparison& found) {
+  std::string text;
+  for (const std::string& difference : found.differences) text += difference + "\n";
+  return text;
+}
+
+TEST(CompareLog, FindsNothingInRunsThatDidWhatTheirPlanSays) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Dice dice(seed);
+    const Job job = random_good_job(dice);
+    const Plan plan = random_legal_plan(dice, job);
+    const WrittenRun run(job, plan);
+    std::int64_t calls = 0;
+    for (const Message& message : ledger(run.program, 0, run.grid).messages) calls += message.count;
+    if (calls == 0 || calls > 3000 || run.program.ranks > 16) continue;
+    for (const int steps : {1, 3}) {
+      const LogComparison found = run.compared(steps);
+      EXPECT_THAT(found.differences, IsEmpty()) << "seed " << seed;
+      EXPECT_EQ(found.steps, steps) << "seed " << seed;
+      EXPECT_EQ(found.predicted_only + found.logged_only, 0) << "seed " << seed;
+      EXPECT_EQ(found.byte_difference, 0) << "seed " << seed;
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 20);
+}
+
+TEST(CompareLog, ExplainsGradientsInAnotherType) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  plan.accumulate = DType::kBf16;
+  const WrittenRun run(small_job(), plan);
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    for (WrittenCall& call : calls) {
+      if (call.payload_bytes > 64) call.payload_bytes *= 2;
+    }
+  });
+  ASSERT_EQ(found.differences.size(), 1U) << all_of(found);
+  EXPECT_THAT(found.differences[0], HasSubstr("gradients are reduced in fp32"));
+  EXPECT_GT(found.byte_difference, 0);
+  EXPECT_EQ(found.predicted_only, found.logged_only);
+}
+
+TEST(CompareLog, ExplainsAnExtraNorm) {
+  const WrittenRun run(small_job(), tensor_plan());
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    calls.push_back({"AllReduce", calls.front().members, 4, 0});
+  });
+  EXPECT_THAT(all_of(found), HasSubstr("a norm, a loss or a count that the run sums"));
+  EXPECT_EQ(found.logged_only, 2 * 16);
+  EXPECT_EQ(found.predicted_only, 0);
+  EXPECT_EQ(found.byte_difference, 2 * 16 * 4);
+}
+
+TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
+  Plan plan = tensor_plan();
+  plan.tensor_input = TensorInput::kKeep;
+  const WrittenRun kept(small_job(), plan);
+  plan.tensor_input = TensorInput::kRegather;
+  const WrittenRun again(small_job(), plan);
+  const LogComparison found =
+      compare_log(kept.program, kept.grid,
+                  log_of(nccl_log_of(again.program, again.grid, 2, again.all_ranks())));
+  EXPECT_THAT(all_of(found), HasSubstr("(re-gather)"));
+  EXPECT_EQ(found.predicted_only, 0);
+}
+
+TEST(CompareLog, TakesOtherBucketsOfTheSameBytesAsTheSame) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  const WrittenRun run(small_job(), plan);
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    for (std::size_t i = calls.size(); i-- > 0;) {
+      if (calls[i].payload_bytes < 1024) continue;
+      WrittenCall part = calls[i];
+      part.payload_bytes = 512;
+      calls[i].payload_bytes -= 512;
+      calls.push_back(part);
+    }
+  });
+  EXPECT_THAT(found.differences, IsEmpty());
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("buckets")));
+}
+
+TEST(CompareLog, ComparesTheRanksThatItHas) {
+  const WrittenRun run(small_job(), tensor_plan());
+  const LogComparison found =
+      compare_log(run.program, run.grid, log_of(nccl_log_of(run.program, run.grid, 2, {0, 5})));
+  EXPECT_THAT(found.differences, IsEmpty());
+  EXPECT_EQ(found.ranks, 2);
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("2 of 16 ranks")));
+}
+
+TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
+  const WrittenRun run(small_job(), tensor_plan());
+  Plan half = tensor_plan();
+  half.parallel.data = 4;
+  Job job = small_job();
+  job.cluster = small_cluster(1, 8);
+  const WrittenRun other(job, half);
+  const LogComparison found = compare_log(
+      other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 1, run.all_ranks())));
+  EXPECT_THAT(all_of(found), HasSubstr("the log is of 16 ranks, the plan of 8"));
+  EXPECT_EQ(found.matched, 0);
+}
+
+TEST(CompareLog, NamesAPlanOfAnotherModel) {
+  Job job = small_job();
+  job.model.hidden = 128;
+  job.model.head_dim = 16;
+  job.model.ffn = 160;
+  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun other(job, tensor_plan());
+  const LogComparison found = compare_log(
+      other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks())));
+  EXPECT_THAT(found.differences, Not(IsEmpty()));
+  EXPECT_GT(found.predicted_only, 0);
+  EXPECT_GT(found.logged_only, 0);
+}
+
+TEST(CompareLog, NamesARestart) {
+  const WrittenRun run(small_job(), tensor_plan());
+  std::string text = nccl_log_of(run.program, run.grid, 1, {0});
+  std::string again = text;
+  for (std::size_t at = 0; (at = again.find(":100:", at)) != std::string::npos;) {
+    again.replace(at, 5, ":777:");
+  }
+  const LogComparison found = compare_log(run.program, run.grid, log_of(text + again));
+  EXPECT_THAT(all_of(found), HasSubstr("rank 0 was started 2 times"));
+}
+
+TEST(FindRepetition, FindsTheLongestEndThatRepeats) {
+  const std::vector<std::int32_t> calls = {9, 8, 1, 1, 2, 1, 1, 2, 1, 1, 2, 7};
+  const Repetition found = find_repetition(calls);
+  EXPECT_EQ(found.first, 2U);
+  EXPECT_EQ(found.period, 3U);
+  EXPECT_EQ(found.repeats, 3U);
+  EXPECT_EQ(find_repetition(std::vector<std::int32_t>{1, 2, 3}).repeats, 0U);
+  EXPECT_EQ(find_repetition({}).repeats, 0U);
+}
+
+}  // namespace
+}  // namespace stepwright
