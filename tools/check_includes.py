@@ -18,7 +18,7 @@ BELOW = {
     "transport": "collective",
     "process_group": "transport",
     "cost": "step",
-    "fit": "cost",
+    "fit": "cost logs",
     "traffic": "step",
     "logs": "traffic",
     "memory": "step",

@@ -10,8 +10,8 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/collective_sample.h"
-#include "stepwright/fit/samples/nccl_tests_text.h"
 #include "stepwright/fit/samples/own_sample.h"
+#include "stepwright/logs/readers/nccl_tests_text.h"
 
 namespace stepwright {
 namespace {

@@ -11,6 +11,7 @@
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/json_scanner.h"
+#include "stepwright/logs/readers/c10d_operator.h"
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
@@ -42,43 +43,6 @@ struct TraceMessage {
   TraceSpan span;
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
-
-/// Elements of one argument: of a tensor, or of all tensors of a list.
-std::int64_t elements_of(const dom::element& dims) {
-  dom::array list;
-  if (dims.get(list) != simdjson::SUCCESS) return 0;
-  std::int64_t product = 1;
-  std::int64_t sum = 0;
-  bool nested = false;
-  for (const dom::element item : list) {
-    std::int64_t size = 0;
-    if (item.get(size) == simdjson::SUCCESS) {
-      if (size < 0 || __builtin_mul_overflow(product, size, &product)) return kUnknown;
-    } else {
-      nested = true;
-      const std::int64_t inner = elements_of(item);
-      if (inner == kUnknown || __builtin_add_overflow(sum, inner, &sum)) return kUnknown;
-    }
-  }
-  return nested ? sum : product;
-}
-
-/// The arguments of a `c10d::` operator: output and input, where it has both.
-struct GlooArguments {
-  std::string_view name;
-  std::size_t out;
-  std::size_t in;
-};
-constexpr GlooArguments kGlooArguments[] = {{"c10d::_allgather_base_", 0, 1},
-                                            {"c10d::allgather_into_tensor_coalesced_", 0, 1},
-                                            {"c10d::allgather_", 0, 1},
-                                            {"c10d::_reduce_scatter_base_", 0, 1},
-                                            {"c10d::reduce_scatter_tensor_coalesced_", 0, 1},
-                                            {"c10d::reduce_scatter_", 0, 1},
-                                            {"c10d::alltoall_base_", 0, 1},
-                                            {"c10d::alltoall_", 0, 1},
-                                            {"c10d::gather_", 0, 1},
-                                            {"c10d::scatter_", 0, 1}};
 
 class KinetoReader {
  public:
@@ -173,11 +137,7 @@ class KinetoReader {
     if (!parse(piece, event) || event["args"].get(args) != simdjson::SUCCESS) return;
     TraceMessage message{
         .event = events_, .name = std::string(text_in(event, "name")), .span = span_of(event)};
-    std::size_t out = 0;
-    std::size_t in = 0;
-    for (const GlooArguments& known : kGlooArguments) {
-      if (message.name == known.name) std::tie(out, in) = std::tuple(known.out, known.in);
-    }
+    const auto [out, in] = c10d_buffers(message.name);
     message.out_elements = argument_elements(args, out);
     message.in_elements = argument_elements(args, in);
     message.element_bytes = torch_type_bytes(argument_type(args, in));
@@ -201,7 +161,7 @@ class KinetoReader {
     if (argument_type(args, index).empty()) return 0;
     if (args["Input Dims"].at(index).get(dims) != simdjson::SUCCESS) return 0;
     sized_ = true;
-    return elements_of(dims);
+    return elements_of_shape(dims);
   }
 
   /// Gloo says the type of what an operator hides in a list.
@@ -212,7 +172,7 @@ class KinetoReader {
     if (!parse(piece, event)) return;
     if (event["args"]["Input Dims"].at(0).get(dims) != simdjson::SUCCESS) return;
     if (event["args"]["Input type"].at(0).get(type) != simdjson::SUCCESS) return;
-    annotated_[elements_of(dims)].push_back({torch_type_bytes(type), span_of(event)});
+    annotated_[elements_of_shape(dims)].push_back({torch_type_bytes(type), span_of(event)});
   }
 
   void step(const JsonPiece& piece) {

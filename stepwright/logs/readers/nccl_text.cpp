@@ -11,31 +11,10 @@
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/line_reader.h"
+#include "stepwright/logs/readers/nccl_operations.h"
 
 namespace stepwright {
 namespace {
-
-/// What NCCL calls an operation, and by how much the full buffer is larger than its count.
-enum class NcclCount : std::uint8_t { kFull, kOfRank };
-struct NcclName {
-  std::string_view name;
-  LogOperation operation;
-  NcclCount count;
-};
-// nccl.h.in and the `info.opName` of src/collectives.cc, 2.4 to 2.30.
-constexpr NcclName kNcclNames[] = {
-    {"AllReduce", LogOperation::kAllReduce, NcclCount::kFull},
-    {"AllGather", LogOperation::kAllGather, NcclCount::kOfRank},
-    {"ReduceScatter", LogOperation::kReduceScatter, NcclCount::kOfRank},
-    {"Broadcast", LogOperation::kBroadcast, NcclCount::kFull},
-    {"Bcast", LogOperation::kBroadcast, NcclCount::kFull},
-    {"Reduce", LogOperation::kReduce, NcclCount::kFull},
-    {"AlltoAll", LogOperation::kAllToAll, NcclCount::kOfRank},
-    {"AllToAll", LogOperation::kAllToAll, NcclCount::kOfRank},
-    {"Gather", LogOperation::kGather, NcclCount::kOfRank},
-    {"Scatter", LogOperation::kScatter, NcclCount::kOfRank},
-    {"Send", LogOperation::kSend, NcclCount::kFull},
-    {"Recv", LogOperation::kReceive, NcclCount::kFull}};
 
 constexpr std::int64_t kMostNcclRanks = 10'000'000;
 
@@ -235,8 +214,8 @@ std::size_t NcclTextReader::handle_of(std::size_t process, const std::string& po
 
 void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t number) {
   const std::string_view name = said.whole.substr(0, said.whole.find(':'));
-  const auto* known = std::ranges::find(kNcclNames, name, &NcclName::name);
-  if (known == std::end(kNcclNames)) {
+  const auto known = nccl_operation(name);
+  if (!known) {
     return source_->cannot_explain(number, fmt::format("an unknown operation, \"{}\"", name));
   }
   const std::int64_t size = said.number("nranks");
@@ -244,10 +223,9 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
     return source_->cannot_explain(number, "a call whose line is cut or mixed with another");
   }
   const std::int64_t element_bytes = nccl_type_bytes(said.number("datatype"));
-  const std::int64_t once = buffer_bytes(said.number("count"), element_bytes);
   const std::int64_t payload =
-      known->count == NcclCount::kFull ? once : buffer_bytes(size, std::max<std::int64_t>(once, 0));
-  if (once == kUnknown || (payload == kUnknown && once != 0)) {
+      nccl_payload(*known, buffer_bytes(said.number("count"), element_bytes), size);
+  if (payload == kUnknown) {
     return source_->cannot_explain(number, "a count or type that no message has");
   }
   calls_.push_back({.record = log_.records.size(),
@@ -258,7 +236,7 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
   std::from_chars(hex.data(), hex.data() + hex.size(), sequence, 16);
   calls_.back().sequence = sequence;
   log_.records.push_back({.line = number,
-                          .payload_bytes = std::max<std::int64_t>(payload, 0),
+                          .payload_bytes = payload,
                           .source = static_cast<std::int32_t>(source_ - log_.sources.data()),
                           .operation = known->operation,
                           .element_bytes = static_cast<std::uint8_t>(element_bytes)});

@@ -1,4 +1,4 @@
-#include "stepwright/fit/samples/nccl_tests_text.h"
+#include "stepwright/logs/readers/nccl_tests_text.h"
 
 #include <fmt/format.h>
 

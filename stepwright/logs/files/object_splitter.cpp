@@ -1,0 +1,62 @@
+#include "stepwright/logs/files/object_splitter.h"
+
+#include <string>
+#include <vector>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLargestObject = std::size_t{1} << 20;
+
+class ObjectSplitter {
+ public:
+  explicit ObjectSplitter(const std::function<void(const TextObject&)>& take) : take_(take) {}
+
+  void add(char c) {
+    if (c == '\n') ++line_;
+    if (depth_ == 0) {
+      if (c != '{') return;
+      begun_ = line_;
+      object_.clear();
+    }
+    if (object_.size() < kLargestObject) object_ += c;
+    if (in_text_) {
+      in_text_ = escaped_ || c != '"';
+      escaped_ = !escaped_ && c == '\\';
+    } else if (c == '"') {
+      in_text_ = true;
+    } else if (c == '{') {
+      ++depth_;
+    } else if (c == '}' && --depth_ == 0) {
+      give(object_.size() < kLargestObject);
+    }
+  }
+
+  void end() {
+    if (depth_ > 0) give(false);
+  }
+
+ private:
+  void give(bool whole) { take_({.text = object_, .line = begun_, .whole = whole}); }
+
+  const std::function<void(const TextObject&)>& take_;
+  std::string object_;
+  std::int64_t line_ = 1;
+  std::int64_t begun_ = 1;
+  std::int64_t depth_ = 0;
+  bool in_text_ = false;
+  bool escaped_ = false;
+};
+
+}  // namespace
+
+void split_objects(ByteSource& source, const std::function<void(const TextObject&)>& take) {
+  ObjectSplitter splitter(take);
+  std::vector<char> chunk(std::size_t{256} << 10);
+  for (std::size_t got = 0; (got = source.read(chunk)) > 0;) {
+    for (std::size_t i = 0; i < got; ++i) splitter.add(chunk[i]);
+  }
+  splitter.end();
+}
+
+}  // namespace stepwright

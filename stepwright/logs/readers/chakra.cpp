@@ -1,0 +1,242 @@
+#include "stepwright/logs/readers/chakra.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/logs/readers/log_writer.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLargestMessage = std::size_t{64} << 20;
+
+/// A field of a message of protobuf.
+struct ProtoField {
+  std::uint64_t number = 0;
+  std::uint64_t value = 0;      ///< Of a varint or a fixed number.
+  std::string_view bytes = {};  ///< Of what has a length.
+};
+
+/// Fields of a message, one after the other.
+class ProtoFields {
+ public:
+  explicit ProtoFields(std::string_view bytes) : bytes_(bytes) {}
+
+  /// The next field; nothing at the end, or where the message is damaged.
+  std::optional<ProtoField> next() {
+    if (bytes_.empty()) return std::nullopt;
+    const auto key = varint();
+    if (!key) return fail();
+    ProtoField field{.number = *key >> 3};
+    switch (*key & 7) {
+      case 0: {
+        const auto value = varint();
+        if (!value) return fail();
+        field.value = *value;
+        return field;
+      }
+      case 1: return fixed(field, 8);
+      case 5: return fixed(field, 4);
+      case 2: {
+        const auto size = varint();
+        if (!size || *size > bytes_.size()) return fail();
+        field.bytes = bytes_.substr(0, static_cast<std::size_t>(*size));
+        bytes_.remove_prefix(static_cast<std::size_t>(*size));
+        return field;
+      }
+      default: return fail();
+    }
+  }
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+ private:
+  std::optional<std::uint64_t> varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(bytes_.front());
+      bytes_.remove_prefix(1);
+      value |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) return value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<ProtoField> fixed(ProtoField field, std::size_t width) {
+    if (bytes_.size() < width) return fail();
+    for (std::size_t i = width; i-- > 0;) {
+      field.value = field.value << 8 | static_cast<unsigned char>(bytes_[i]);
+    }
+    bytes_.remove_prefix(width);
+    return field;
+  }
+
+  std::nullopt_t fail() {
+    damaged_ = true;
+    bytes_ = {};
+    return std::nullopt;
+  }
+
+  std::string_view bytes_;
+  bool damaged_ = false;
+};
+
+// et_def.proto of Chakra 0.0.4.
+enum ChakraNode : std::uint8_t {
+  kNodeType = 3,
+  kNodeStart = 6,
+  kNodeDuration = 7,
+  kNodeAttribute = 10
+};
+enum ChakraType : std::uint8_t { kSendNode = 5, kReceiveNode = 6, kCollectiveNode = 7 };
+constexpr LogOperation kCommTypes[] = {LogOperation::kAllReduce,     LogOperation::kReduce,
+                                       LogOperation::kAllGather,     LogOperation::kGather,
+                                       LogOperation::kScatter,       LogOperation::kBroadcast,
+                                       LogOperation::kAllToAll,      LogOperation::kReduceScatter,
+                                       LogOperation::kReduceScatter, LogOperation::kBarrier};
+
+class ChakraReader {
+ public:
+  ChakraReader(ByteSource& bytes, Log& log)
+      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kChakra) {
+    buffer_.resize(std::size_t{1} << 20);
+  }
+
+  void read() {
+    LogSource& source = writer_.source();
+    rank_ = rank_of_name(source.file);
+    source.note(rank_ == kUnknown
+                    ? "the name of the file has no rank, and the trace does not say it"
+                    : "the rank is taken from the name of the file");
+    source.note("sizes of groups are not in this log");
+    bool first = true;
+    for (std::string_view message; next(message); first = false) {
+      if (first) {
+        metadata(message);
+      } else {
+        node(message);
+      }
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    fail_input(fmt::format("{}: byte {}: {}", bytes_.name(), offset_ + 1, what));
+  }
+
+  bool need(std::size_t size) {
+    while (end_ - at_ < size) {
+      if (at_ > 0) {
+        std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+        end_ -= at_;
+        at_ = 0;
+      }
+      if (buffer_.size() < size + 64) buffer_.resize(size + 64);
+      const std::size_t got = bytes_.read(std::span(buffer_).subspan(end_));
+      if (got == 0) return false;
+      end_ += got;
+    }
+    return true;
+  }
+
+  /// The next message, in front of which stands its length as a varint.
+  bool next(std::string_view& message) {
+    if (!need(1)) return false;
+    std::uint64_t size = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (shift > 28 || !need(1)) fail("a length that is none");
+      const auto byte = static_cast<unsigned char>(buffer_[at_++]);
+      ++offset_;
+      size |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) break;
+    }
+    if (size > kLargestMessage) fail("a message larger than 64 MiB");
+    if (!need(static_cast<std::size_t>(size))) fail("the file ends in the middle of a message");
+    message = {buffer_.data() + at_, static_cast<std::size_t>(size)};
+    at_ += static_cast<std::size_t>(size);
+    offset_ += static_cast<std::size_t>(size);
+    return true;
+  }
+
+  void metadata(std::string_view message) {
+    ProtoFields fields(message);
+    while (const auto field = fields.next()) {
+      if (field->number == 1) writer_.source().version = std::string(field->bytes);
+    }
+  }
+
+  /// An attribute's name and its value, whichever of the types holds it.
+  static void attribute(std::string_view message, std::string_view& name, ProtoField& value) {
+    ProtoFields fields(message);
+    while (const auto field = fields.next()) {
+      if (field->number == 1) {
+        name = field->bytes;
+      } else if (field->number != 2) {
+        value = *field;
+      }
+    }
+  }
+
+  void node(std::string_view message) {
+    const std::int64_t number = ++writer_.source().lines;
+    std::uint64_t type = 0;
+    std::uint64_t start_us = 0;
+    std::uint64_t duration_us = 0;
+    std::int64_t comm_type = kUnknown;
+    std::int64_t peer = kUnknown;
+    LogRecord record{.line = number, .rank = rank_};
+    std::string group;
+    std::int64_t bytes = kUnknown;
+    ProtoFields fields(message);
+    while (const auto field = fields.next()) {
+      if (field->number == kNodeType) type = field->value;
+      if (field->number == kNodeStart) start_us = field->value;
+      if (field->number == kNodeDuration) duration_us = field->value;
+      if (field->number != kNodeAttribute) continue;
+      std::string_view name;
+      ProtoField value;
+      attribute(field->bytes, name, value);
+      const auto whole = static_cast<std::int64_t>(value.value);
+      if (name == "comm_type") comm_type = whole;
+      if (name == "comm_size") bytes = whole;
+      if (name == "pg_name") group = std::string(value.bytes);
+      if (name == (type == kSendNode ? "comm_dst" : "comm_src")) peer = whole;
+    }
+    if (fields.damaged()) fail("a node that is damaged");
+    if (type < kSendNode || type > kCollectiveNode) return;
+    constexpr std::int64_t kLargestBuffer = std::int64_t{8} << 40;
+    if (bytes < 0 || bytes > kLargestBuffer ||
+        (type == kCollectiveNode && (comm_type < 0 || comm_type >= std::ssize(kCommTypes)))) {
+      return writer_.source().cannot_explain(number,
+                                             "a node of communication without type or size");
+    }
+    if (type == kCollectiveNode) record.operation = kCommTypes[comm_type];
+    if (type == kSendNode) record.operation = LogOperation::kSend;
+    if (type == kReceiveNode) record.operation = LogOperation::kReceive;
+    if (type != kCollectiveNode) record.peer = peer;
+    const bool part = record.operation == LogOperation::kAllGather && bytes > 0;
+    (part ? record.logged_bytes : record.payload_bytes) = bytes;
+    if (!group.empty()) record.communicator = writer_.communicator(group, 0);
+    record.enqueued_s = record.start_s = static_cast<double>(start_us) * 1e-6;
+    if (duration_us > 0) record.duration_s = static_cast<double>(duration_us) * 1e-6;
+    writer_.add(record);
+  }
+
+  ByteSource& bytes_;
+  LogWriter writer_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::size_t offset_ = 0;
+  std::int64_t rank_ = kUnknown;
+};
+
+}  // namespace
+
+void read_chakra(ByteSource& bytes, Log& log) { ChakraReader(bytes, log).read(); }
+
+}  // namespace stepwright

@@ -1,0 +1,246 @@
+#include "stepwright/logs/readers/nccl_plugin.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "stepwright/logs/files/element_type.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/object_splitter.h"
+#include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/nccl_operations.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kMostPluginRanks = 10'000'000;
+
+std::int64_t whole_in(std::string_view text, std::string_view key) {
+  return to_integer(glimpse(text, key)).value_or(kUnknown);
+}
+
+}  // namespace
+
+struct NcclProfilerReader::PluginCall {
+  NcclOperation operation;
+  std::int64_t bytes = 0;
+  std::string group;
+  LogRecord record;
+};
+
+/// One file of the plugin.
+class NcclProfilerReader::File {
+ public:
+  File(NcclProfilerReader& reader, LogSource& source, std::int32_t number)
+      : reader_(reader), source_(source), number_(number) {}
+
+  void event(const TextObject& object) {
+    ++source_.lines;
+    const std::string category(glimpse(object.text, "\"cat\""));
+    const std::string_view phase = glimpse(object.text, "\"ph\"");
+    if (!object.whole) return explain_not(object, "an event that ends in the middle");
+    if (category != "COLL" && category != "P2P") return;
+    const EventId id{category, whole_in(object.text, "\"pid\""), whole_in(object.text, "\"id\"")};
+    double time_us = 0;
+    const std::string_view spelt = glimpse(object.text, "\"ts\"");
+    std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
+    if (phase == "b") {
+      begin(object, id, time_us);
+    } else if (const auto open = open_.find(id); phase == "e" && open != open_.end()) {
+      LogRecord& record = reader_.calls_[open->second].record;
+      record.duration_s = std::max(0.0, time_us * 1e-6 - record.start_s);
+      open_.erase(open);
+    }
+  }
+
+ private:
+  using EventId = std::tuple<std::string, std::int64_t, std::int64_t>;  // category, process, id
+
+  void explain_not(const TextObject& object, std::string reason) {
+    source_.cannot_explain(object.line, std::move(reason));
+  }
+
+  void begin(const TextObject& object, const EventId& id, double time_us) {
+    const std::string_view name = glimpse(object.text, "\"name\"");
+    const auto operation = nccl_operation(name);
+    if (!operation) return explain_not(object, fmt::format("an unknown operation, \"{}\"", name));
+    const std::int64_t width = nccl_type_bytes(glimpse(object.text, "\"Datatype\""));
+    const std::int64_t bytes = buffer_bytes(whole_in(object.text, "\"Count\""), width);
+    const std::string group(glimpse(object.text, "\"CommHash\""));
+    const std::int64_t rank = whole_in(object.text, "\"Rank\"");
+    if (bytes == kUnknown || group.empty() || rank < 0 || rank > kMostPluginRanks) {
+      return explain_not(object, "an event without count, type, communicator or rank");
+    }
+    reader_.ranks_[group].insert(rank);
+    open_[id] = reader_.calls_.size();
+    reader_.calls_.push_back({.operation = *operation,
+                              .bytes = bytes,
+                              .group = group,
+                              .record = {.line = object.line,
+                                         .rank = rank,
+                                         .peer = whole_in(object.text, "\"Peer\""),
+                                         .start_s = time_us * 1e-6,
+                                         .source = number_,
+                                         .operation = operation->operation,
+                                         .element_bytes = static_cast<std::uint8_t>(width)}});
+  }
+
+  NcclProfilerReader& reader_;
+  LogSource& source_;
+  std::int32_t number_;
+  std::map<EventId, std::size_t> open_;  ///< Into the calls of the reader.
+};
+
+NcclProfilerReader::NcclProfilerReader(Log& log) : log_(log) {}
+NcclProfilerReader::~NcclProfilerReader() = default;
+
+void NcclProfilerReader::read(ByteSource& bytes) {
+  const auto number = static_cast<std::int32_t>(log_.sources.size());
+  log_.sources.push_back({.file = bytes.name(), .format = LogFormat::kNcclProfiler});
+  log_.sources.back().note(
+      "sizes of communicators are not logged: known are those all of whose ranks are in the logs");
+  File file(*this, log_.sources.back(), number);
+  split_objects(bytes, [&](const TextObject& object) { file.event(object); });
+}
+
+/// Ranks are those in the largest communicator.
+void NcclProfilerReader::finish() {
+  std::map<std::string, std::int32_t> known;
+  for (const auto& [group, ranks] : ranks_) {
+    known[group] = static_cast<std::int32_t>(log_.communicators.size());
+    const bool all = *ranks.rbegin() + 1 == std::ssize(ranks) && ranks.size() > 1;
+    log_.communicators.push_back({.name = group, .size = all ? std::ssize(ranks) : 0, .ranks = {}});
+  }
+  for (PluginCall& call : calls_) {
+    LogRecord& record = call.record;
+    record.communicator = known[call.group];
+    record.payload_bytes = nccl_payload(call.operation, call.bytes, log_.group_size(record));
+    if (record.payload_bytes == kUnknown) record.logged_bytes = call.bytes;
+    log_.records.push_back(record);
+  }
+}
+
+namespace {
+
+class NcclInspectorReader {
+ public:
+  NcclInspectorReader(ByteSource& bytes, Log& log)
+      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kNcclInspector) {}
+
+  void read() {
+    split_objects(bytes_, [&](const TextObject& object) {
+      ++writer_.source().lines;
+      if (!this->object(object)) {
+        writer_.source().cannot_explain(object.line, "no object of the inspector");
+      }
+    });
+    finish();
+  }
+
+ private:
+  bool object(const TextObject& object) {
+    dom_element root;
+    if (!object.whole || parser_.parse(object.text).get(root) != simdjson::SUCCESS) return false;
+    dom_element header;
+    dom_element call;
+    if (root["header"].get(header) != simdjson::SUCCESS) return false;
+    note_version(root);
+    if (root["coll_perf"].get(call) == simdjson::SUCCESS) return collective(header, call, object);
+    if (root["p2p_perf"].get(call) == simdjson::SUCCESS) return message(header, call, object);
+    return true;
+  }
+
+  using dom_element = simdjson::dom::element;
+
+  void note_version(const dom_element& root) {
+    dom_element metadata;
+    if (root["metadata"].get(metadata) != simdjson::SUCCESS) return;
+    writer_.source().version = std::string(text_in(metadata, "inspector_output_format_version"));
+  }
+
+  /// The communicator and the rank in it.
+  bool group_of(const dom_element& header, LogRecord& record) {
+    const std::int64_t size = integer_in(header, "n_ranks").value_or(0);
+    const std::string_view id = text_in(header, "id");
+    if (size < 1 || size > kMostPluginRanks || id.empty()) return false;
+    record.communicator = writer_.communicator(std::string(id), size);
+    record.rank = integer_in(header, "rank").value_or(kUnknown);
+    return true;
+  }
+
+  bool collective(const dom_element& header, const dom_element& call, const TextObject& object) {
+    LogRecord record{.line = object.line};
+    const auto operation = nccl_operation(text_in(call, "coll"));
+    if (!operation || !group_of(header, record)) return false;
+    record.operation = operation->operation;
+    record.payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
+                                        writer_.group_size(record.communicator));
+    if (const auto number = integer_in(call, "coll_sn")) {
+      numbers_[{record.communicator, record.rank}].insert(*number);
+    }
+    time(call, "coll_exec_time_us", record);
+    return add(record);
+  }
+
+  bool message(const dom_element& header, const dom_element& call, const TextObject& object) {
+    LogRecord record{.line = object.line};
+    const auto operation = nccl_operation(text_in(call, "p2p"));
+    if (!operation || !group_of(header, record)) return false;
+    record.operation = operation->operation;
+    record.payload_bytes = sized(call, "p2p_msg_size_bytes");
+    record.peer = integer_in(call, "p2p_peer").value_or(kUnknown);
+    time(call, "p2p_exec_time_us", record);
+    return add(record);
+  }
+
+  static std::int64_t sized(const dom_element& call, std::string_view key) {
+    return buffer_bytes(integer_in(call, key).value_or(kUnknown), 1);
+  }
+
+  static void time(const dom_element& call, std::string_view key, LogRecord& record) {
+    if (const auto time_us = number_in(call, key)) record.duration_s = *time_us * 1e-6;
+  }
+
+  bool add(const LogRecord& record) {
+    if (record.payload_bytes == kUnknown) return false;
+    writer_.add(record);
+    return true;
+  }
+
+  /// Ranks are those in the largest communicator; calls that are missing leave gaps.
+  void finish() {
+    LogSource& source = writer_.source();
+    std::int64_t lost = 0;
+    for (const auto& [who, numbers] : numbers_) {
+      lost += *numbers.rbegin() - *numbers.begin() + 1 - std::ssize(numbers);
+    }
+    if (lost > 0) source.note(fmt::format("{} calls are missing (gaps in coll_sn)", lost));
+    source.note("messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) are not in this log");
+    for (const LogRecord& record : writer_.records()) {
+      source.world = std::max(source.world, writer_.group_size(record.communicator));
+    }
+    std::int64_t own = kUnknown;
+    for (const LogRecord& record : writer_.records()) {
+      if (writer_.group_size(record.communicator) == source.world) own = record.rank;
+    }
+    for (LogRecord& record : writer_.records()) {
+      if (writer_.group_size(record.communicator) != source.world) record.rank = own;
+    }
+  }
+
+  ByteSource& bytes_;
+  LogWriter writer_;
+  simdjson::dom::parser parser_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int64_t>> numbers_;
+};
+
+}  // namespace
+
+void read_nccl_inspector(ByteSource& bytes, Log& log) { NcclInspectorReader(bytes, log).read(); }
+
+}  // namespace stepwright

@@ -1,0 +1,56 @@
+#include "stepwright/logs/readers/nccl_tests.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+
+#include "stepwright/logs/files/element_type.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/nccl_tests_text.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kMostTestBytes = std::size_t{64} << 20;
+
+struct TestName {
+  std::string_view name;
+  LogOperation operation;
+};
+constexpr TestName kTestNames[] = {{"all_reduce", LogOperation::kAllReduce},
+                                   {"all_gather", LogOperation::kAllGather},
+                                   {"reduce_scatter", LogOperation::kReduceScatter},
+                                   {"alltoall", LogOperation::kAllToAll},
+                                   {"sendrecv", LogOperation::kSend}};
+
+}  // namespace
+
+void read_nccl_tests(ByteSource& bytes, Log& log) {
+  const CsvTable table = read_nccl_tests_text(bytes.rest(kMostTestBytes), bytes.name());
+  LogWriter writer(log, bytes.name(), LogFormat::kNcclTests);
+  writer.source().note("each row is one call; its sizes are full buffers, its times out of place");
+  for (const CsvRow& row : table.rows) {
+    ++writer.source().lines;
+    const auto line = static_cast<std::int64_t>(row.line);
+    const auto* test = std::ranges::find(kTestNames, row.cells[0], &TestName::name);
+    const auto ranks = to_integer(row.cells[2]);
+    const std::int64_t payload = buffer_bytes(to_integer(row.cells[4]).value_or(kUnknown), 1);
+    if (test == std::end(kTestNames) || !ranks || payload == kUnknown) {
+      writer.source().cannot_explain(line, "a row without operation, ranks or size");
+      continue;
+    }
+    double time_us = 0;
+    const std::string& spelt = row.cells[5];
+    const auto read = std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
+    writer.add({.line = line,
+                .payload_bytes = payload,
+                .duration_s = read.ec == std::errc() ? time_us * 1e-6 : kNoTime,
+                .communicator = writer.communicator("all", *ranks),
+                .operation = test->operation,
+                .element_bytes = static_cast<std::uint8_t>(nccl_type_bytes(row.cells[3]))});
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,176 @@
+// Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files of the programs
+// themselves where they run without a GPU, else texts in the form that their sources print.
+#include <gmock/gmock.h>
+
+#include "stepwright/core/error.h"
+#include "tests/logs/fixtures.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+TEST(ExecutionTrace, HoldsEveryCallOfTheHost) {
+  const Log log = fixture_log({"calls.et.0.json.gz"});
+  EXPECT_EQ(log.unexplained(), 0);
+  EXPECT_THAT(sums_of(log), AllOf(Contains(Pair(Pair("all_reduce", 0), Pair(6, 3 * (10 + 28)))),
+                                  Contains(Pair(Pair("all_gather", 4), Pair(6, 3 * (96 + 48)))),
+                                  Contains(Pair(Pair("reduce_scatter", 2), Pair(3, 3 * 48))),
+                                  Contains(Pair(Pair("send", 0), Pair(3, 3 * 44)))));
+}
+
+TEST(ExecutionTrace, TakesTheGroupOfAFunctionalCall) {
+  const Log log = fixture_log({"tensor.et.0.json.gz"});
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 2), Pair(9, 9 * 2048))));
+}
+
+TEST(ExecutionTrace, ReadsDescribedCalls) {
+  const Log log = log_of(R"json({"schema": "1.1.1-chakra.0.0.4", "nodes": [
+    {"id": 1, "name": "## process_group:init ##", "inputs": {"values":
+      ["[{\"pg_name\": \"2\", \"ranks\": [1, 3], \"group_size\": 2}]"]}, "attrs": []},
+    {"id": 2, "name": "record_param_comms", "inputs": {"values":
+      [[[434, 435, 0, 50, 4, "cuda:1"]], 33, ["2", "tp"], 1, "send", [], [], 0, 1, 2]},
+      "outputs": {"values": []}, "attrs": []},
+    {"id": 3, "name": "record_param_comms", "inputs": {"values": []}, "attrs": [
+      {"name": "collective_name", "value": "_allgather_base"}, {"name": "dtype", "value": "BFloat16"},
+      {"name": "in_msg_nelems", "value": 10}, {"name": "out_msg_nelems", "value": 20},
+      {"name": "pg_name", "value": "2"}]},
+    {"id": 4, "name": "record_param_comms", "inputs": {"values": []}, "attrs": [
+      {"name": "collective_name", "value": "wait"}]}]})json",
+                         "et.1.json");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("send", 2), Pair(1, 200)),
+                                                 Pair(Pair("all_gather", 2), Pair(1, 40))));
+  EXPECT_EQ(log.records[0].peer, 3);
+}
+
+TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
+  const Log log = fixture_log({"deepspeed.txt"});
+  EXPECT_THAT(sums_of(log), AllOf(Contains(Pair(Pair("reduce_scatter", 0), Pair(3, 3 * 16'384))),
+                                  Contains(Pair(Pair("broadcast", 0), Pair(3, 3 * 308))),
+                                  Contains(Pair(Pair("all_gather", 0), Pair(3, 0))),
+                                  Contains(Pair(Pair("barrier", 0), Pair(3, 0)))));
+  EXPECT_EQ(log.unexplained(), 2);  // what its build of an extension says
+  EXPECT_EQ(log.records.front().rank, 0);
+}
+
+TEST(DeepSpeed, HasExactSizesInRawData) {
+  for (const std::string name : {"deepspeed.raw.json", "deepspeed.summary.json"}) {
+    const Log log = fixture_log({name});
+    EXPECT_THAT(sums_of(log), Contains(Pair(Pair("all_reduce", 0), Pair(6, 3 * (4000 + 12)))))
+        << name;
+    EXPECT_EQ(log.unexplained(), 0);
+  }
+}
+
+TEST(DeepSpeed, TakesTimesApartThatAreRunningTotals) {
+  const Log log = fixture_log({"deepspeed.raw.json"});
+  double all_reduces_s = 0;
+  for (const LogRecord& record : log.records) {
+    if (record.operation == LogOperation::kAllReduce) all_reduces_s += record.duration_s;
+  }
+  EXPECT_NEAR(all_reduces_s, 9.943962097167969e-3, 1e-12);  // the last total
+}
+
+TEST(DeepSpeed, ReadsASummaryAlone) {
+  const Log log = log_of(
+      "Comm. Op            Message Size        Count               Total Latency(ms)\n"
+      "all_reduce\n"
+      "                    1.5 MB              4                   11.12\n");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 0), Pair(4, 6 << 20))));
+}
+
+constexpr std::string_view kPluginEvents = R"([
+{"name": "AllGather", "cat": "COLL_API", "ph": "b", "id": 0, "pid": 7, "tid": 1, "ts": 1.0, "args": {"count": 100, "datatype": ncclFloat32}},
+{"name": "AllGather", "cat": "COLL", "ph": "b", "id": 0, "pid": 7, "tid": 1, "ts": 2.0, "args": {"SeqNum": 0, "CommHash": 1493613951195738943, "Rank": @, "Count": 400, "Datatype": "ncclInt8", "Algorithm": "RING", "Protocol": "SIMPLE", "nChannels": 2}},
+{"name": "AllGather", "cat": "COLL", "ph": "e", "id": 0, "pid": 7, "tid": 1, "ts": 12.0},
+{}]
+)";
+
+TEST(NcclProfiler, KnowsSizesOfGroupsAllOfWhoseRanksAreThere) {
+  std::string first(kPluginEvents);
+  std::string second(kPluginEvents);
+  first.replace(first.find('@'), 1, "0");
+  second.replace(second.find('@'), 1, "1");
+  EXPECT_THAT(sums_of(log_of(first)),
+              UnorderedElementsAre(Pair(Pair("all_gather", 0), Pair(1, 0))));
+  std::vector<ByteSource> files;
+  files.emplace_back(first, "a.txt");
+  files.emplace_back(second, "b.txt");
+  const Log log = read_logs(files);
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 2), Pair(2, 1600))));
+  EXPECT_NEAR(log.records[0].duration_s, 10e-6, 1e-12);
+  EXPECT_EQ(log.unexplained(), 0);
+}
+
+TEST(NcclInspector, ReadsLinesAndSaysWhatIsMissing) {
+  const std::string header = R"({"header":{"id":"0x7f8c","rank":2,"n_ranks":8,"nnodes":1},)";
+  const Log log = log_of(
+      header +
+      R"("coll_perf":{"coll":"AllGather","coll_sn":4,"coll_msg_size_bytes":1024,"coll_exec_time_us":6}})" +
+      "\n" + header +
+      R"("p2p_perf":{"p2p":"Send","p2p_sn":1,"p2p_peer":3,"p2p_msg_size_bytes":9000,"p2p_exec_time_us":5}})" +
+      "\n" + header + R"("coll_perf":{"coll":"AllReduce","coll_sn":6,"coll_msg_size_bytes":64}})" +
+      "\n" + header + R"("coll_perf":{"coll":"Un)");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 8), Pair(1, 8192)),
+                                                 Pair(Pair("all_reduce", 8), Pair(1, 64)),
+                                                 Pair(Pair("send", 8), Pair(1, 9000))));
+  EXPECT_EQ(log.unexplained(), 1);
+  EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("1 calls are missing")));
+}
+
+TEST(NcclTests, CountsEachRow) {
+  const Log log = log_of(
+      "# nccl-tests version 2.13.8 all_gather_perf\n"
+      "#  Rank  0 Group  0 Pid   9 on  host device  0 [0x10] NVIDIA A100\n"
+      "#  Rank  1 Group  0 Pid   9 on  host device  1 [0x20] NVIDIA A100\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+      "        1024           128     float    none      -1    10.00    0.10    0.05      0\n"
+      "        2048           256     float    none      -1    20.00    0.10    0.05      0\n",
+      "all_gather_perf.txt");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 2), Pair(2, 3072))));
+  EXPECT_NEAR(log.records[1].duration_s, 20e-6, 1e-12);
+}
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+std::string number_field(std::uint64_t field, std::uint64_t value) {
+  return varint(field << 3) + varint(value);
+}
+std::string bytes_field(std::uint64_t field, const std::string& value) {
+  return varint(field << 3 | 2) + varint(value.size()) + value;
+}
+std::string with_length(const std::string& message) { return varint(message.size()) + message; }
+
+std::string chakra_node(std::uint64_t comm_type, std::uint64_t bytes) {
+  const auto attribute = [](const std::string& name, std::uint64_t value) {
+    return bytes_field(10, bytes_field(1, name) + number_field(9, value));
+  };
+  return with_length(number_field(1, 7) + bytes_field(2, "nccl:all_reduce") + number_field(3, 7) +
+                     number_field(7, 25) + attribute("comm_type", comm_type) +
+                     attribute("comm_size", bytes) +
+                     bytes_field(10, bytes_field(1, "pg_name") + bytes_field(29, "0")));
+}
+
+TEST(Chakra, ReadsNodesOfCommunication) {
+  const std::string trace = with_length(bytes_field(1, "0.0.4")) + chakra_node(0, 4096) +
+                            with_length(number_field(1, 8) + number_field(3, 4)) +
+                            chakra_node(2, 100) + chakra_node(77, 100);
+  const Log log = log_of(trace, "chakra.3.et");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 0), Pair(1, 4096)),
+                                                 Pair(Pair("all_gather", 0), Pair(1, 0))));
+  EXPECT_EQ(log.records[0].rank, 3);
+  EXPECT_EQ(log.records[1].logged_bytes, 100);
+  EXPECT_NEAR(log.records[0].duration_s, 25e-6, 1e-12);
+  EXPECT_EQ(log.unexplained(), 1);
+  EXPECT_THROW(log_of(trace.substr(0, trace.size() - 3), "chakra.3.et"), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
