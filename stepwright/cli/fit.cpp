@@ -1,8 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/fit_runs.h"
@@ -18,10 +16,11 @@ namespace {
 
 /// Samples in any of the forms of docs/formats.md.
 SampleFile load_samples(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (is_kineto_trace(text)) return read_kineto_trace(text, path);
-  return is_nccl_tests_text(text) ? read_nccl_tests_text(text, path) : load_csv(path);
+  ByteSource bytes{std::filesystem::path(path)};
+  if (is_kineto_trace(bytes)) return read_kineto_trace(bytes);
+  if (!is_nccl_tests_text(bytes.beginning())) return load_csv(path);
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  return read_nccl_tests_text(bytes.rest(kMostBytes), path);
 }
 
 /// A trace has both kinds of samples: those of its collectives are meant when a machine is named.

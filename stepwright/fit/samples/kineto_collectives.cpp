@@ -82,11 +82,12 @@ constexpr std::int64_t kMostMessageElements = std::int64_t{1} << 40;
 
 class MessageReader {
  public:
-  explicit MessageReader(std::int64_t devices_per_node) : devices_per_node_(devices_per_node) {}
+  MessageReader(const KinetoTrace& trace, std::int64_t devices_per_node)
+      : trace_(trace), devices_per_node_(devices_per_node) {}
 
   /// The key of a message, or else `refusal` says why there is none.
   std::optional<MessageKey> read(const KinetoKernel& kernel) {
-    const KinetoMessage& message = *kernel.message;
+    const KinetoMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
     const auto* call =
         std::ranges::find(kCollectiveCalls, message.collective, &CollectiveCall::name);
     if (message.collective.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
@@ -115,6 +116,7 @@ class MessageReader {
     return std::nullopt;
   }
 
+  const KinetoTrace& trace_;
   std::int64_t devices_per_node_;
   std::string refusal_;
 };
@@ -124,15 +126,16 @@ class MessageReader {
 TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t devices_per_node) {
   std::map<MessageKey, const KinetoKernel*> fastest;
   TraceCollectives out;
-  MessageReader reader(devices_per_node);
+  MessageReader reader(trace, devices_per_node);
   bool any = false;
   for (const KinetoKernel& kernel : trace.kernels) {
-    if (!kernel.message) continue;
+    if (kernel.message < 0) continue;
     any = true;
     const std::optional<MessageKey> key = reader.read(kernel);
     if (!key) {
-      const std::string& call = kernel.message->collective;
-      UnusedKernels& unused = out.unused[{call.empty() ? kernel.name : call, reader.refusal()}];
+      const std::string& call = trace.messages[static_cast<std::size_t>(kernel.message)].collective;
+      UnusedKernels& unused =
+          out.unused[{call.empty() ? trace.name_of(kernel) : call, reader.refusal()}];
       ++unused.kernels;
       unused.seconds += 1e-6 * kernel.duration_us;
       continue;

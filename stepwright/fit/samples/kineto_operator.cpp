@@ -111,7 +111,7 @@ Shape rows_of(const Sizes& sizes) {
 /// Reads the inputs of one operator; what does not fit its form leaves `refusal`.
 class Mapping {
  public:
-  Mapping(const KinetoOperator& op, const KnownOperator& known, const SoftmaxSizes& softmaxes)
+  Mapping(const KinetoSignature& op, const KnownOperator& known, const SoftmaxSizes& softmaxes)
       : given_(op), known_(known), softmaxes_(softmaxes) {}
 
   std::variant<MappedOperator, Unmapped> map() {
@@ -288,7 +288,7 @@ class Mapping {
     out_.hold_out = columns;
   }
 
-  const KinetoOperator& given_;
+  const KinetoSignature& given_;
   const KnownOperator& known_;
   const SoftmaxSizes& softmaxes_;
   MappedOperator out_;
@@ -299,7 +299,7 @@ class Mapping {
 
 SoftmaxSizes softmax_sizes(const KinetoTrace& trace) {
   SoftmaxSizes sizes;
-  for (const KinetoOperator& op : trace.operators) {
+  for (const KinetoSignature& op : trace.signatures) {
     if (op.name != "aten::_softmax" || op.dims.empty()) continue;
     if (op.dims[0].size() == 4 && holds_elements(op.dims[0])) sizes.insert(op.dims[0]);
   }
@@ -312,7 +312,7 @@ KinetoRole role_of(std::string_view name) {
   return known->form == Form::kSum ? KinetoRole::kElementwise : KinetoRole::kMapped;
 }
 
-std::variant<MappedOperator, Unmapped> map_operator(const KinetoOperator& op,
+std::variant<MappedOperator, Unmapped> map_operator(const KinetoSignature& op,
                                                     const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
   if (known == nullptr) return Unmapped{"no operator of ours"};

@@ -41,7 +41,7 @@ KinetoRole role_of(std::string_view name);
 
 /// The operator by its name, sizes and types (docs/formats.md, "Samples"); the pass of a product is
 /// the forward.
-std::variant<MappedOperator, Unmapped> map_operator(const KinetoOperator& op,
+std::variant<MappedOperator, Unmapped> map_operator(const KinetoSignature& op,
                                                     const SoftmaxSizes& softmaxes);
 
 }  // namespace stepwright

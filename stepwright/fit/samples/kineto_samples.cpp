@@ -99,7 +99,7 @@ class TraceReader {
   [[nodiscard]] int operator_of(const KinetoKernel& kernel) const {
     int elementwise = -1;
     for (int at = kernel.op; at >= 0; at = trace_.operators[at].parent) {
-      const KinetoRole role = role_of(trace_.operators[at].name);
+      const KinetoRole role = role_of(trace_.signature_of(at).name);
       if (role == KinetoRole::kMapped) return at;
       if (role == KinetoRole::kElementwise && elementwise < 0) elementwise = at;
     }
@@ -107,11 +107,11 @@ class TraceReader {
   }
 
   void place(const KinetoKernel& kernel) {
-    if (kernel.message) return;
+    if (kernel.message >= 0) return;
     const Timed timed{1e-6 * kernel.duration_us, 1, kernel.event, kernel.alone};
     const int op = operator_of(kernel);
     if (op >= 0) return operators_[op].add(timed);
-    skip(kernel.op < 0 ? kernel.name : trace_.operators[kernel.op].name,
+    skip(kernel.op < 0 ? trace_.name_of(kernel) : trace_.signature_of(kernel.op).name,
          kernel.op < 0 ? "launched by no operator" : "no operator of ours", timed);
   }
 
@@ -119,16 +119,17 @@ class TraceReader {
   /// A checkpoint's node runs the forward again.
   [[nodiscard]] int node_of(int op) const {
     for (int at = trace_.operators[op].parent; at >= 0; at = trace_.operators[at].parent) {
-      const KinetoOperator& outer = trace_.operators[at];
-      if (outer.name.starts_with(kNodeScope)) continue;
-      if (outer.name.find("Checkpoint") != std::string::npos) return -1;
-      if (outer.name.find("Backward") != std::string::npos && outer.sequence >= 0) return at;
+      const std::string& name = trace_.signature_of(at).name;
+      if (name.starts_with(kNodeScope)) continue;
+      if (name.find("Checkpoint") != std::string::npos) return -1;
+      if (name.find("Backward") != std::string::npos && trace_.operators[at].sequence >= 0)
+        return at;
     }
     return -1;
   }
 
   void take(int op, const Timed& timed) {
-    const KinetoOperator& given = trace_.operators[op];
+    const KinetoSignature& given = trace_.signature_of(op);
     const auto result = map_operator(given, softmaxes_);
     if (const auto* unmapped = std::get_if<Unmapped>(&result)) {
       return skip(given.name, unmapped->reason, timed);
@@ -160,7 +161,7 @@ class TraceReader {
   void remember(int op, const MappedOperator& mapped) {
     for (int at = op; at >= 0; at = trace_.operators[at].parent) {
       const std::int64_t sequence = trace_.operators[at].sequence;
-      if (sequence >= 0) forwards_[sequence].push_back({mapped, {}, trace_.operators[op].name});
+      if (sequence >= 0) forwards_[sequence].push_back({mapped, {}, trace_.signature_of(op).name});
     }
   }
 
@@ -200,7 +201,7 @@ class TraceReader {
   void take_backward(int node, const std::vector<Product>& products) {
     Timed sum;
     for (const Product& product : products) sum.add(product.timed);
-    const std::string& name = trace_.operators[node].name;
+    const std::string& name = trace_.signature_of(node).name;
     if (products.size() != 2) return skip(name, "not the two gradients of a product", sum);
     const Product* forward = forward_of(node, products);
     if (forward == nullptr) return skip(name, "no product of the forward fits", sum);
@@ -264,8 +265,8 @@ TraceOperators trace_operators(const KinetoTrace& trace) {
                     "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
                     trace.file));
   }
-  const auto has_sizes = [](const KinetoOperator& op) { return !op.dims.empty(); };
-  if (std::ranges::none_of(trace.operators, has_sizes)) {
+  const auto has_sizes = [](const KinetoSignature& op) { return !op.dims.empty(); };
+  if (std::ranges::none_of(trace.signatures, has_sizes)) {
     fail_input(
         fmt::format("{}: no operator has its sizes (Input Dims); profile with "
                     "record_shapes=True",

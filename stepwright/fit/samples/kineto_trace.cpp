@@ -1,109 +1,141 @@
 #include "stepwright/fit/samples/kineto_trace.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 #include "stepwright/core/error.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/json_scanner.h"
 
 namespace stepwright {
 namespace {
 
-using TraceJson = nlohmann::json;
+namespace dom = simdjson::dom;
 
 /// Kernels that run beside others for a smaller share of their time count as alone.
 constexpr double kBeside = 0.02;
 
 /// Where an operator stood on the host.
 struct Span {
-  std::string thread;
+  int thread = 0;
   double start_us = 0;
   double end_us = 0;
 };
 
-double number_of(const TraceJson& object, const char* key, double otherwise = 0) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
-}
-
-std::int64_t integer_of(const TraceJson& object, const char* key, std::int64_t otherwise) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>()
-                                                             : otherwise;
-}
-
 /// A text as it is, a number as JSON, a list of these in brackets; what holds more is nothing.
-std::string text_of(const TraceJson& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_primitive()) return value.dump();
-  if (!value.is_array()) return {};
-  std::string text;
-  for (const TraceJson& item : value) {
-    if (item.is_primitive()) text += (text.empty() ? "" : ", ") + item.dump();
+std::string text_of(const dom::element& value) {
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return std::string(text);
+  dom::array list;
+  if (value.get(list) != simdjson::SUCCESS) {
+    return value.is_object() ? std::string() : std::string(simdjson::minify(value));
   }
-  return "[" + text + "]";
+  std::string joined;
+  for (const dom::element item : list) {
+    if (item.is_array() || item.is_object()) continue;
+    joined += (joined.empty() ? "" : ", ") + std::string(simdjson::minify(item));
+  }
+  return "[" + joined + "]";
 }
 
-std::string text_of(const TraceJson& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? std::string() : text_of(*found);
+std::string text_of(const dom::element& object, std::string_view key) {
+  dom::element value;
+  return object[key].get(value) == simdjson::SUCCESS ? text_of(value) : std::string();
 }
 
-std::vector<std::string> texts_of(const TraceJson& object, const char* key) {
+std::vector<std::string> texts_of(const dom::element& object, std::string_view key) {
   std::vector<std::string> texts;
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_array()) return texts;
-  for (const TraceJson& item : *found) texts.push_back(text_of(item));
+  dom::array list;
+  if (object[key].get(list) != simdjson::SUCCESS) return texts;
+  for (const dom::element item : list) texts.push_back(text_of(item));
   return texts;
 }
 
 /// Sizes of one tensor; nothing for a list of tensors.
-std::vector<std::int64_t> sizes_of(const TraceJson& list) {
+std::vector<std::int64_t> sizes_of(const dom::element& list) {
   std::vector<std::int64_t> sizes;
-  if (!list.is_array()) return sizes;
-  for (const TraceJson& size : list) {
-    if (!size.is_number_integer()) return {};
-    sizes.push_back(size.get<std::int64_t>());
+  dom::array items;
+  if (list.get(items) != simdjson::SUCCESS) return sizes;
+  for (const dom::element item : items) {
+    std::int64_t size = 0;
+    if (item.get(size) != simdjson::SUCCESS) return {};
+    sizes.push_back(size);
   }
   return sizes;
 }
 
-KinetoMessage message_of(const TraceJson& args) {
-  const auto even = [&](const char* key) {
+std::int64_t whole_of(const dom::element& object, std::string_view key, std::int64_t otherwise) {
+  std::int64_t value = 0;
+  return object[key].get(value) == simdjson::SUCCESS ? value : otherwise;
+}
+
+KinetoMessage message_of(const dom::element& args) {
+  const auto even = [&](std::string_view key) {
     const std::string sizes = text_of(args, key);
     return sizes.empty() || sizes == "[]";
   };
   return {.collective = text_of(args, "Collective name"),
           .dtype = text_of(args, "dtype"),
           .ranks = text_of(args, "Process Group Ranks"),
-          .in_elements = integer_of(args, "In msg nelems", 0),
-          .out_elements = integer_of(args, "Out msg nelems", 0),
-          .group_size = integer_of(args, "Group size", 0),
+          .in_elements = whole_of(args, "In msg nelems", 0),
+          .out_elements = whole_of(args, "Out msg nelems", 0),
+          .group_size = whole_of(args, "Group size", 0),
           .even = even("In split size") && even("Out split size")};
 }
+
+/// Numbers by which events name each other; of equal ones the first stands.
+template <class Value>
+class FirstById {
+ public:
+  void add(std::int64_t id, Value value) { entries_.emplace_back(id, value); }
+  void sort() {
+    std::ranges::stable_sort(entries_, {}, [](const auto& entry) { return entry.first; });
+  }
+  /// Null without one.
+  const Value* find(std::int64_t id) const {
+    const auto found =
+        std::ranges::lower_bound(entries_, id, {}, [](const auto& entry) { return entry.first; });
+    return found != entries_.end() && found->first == id ? &found->second : nullptr;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, Value>> entries_;
+};
 
 /// Takes the events of a file one by one, so that the whole never stands in memory as JSON.
 class Collector {
  public:
   explicit Collector(KinetoTrace& trace) : trace_(trace) {}
 
-  void add(const TraceJson& event) {
+  void add(const JsonPiece& piece) {
     ++events_;
-    const std::string category = text_of(event, "cat");
-    const auto args = event.find("args");
-    const TraceJson& given = args != event.end() && args->is_object() ? *args : nothing_;
-    if (category == "cpu_op") add_operator(event, given);
-    if (category == "kernel") add_kernel(event, given);
-    if (category == "cuda_runtime" || category == "cuda_driver") {
-      launches_.try_emplace(integer_of(given, "correlation", -1), external_id(given));
+    const std::string_view category = glimpse(piece.text, "\"cat\"");
+    const bool launch = category == "cuda_runtime" || category == "cuda_driver";
+    if (!launch && category != "cpu_op" && category != "kernel") return;
+    dom::element event;
+    if (parser_.parse(piece.text.data(), piece.text.size(), false).get(event) !=
+        simdjson::SUCCESS) {
+      fail_input(
+          fmt::format("{}: byte {}: is no JSON; a trace is what export_chrome_trace of "
+                      "torch.profiler writes",
+                      trace_.file, piece.offset + 1));
     }
+    dom::element args = event;  // of an event without any: none of the keys below is its own
+    if (event["args"].get(args) != simdjson::SUCCESS) args = event;
+    if (category == "cpu_op") add_operator(event, args);
+    if (category == "kernel") add_kernel(event, args);
+    if (launch) launches_.add(whole_of(args, "correlation", -1), external_id(args));
   }
 
   void finish() {
+    by_external_.sort();
+    launches_.sort();
     nest();
     for (std::size_t i = 0; i < trace_.kernels.size(); ++i) join(trace_.kernels[i], links_[i]);
     find_company();
@@ -114,45 +146,76 @@ class Collector {
   struct Link {
     std::int64_t external = -1;
     std::int64_t correlation = -1;
-    std::string stream;
+    int stream = 0;
   };
 
-  static std::int64_t external_id(const TraceJson& args) {
-    return integer_of(args, "External id", integer_of(args, "external id", -1));
+  static std::int64_t external_id(const dom::element& args) {
+    return whole_of(args, "External id", whole_of(args, "external id", -1));
   }
 
-  void add_operator(const TraceJson& event, const TraceJson& args) {
-    KinetoOperator op{.name = text_of(event, "name"),
-                      .dims = {},
-                      .types = texts_of(args, "Input type"),
-                      .values = texts_of(args, "Concrete Inputs"),
-                      .sequence = integer_of(args, "Sequence number", -1)};
-    if (const auto dims = args.find("Input Dims"); dims != args.end() && dims->is_array()) {
-      for (const TraceJson& list : *dims) op.dims.push_back(sizes_of(list));
+  /// A number for each thread of the host or stream of a device.
+  int lane_of(const dom::element& event) {
+    return lanes_
+        .try_emplace(text_of(event, "pid") + " " + text_of(event, "tid"),
+                     static_cast<int>(lanes_.size()))
+        .first->second;
+  }
+
+  void add_operator(const dom::element& event, const dom::element& args) {
+    by_external_.add(external_id(args), static_cast<int>(trace_.operators.size()));
+    trace_.operators.push_back({.signature = signature_of(event, args),
+                                .sequence = whole_of(args, "Sequence number", -1)});
+    const double start_us = number_in(event, "ts").value_or(0);
+    spans_.push_back({lane_of(event), start_us, start_us + number_in(event, "dur").value_or(0)});
+  }
+
+  int signature_of(const dom::element& event, const dom::element& args) {
+    std::string key(text_in(event, "name"));
+    for (const std::string_view part : {"Input Dims", "Input type", "Concrete Inputs"}) {
+      dom::element value;
+      key += '\n';
+      if (args[part].get(value) == simdjson::SUCCESS) key += simdjson::minify(value);
     }
-    by_external_.try_emplace(external_id(args), static_cast<int>(trace_.operators.size()));
-    trace_.operators.push_back(std::move(op));
-    const double start_us = number_of(event, "ts");
-    spans_.push_back({text_of(event, "pid") + " " + text_of(event, "tid"), start_us,
-                      start_us + number_of(event, "dur")});
+    const auto [place, fresh] =
+        signatures_.try_emplace(std::move(key), static_cast<int>(trace_.signatures.size()));
+    if (!fresh) return place->second;
+    KinetoSignature signature{.name = text_of(event, "name"),
+                              .dims = {},
+                              .types = texts_of(args, "Input type"),
+                              .values = texts_of(args, "Concrete Inputs")};
+    dom::array dims;
+    if (args["Input Dims"].get(dims) == simdjson::SUCCESS) {
+      for (const dom::element list : dims) signature.dims.push_back(sizes_of(list));
+    }
+    trace_.signatures.push_back(std::move(signature));
+    return place->second;
   }
 
-  void add_kernel(const TraceJson& event, const TraceJson& args) {
+  int name_of(const dom::element& event) {
+    const auto [place, fresh] = names_.try_emplace(std::string(text_in(event, "name")),
+                                                   static_cast<int>(trace_.names.size()));
+    if (fresh) trace_.names.push_back(place->first);
+    return place->second;
+  }
+
+  void add_kernel(const dom::element& event, const dom::element& args) {
     KinetoKernel kernel{.event = events_,
-                        .name = text_of(event, "name"),
-                        .start_us = number_of(event, "ts"),
-                        .duration_us = number_of(event, "dur")};
-    if (kernel.name.starts_with("nccl")) kernel.message = message_of(args);
-    trace_.kernels.push_back(std::move(kernel));
-    links_.push_back({external_id(args), integer_of(args, "correlation", -1),
-                      text_of(event, "pid") + " " + text_of(event, "tid")});
+                        .name = name_of(event),
+                        .start_us = number_in(event, "ts").value_or(0),
+                        .duration_us = number_in(event, "dur").value_or(0)};
+    if (trace_.name_of(kernel).starts_with("nccl")) {
+      kernel.message = static_cast<int>(trace_.messages.size());
+      trace_.messages.push_back(message_of(args));
+    }
+    trace_.kernels.push_back(kernel);
+    links_.push_back({external_id(args), whole_of(args, "correlation", -1), lane_of(event)});
   }
 
   void nest() {
     std::vector<int> order(spans_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](int i) {
-      return std::tuple(std::string_view(spans_[i].thread), spans_[i].start_us, -spans_[i].end_us);
+      return std::tuple(spans_[i].thread, spans_[i].start_us, -spans_[i].end_us);
     });
     std::vector<int> open;
     for (const int i : order) {
@@ -166,18 +229,18 @@ class Collector {
   }
 
   void join(KinetoKernel& kernel, const Link& link) const {
-    const auto launch = launches_.find(link.correlation);
-    for (const std::int64_t id : {link.external, launch == launches_.end() ? -1 : launch->second}) {
-      const auto found = by_external_.find(id);
-      if (id < 0 || found == by_external_.end()) continue;
-      kernel.op = found->second;
+    const std::int64_t* launch = launches_.find(link.correlation);
+    for (const std::int64_t id : {link.external, launch == nullptr ? -1 : *launch}) {
+      const int* op = id < 0 ? nullptr : by_external_.find(id);
+      if (op == nullptr) continue;
+      kernel.op = *op;
       return;
     }
   }
 
   /// Kernels of one stream never overlap, so each stream is a sorted list of disjoint intervals.
   void find_company() {
-    std::map<std::string, std::vector<const KinetoKernel*>> streams;
+    std::map<int, std::vector<const KinetoKernel*>> streams;
     for (std::size_t i = 0; i < links_.size(); ++i) {
       streams[links_[i].stream].push_back(&trace_.kernels[i]);
     }
@@ -209,65 +272,57 @@ class Collector {
   }
 
   KinetoTrace& trace_;
-  const TraceJson nothing_ = TraceJson::object();
+  dom::parser parser_;
   std::size_t events_ = 0;
   std::vector<Span> spans_;  ///< Of the operators.
   std::vector<Link> links_;  ///< Of the kernels.
-  std::map<std::int64_t, int> by_external_;
-  std::map<std::int64_t, std::int64_t> launches_;  ///< External id by correlation.
+  std::map<std::string, int> lanes_;
+  std::unordered_map<std::string, int> signatures_;
+  std::unordered_map<std::string, int> names_;
+  FirstById<int> by_external_;
+  FirstById<std::int64_t> launches_;  ///< External id by correlation.
 };
 
-/// The document without its events, which `collector` took.
-TraceJson parse_trace(std::string_view text, const std::string& file, Collector& collector) {
-  const TraceJson::parser_callback_t take = [&](int depth, TraceJson::parse_event_t event,
-                                                TraceJson& parsed) {
-    if (depth != 2 || event != TraceJson::parse_event_t::object_end) return true;
-    if (!parsed.contains("ph")) return true;
-    collector.add(parsed);
-    return false;
-  };
-  try {
-    return TraceJson::parse(text, take);
-  } catch (const TraceJson::exception& error) {
-    fail_input(
-        fmt::format("{}: is no JSON: {}; a trace is what export_chrome_trace of "
-                    "torch.profiler writes",
-                    file, error.what()));
-  }
+/// The name of the first device in a list of their properties.
+std::string first_device(std::string_view properties) {
+  dom::parser parser;
+  dom::element device;
+  if (parser.parse(std::string(properties)).at(0).get(device) != simdjson::SUCCESS) return {};
+  return text_of(device, "name");
 }
 
 }  // namespace
 
-bool is_kineto_trace(std::string_view text) {
+bool is_kineto_trace(ByteSource& bytes) {
+  const std::string_view text = bytes.beginning();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return false;
-  return text[first] == '{' || text[first] == '[' || text.starts_with("\x1f\x8b");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-KinetoTrace read_kineto_trace(std::string_view text, const std::string& file) {
-  if (text.starts_with("\x1f\x8b")) {
-    fail_input(fmt::format("{}: is packed; unpack it first (gunzip)", file));
-  }
-  KinetoTrace trace{.file = file};
+KinetoTrace read_kineto_trace(ByteSource& bytes) {
+  KinetoTrace trace{.file = bytes.name()};
   Collector collector(trace);
-  const TraceJson document = parse_trace(text, file, collector);
-  if (!document.is_object() || !document.contains("traceEvents")) {
+  const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
+  bool events = std::ranges::find(keys, "traceEvents") != keys.end();
+  constexpr std::string_view kLists[] = {"traceEvents"};
+  scan_json(bytes, kLists, [&](const JsonPiece& piece) {
+    events = events || piece.key == "traceEvents";
+    if (piece.element && !piece.key.empty()) collector.add(piece);
+    if (piece.key == "deviceProperties") trace.device = first_device(piece.text);
+  });
+  if (!events) {
     fail_input(
         fmt::format("{}: has no `traceEvents`; a trace is what export_chrome_trace of "
                     "torch.profiler writes",
-                    file));
+                    trace.file));
   }
   if (trace.kernels.empty()) {
     fail_input(
         fmt::format("{}: has no kernels; profile with activities=[ProfilerActivity.CPU, "
                     "ProfilerActivity.CUDA]",
-                    file));
+                    trace.file));
   }
   collector.finish();
-  if (const auto devices = document.find("deviceProperties");
-      devices != document.end() && devices->is_array() && !devices->empty()) {
-    trace.device = text_of(devices->front(), "name");
-  }
   return trace;
 }
 

@@ -2,21 +2,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stepwright/logs/files/byte_source.h"
+
 namespace stepwright {
 
-/// An operator of the framework on a thread of the host (`cat: cpu_op`).
-struct KinetoOperator {
+/// What operators of a trace have in common: few of them, though each runs thousands of times.
+struct KinetoSignature {
   std::string name;                             ///< "aten::mm", "MmBackward0", ...
   std::vector<std::vector<std::int64_t>> dims;  ///< `Input Dims`; empty for what is no tensor.
   std::vector<std::string> types;               ///< `Input type`.
   std::vector<std::string> values;              ///< `Concrete Inputs`; empty for tensors.
-  std::int64_t sequence = -1;  ///< Joins a node of the backward with its forward; -1: none.
+};
+
+/// An operator of the framework on a thread of the host (`cat: cpu_op`).
+struct KinetoOperator {
+  int signature = 0;           ///< Into `KinetoTrace::signatures`.
   int parent = -1;             ///< The operator that encloses it on its thread; -1: none.
+  std::int64_t sequence = -1;  ///< Joins a node of the backward with its forward; -1: none.
 };
 
 /// What a kernel of NCCL says about its message.
@@ -33,29 +39,39 @@ struct KinetoMessage {
 /// A kernel on the device (`cat: kernel`).
 struct KinetoKernel {
   std::size_t event = 0;  ///< Its number among the events of the file, from 1.
-  std::string name;
+  int name = 0;           ///< Into `KinetoTrace::names`.
   double start_us = 0;
   double duration_us = 0;
   int op = -1;        ///< The innermost operator that launched it; -1: not known.
+  int message = -1;   ///< Of NCCL, into `KinetoTrace::messages`; -1: none.
   bool alone = true;  ///< No kernel of another stream ran beside more than 2 % of it.
-  std::optional<KinetoMessage> message;
 };
 
 /// What the PyTorch profiler exported, as far as samples need it.
 struct KinetoTrace {
   std::string file;    ///< What stands for it in messages.
   std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".
+  std::vector<KinetoSignature> signatures;
   std::vector<KinetoOperator> operators;
+  std::vector<KinetoMessage> messages;
   std::vector<KinetoKernel> kernels;  ///< In file order.
+  std::vector<std::string> names;     ///< Of kernels, each once.
+
+  [[nodiscard]] const KinetoSignature& signature_of(int op) const {
+    return signatures[static_cast<std::size_t>(operators[static_cast<std::size_t>(op)].signature)];
+  }
+  [[nodiscard]] const std::string& name_of(const KinetoKernel& kernel) const {
+    return names[static_cast<std::size_t>(kernel.name)];
+  }
 };
 
-/// Whether a text is JSON, or JSON that is packed, rather than a table.
-bool is_kineto_trace(std::string_view text);
+/// Whether a file is JSON rather than a table.
+bool is_kineto_trace(ByteSource& bytes);
 
-/// Reads what `export_chrome_trace` of torch.profiler wrote: kernels are joined with the operator
-/// of their `External id`, or else of the launch with their `correlation`; operators nest by time
-/// on their thread. Fails with `kInput`, saying what to do, when the text is packed, no JSON or no
-/// trace, or has no kernels.
-KinetoTrace read_kineto_trace(std::string_view text, const std::string& file);
+/// Reads what `export_chrome_trace` of torch.profiler wrote, event by event: kernels are joined
+/// with the operator of their `External id`, or else of the launch with their `correlation`;
+/// operators nest by time on their thread. Fails with `kInput`, saying what to do, when the text is
+/// no JSON or no trace, or has no kernels.
+KinetoTrace read_kineto_trace(ByteSource& bytes);
 
 }  // namespace stepwright

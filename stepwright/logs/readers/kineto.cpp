@@ -31,9 +31,10 @@ struct TraceSpan {
 /// What an event says of a message.
 struct TraceMessage {
   std::int64_t event = 0;
-  std::string name;
-  std::string group;  ///< Name of the process group; empty: not said.
-  std::string ranks;  ///< As the event spells them.
+  std::string name;    ///< Of the call; empty: not said.
+  std::string kernel;  ///< That runs it.
+  std::string group;   ///< Name of the process group; empty: not said.
+  std::string ranks;   ///< As the event spells them.
   std::int64_t group_size = 0;
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
@@ -114,7 +115,8 @@ class KinetoReader {
     if (!parse(piece, event)) return;
     dom::element args;
     const bool has_args = event["args"].get(args) == simdjson::SUCCESS;
-    TraceMessage message{.event = events_, .span = span_of(event)};
+    TraceMessage message{
+        .event = events_, .kernel = std::string(text_in(event, "name")), .span = span_of(event)};
     if (has_args) {
       message.name = text_in(args, "Collective name");
       message.group = text_in(args, "Process Group Name");
@@ -222,6 +224,7 @@ class KinetoReader {
       resolve_types();
       for (TraceMessage& message : operators_) add_operator(message);
     }
+    explain_grouped_kernels();
     for (const TraceMessage& kernel : kernels_) add_alone(kernel);
     std::ranges::sort(writer_.records(), {}, &LogRecord::line);
     find_exposed();
@@ -257,6 +260,36 @@ class KinetoReader {
       }
       timed_[found->second.front()] = kernel.span;
       found->second.pop_front();
+    }
+  }
+
+  /// A kernel that runs several calls of a group says nothing of any: it belongs to described calls
+  /// of its kind that have no kernel of their own.
+  void explain_grouped_kernels() {
+    std::map<std::string_view, std::size_t> untimed;  // by the word in the names of kernels
+    for (std::size_t i = 0; i < described_.size(); ++i) {
+      const auto call = torch_call(described_[i].name);
+      if (call && timed_[i].begin_s != timed_[i].begin_s) ++untimed[kernel_word(*call)];
+    }
+    std::erase_if(kernels_, [&](const TraceMessage& kernel) {
+      if (!kernel.name.empty()) return false;
+      for (auto& [word, calls] : untimed) {
+        if (calls == 0 || kernel.kernel.find(word) == std::string::npos) continue;
+        --calls;
+        return true;
+      }
+      return false;
+    });
+  }
+
+  static std::string_view kernel_word(LogOperation operation) {
+    switch (operation) {
+      case LogOperation::kAllReduce: return "AllReduce";
+      case LogOperation::kAllGather: return "AllGather";
+      case LogOperation::kReduceScatter: return "ReduceScatter";
+      case LogOperation::kBroadcast: return "Broadcast";
+      case LogOperation::kReduce: return "Reduce";
+      default: return "SendRecv";
     }
   }
 

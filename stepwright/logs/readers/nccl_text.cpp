@@ -193,8 +193,9 @@ void NcclTextReader::initialised(std::size_t process, const Said& said) {
   if (const std::string_view parent = said.of("parent"); !parent.empty() && handle.id.empty()) {
     const auto known = live_.find({process, std::string(parent)});
     if (known != live_.end() && !handles_[known->second].id.empty()) {
-      handle.id = fmt::format("{}/{}:{}", handles_[known->second].id, said.of("childCount"),
-                              said.of("color"));
+      // Since 2.28 childCount is called splitCount.
+      handle.id = fmt::format("{}/{}{}:{}", handles_[known->second].id, said.of("childCount"),
+                              said.of("splitCount"), said.of("color"));
     }
   }
   live_[{process, pointer}] = handles_.size();

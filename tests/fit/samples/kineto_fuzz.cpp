@@ -10,7 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto trace = stepwright::read_kineto_trace(text, "fuzz.json");
+    stepwright::ByteSource bytes(text, "fuzz.json");
+    const auto trace = stepwright::read_kineto_trace(bytes);
     stepwright::trace_operators(trace);
     stepwright::trace_collectives(trace, 8);
   } catch (const stepwright::Error&) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kType = "c10::BFloat16";
 
-std::variant<MappedOperator, Unmapped> map(KinetoOperator op, const SoftmaxSizes& softmaxes = {}) {
+std::variant<MappedOperator, Unmapped> map(KinetoSignature op, const SoftmaxSizes& softmaxes = {}) {
   if (op.types.empty()) op.types.assign(op.dims.size(), kType);
   return map_operator(op, softmaxes);
 }
@@ -33,9 +33,9 @@ TEST(KinetoOperator, ASoftmaxTellsScoresFromValues) {
 }
 
 TEST(KinetoOperator, CausalAttentionCountsHalfThePairs) {
-  KinetoOperator op{.name = "aten::_scaled_dot_product_cudnn_attention",
-                    .dims = {{1, 32, 4096, 128}, {1, 8, 4096, 128}, {1, 8, 4096, 128}},
-                    .values = {"", "", "", "", "True", "0.", "True", "False"}};
+  KinetoSignature op{.name = "aten::_scaled_dot_product_cudnn_attention",
+                     .dims = {{1, 32, 4096, 128}, {1, 8, 4096, 128}, {1, 8, 4096, 128}},
+                     .values = {"", "", "", "", "True", "0.", "True", "False"}};
   const auto causal = map(op);
   ASSERT_EQ(reason_of(causal), "mapped");
   const auto& mapped = std::get<MappedOperator>(causal);
