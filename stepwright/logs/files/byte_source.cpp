@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,10 +22,14 @@ constexpr std::uint64_t kMostExpansion = 300;
 constexpr std::uint64_t kExpandsFreely = std::uint64_t{256} << 20;
 
 std::unique_ptr<std::istream> opened(const std::filesystem::path& path) {
+  errno = 0;
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
   std::error_code error;
-  if (!*file || std::filesystem::is_directory(path, error)) {
-    fail_input(fmt::format("{}: cannot be read", path.string()));
+  const bool folder = std::filesystem::is_directory(path, error);
+  if (!*file || folder) {
+    const int reason = folder ? EISDIR : errno;
+    fail_input(fmt::format("{}: cannot be read: {}", path.string(),
+                           std::generic_category().message(reason)));
   }
   return file;
 }
