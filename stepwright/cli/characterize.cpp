@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "stepwright/cli/command.h"
@@ -23,19 +24,34 @@ class Characterize : public Command {
                     "ranks' files together say most")
         ->required()
         ->type_name("FILE");
+    app()
+        .add_option(
+            "--knee", knee_,
+            "Payload below which the start of a message takes longer than its bytes, where\n"
+            "the logs have no times to say it")
+        ->type_name("BYTES")
+        ->check(CLI::PositiveNumber);
+    app()
+        .add_option("--group-size", group_size_,
+                    "Ranks of groups whose size the logs do not say (DeepSpeed, Chakra)")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
   }
 
   void run(const Console& console) override {
-    const Log log = read_logs(logs_);
+    Log log = read_logs(logs_);
+    if (group_size_) give_group_size(log, *group_size_);
     if (json()) {
-      print_json(console.out, characterize_json(log));
+      print_json(console.out, characterize_json(log, knee_));
     } else {
-      console.out << characterize_text(log);
+      console.out << characterize_text(log, knee_);
     }
   }
 
  private:
   std::vector<std::string> logs_;
+  std::optional<double> knee_;
+  std::optional<std::int64_t> group_size_;
 };
 
 }  // namespace

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/logs/characterize.h"
+#include "stepwright/logs/communicator_roles.h"
+#include "stepwright/logs/knee.h"
 
 namespace stepwright {
 namespace {
@@ -48,6 +53,74 @@ std::string histogram_text(const Log& log) {
   return to_text(table);
 }
 
+/// "0, 1, 2, 3", cut where it is long.
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kMostRanks = 8;
+  if (ranks.empty()) return "?";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanks); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
+  }
+  return ranks.size() > kMostRanks ? text + ", ..." : text;
+}
+
+std::string roles_text(const Log& log) {
+  constexpr std::size_t kMostRows = 20;
+  Table table{.columns = {{"group"},
+                          {"ranks", Align::kRight},
+                          {"payload", Align::kRight},
+                          {"of sizes that repeat", Align::kRight},
+                          {"probably"}},
+              .rows = {}};
+  const std::vector<CommunicatorRole> roles = communicator_roles(log);
+  for (const CommunicatorRole& role : roles) {
+    if (table.rows.size() == kMostRows) break;
+    const auto bytes = static_cast<double>(role.payload_bytes);
+    table.rows.push_back(
+        {ranks_text(role.ranks), role.group_size > 0 ? format_count(role.group_size) : "?",
+         format_bytes(bytes),
+         bytes > 0 ? format_percent(static_cast<double>(role.repeated_bytes) / bytes) : "-",
+         role.probably});
+  }
+  std::string text = "\nGroups, and the scheme that sends so\n\n" + to_text(table);
+  if (roles.size() > kMostRows) {
+    text += fmt::format("... and {} groups with fewer bytes\n", roles.size() - kMostRows);
+  }
+  return roles.empty() ? "" : text;
+}
+
+std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
+  const std::vector<SmallCalls> rows = small_calls(log, knee_bytes);
+  if (rows.empty()) return {};
+  Table table{.columns = {{"operation"},
+                          {"ranks", Align::kRight},
+                          {"knee", Align::kRight},
+                          {"calls below", Align::kRight},
+                          {"of", Align::kRight},
+                          {"payload below", Align::kRight},
+                          {"time below", Align::kRight}},
+              .rows = {}};
+  for (const SmallCalls& row : rows) {
+    table.rows.push_back({std::string(name_of(kLogOperationNames, row.operation)),
+                          row.group_size > 0 ? format_count(row.group_size) : "?",
+                          format_bytes(row.knee_bytes), format_count(row.count),
+                          format_count(row.all),
+                          format_bytes(static_cast<double>(row.payload_bytes)),
+                          row.seconds > 0 ? format_time(row.seconds) : "-"});
+  }
+  std::string text = "\nBelow the knee, where the start of a call takes longer than its bytes\n\n" +
+                     to_text(table);
+  const Batching batching = batching_of(log, knee_bytes);
+  if (batching.messages > batching.batches) {
+    text += fmt::format(
+        "{} small messages could be sent as {}{}\n", batching.messages, batching.batches,
+        batching.saved_s > 0
+            ? fmt::format(", which saves {} of all ranks", format_time(batching.saved_s))
+            : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string sources_text(const Log& log) {
@@ -68,7 +141,7 @@ std::string sources_text(const Log& log) {
   return text;
 }
 
-std::string characterize_text(const Log& log) {
+std::string characterize_text(const Log& log, std::optional<double> knee_bytes) {
   std::string text =
       fmt::format("{} in {}, all ranks that the logs hold; {}\n\n", counted(log.calls(), "call"),
                   counted(std::ssize(log.sources), "log"),
@@ -76,7 +149,7 @@ std::string characterize_text(const Log& log) {
                                          : counted(log.unexplained(), "line") + " not explained");
   if (!log.records.empty()) {
     text += volume_text(log) + "\nPayloads by size, from a power of two to the next\n\n" +
-            histogram_text(log);
+            histogram_text(log) + roles_text(log) + knee_text(log, knee_bytes);
   }
   const std::string sources = sources_text(log);
   if (!sources.empty()) text += "\n" + sources;

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/logs/characterize.h"
+#include "stepwright/logs/communicator_roles.h"
+#include "stepwright/logs/knee.h"
 
 namespace stepwright {
 namespace {
@@ -40,6 +42,38 @@ LogJson histogram_json(const Log& log) {
   return list;
 }
 
+LogJson role_json(const CommunicatorRole& role) {
+  LogJson json{{"group_size", nullptr},
+               {"ranks", role.ranks},
+               {"calls", LogJson::object()},
+               {"payload_bytes", role.payload_bytes},
+               {"repeated_bytes", role.repeated_bytes},
+               {"probably", role.probably}};
+  if (role.group_size > 0) json["group_size"] = role.group_size;
+  for (const auto& [operation, count] : role.calls) {
+    json["calls"][std::string(name_of(kLogOperationNames, operation))] = count;
+  }
+  return json;
+}
+
+LogJson line_json(const LatencyLine& line) {
+  return {{"operation", name_of(kLogOperationNames, line.operation)},
+          {"group_size", line.group_size},
+          {"latency_s", line.latency_s},
+          {"rate_bytes_per_s", line.rate_bytes_per_s},
+          {"knee_bytes", line.knee_bytes()}};
+}
+
+LogJson small_json(const SmallCalls& row) {
+  return {{"operation", name_of(kLogOperationNames, row.operation)},
+          {"group_size", row.group_size},
+          {"knee_bytes", row.knee_bytes},
+          {"count", row.count},
+          {"of", row.all},
+          {"payload_bytes", row.payload_bytes},
+          {"time_s", row.seconds}};
+}
+
 }  // namespace
 
 LogJson sources_json(const Log& log) {
@@ -61,11 +95,25 @@ LogJson sources_json(const Log& log) {
   return list;
 }
 
-LogJson characterize_json(const Log& log) {
+LogJson characterize_json(const Log& log, std::optional<double> knee_bytes) {
   LogJson json{{"records", log.calls()}, {"unexplained", log.unexplained()}};
   json["by_operation"] = LogJson::array();
   for (const OperationVolume& row : volumes(log)) json["by_operation"].push_back(volume_json(row));
   json["histogram"] = histogram_json(log);
+  json["communicators"] = LogJson::array();
+  for (const CommunicatorRole& role : communicator_roles(log)) {
+    json["communicators"].push_back(role_json(role));
+  }
+  json["latency"] = LogJson::array();
+  for (const LatencyLine& line : latency_lines(log)) json["latency"].push_back(line_json(line));
+  json["below_knee"] = LogJson::array();
+  for (const SmallCalls& row : small_calls(log, knee_bytes)) {
+    json["below_knee"].push_back(small_json(row));
+  }
+  const Batching batching = batching_of(log, knee_bytes);
+  json["batching"] = {{"messages", batching.messages},
+                      {"batches", batching.batches},
+                      {"saved_s", batching.saved_s}};
   json["sources"] = sources_json(log);
   return json;
 }

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "stepwright/logs/record.h"
 
 namespace stepwright {
 
-/// The answer of `stepwright characterize --json` (docs/formats.md).
-nlohmann::ordered_json characterize_json(const Log& log);
+/// The answer of `stepwright characterize --json` (docs/formats.md). `knee_bytes` stands for knees
+/// that the log has no times for.
+nlohmann::ordered_json characterize_json(const Log& log, std::optional<double> knee_bytes);
 
 /// What became of each file, for that answer and for the one of `compare`.
 nlohmann::ordered_json sources_json(const Log& log);

@@ -1,7 +1,11 @@
 #include "stepwright/logs/read_logs.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <vector>
 
+#include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/format.h"
 #include "stepwright/logs/readers/chakra.h"
 #include "stepwright/logs/readers/deepspeed.h"
@@ -43,6 +47,24 @@ Log read_logs(std::span<ByteSource> files) {
   nccl.finish();
   profiler.finish();
   return log;
+}
+
+void give_group_size(Log& log, std::int64_t ranks) {
+  const auto assumed = static_cast<std::int32_t>(log.communicators.size());
+  log.communicators.push_back({.name = "assumed", .size = ranks, .ranks = {}});
+  for (LogCommunicator& group : log.communicators) {
+    if (group.size == 0) group.size = ranks;
+  }
+  for (LogRecord& record : log.records) {
+    const bool unnamed = record.communicator < 0;
+    if (unnamed) record.communicator = assumed;
+    const bool part = record.payload_bytes == kUnknown && record.logged_bytes != kUnknown;
+    if (part) record.payload_bytes = buffer_bytes(record.logged_bytes, log.group_size(record));
+    if (unnamed || part) {
+      log.sources[static_cast<std::size_t>(record.source)].note(
+          fmt::format("groups of unknown size are taken to be of {} ranks", ranks));
+    }
+  }
 }
 
 }  // namespace stepwright

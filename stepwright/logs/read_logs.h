@@ -1,6 +1,6 @@
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -15,5 +15,9 @@ Log read_logs(std::span<const std::string> files);
 
 /// The same of files that stand in memory or were opened by the caller.
 Log read_logs(std::span<ByteSource> files);
+
+/// Takes groups of unknown size to be of so many ranks, which tells payloads that were one rank's
+/// part; a note of each file says so.
+void give_group_size(Log& log, std::int64_t ranks);
 
 }  // namespace stepwright

@@ -154,6 +154,8 @@ ANSWERS = {
     "characterize": [
         "characterize --log logs/calls.trace.0.json.gz logs/calls.trace.1.json.gz",
         "characterize --log logs/calls.flight.0",
+        "characterize --log logs/nccl_mixed.trace_rank0.json.gz",
+        "characterize --log logs/deepspeed.raw.json --group-size 2 --knee 4096",
         "characterize --log broken.log",
     ],
     "compare": [

@@ -1,0 +1,106 @@
+#include "stepwright/logs/communicator_roles.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <tuple>
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kFewBytes = 64;  ///< Norms, losses, counts.
+
+/// Calls of one group by operation and payload.
+struct GroupPattern {
+  CommunicatorRole role;
+  std::map<LogOperation, std::map<std::int64_t, std::int64_t>> sizes;
+
+  [[nodiscard]] std::int64_t calls(LogOperation operation) const {
+    const auto found = role.calls.find(operation);
+    return found == role.calls.end() ? 0 : found->second;
+  }
+  /// Calls of the commonest payload over all calls of an operation that are not a few bytes.
+  [[nodiscard]] double sameness(LogOperation operation) const {
+    const auto found = sizes.find(operation);
+    if (found == sizes.end()) return 0;
+    std::int64_t most = 0;
+    std::int64_t all = 0;
+    for (const auto& [payload, count] : found->second) {
+      if (payload <= kFewBytes) continue;
+      most = std::max(most, count);
+      all += count;
+    }
+    return all == 0 ? 0 : static_cast<double>(most) / static_cast<double>(all);
+  }
+  [[nodiscard]] std::int64_t largest() const {
+    std::int64_t largest = 0;
+    for (const auto& [operation, by_payload] : sizes) {
+      largest = std::max(largest, by_payload.rbegin()->first);
+    }
+    return largest;
+  }
+};
+
+std::string scheme_of(const GroupPattern& group) {
+  constexpr double kSame = 0.8;
+  constexpr double kGatheredTwice = 1.8;
+  const auto gathers = static_cast<double>(group.calls(LogOperation::kAllGather));
+  const auto scatters = static_cast<double>(group.calls(LogOperation::kReduceScatter));
+  if (group.largest() <= kFewBytes) return "control: norms, losses, counts";
+  if (group.calls(LogOperation::kAllToAll) > 0) return "expert, or context by exchanges (Ulysses)";
+  if (group.calls(LogOperation::kSend) + group.calls(LogOperation::kReceive) >
+      gathers + scatters + static_cast<double>(group.calls(LogOperation::kAllReduce))) {
+    return "pipeline, or context as a ring";
+  }
+  if (gathers > 0 && scatters > 0) {
+    if (gathers >= kGatheredTwice * scatters) return "data: parameters gathered at each use";
+    const bool same = group.sameness(LogOperation::kAllGather) >= kSame &&
+                      group.sameness(LogOperation::kReduceScatter) >= kSame;
+    return same && scatters > 2 ? "tensor, with sequence parallelism"
+                                : "data: gradients scattered, parameters gathered";
+  }
+  if (group.calls(LogOperation::kAllReduce) > 0) {
+    return group.sameness(LogOperation::kAllReduce) >= kSame &&
+                   group.calls(LogOperation::kAllReduce) > 8
+               ? "tensor, or data in equal buckets"
+               : "data: gradients";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<CommunicatorRole> communicator_roles(const Log& log) {
+  using GroupKey = std::tuple<std::vector<std::int64_t>, std::int64_t, std::int32_t>;
+  std::map<GroupKey, GroupPattern> groups;
+  std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> seen;
+  for (const LogRecord& record : log.records) {
+    seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] +=
+        record.count;
+  }
+  for (const LogRecord& record : log.records) {
+    if (record.communicator < 0) continue;
+    const auto& known = log.communicators[static_cast<std::size_t>(record.communicator)];
+    const bool named = known.ranks.empty() && known.size == 0;
+    GroupPattern& group =
+        groups[{known.ranks, known.size, named ? record.communicator : std::int32_t{-1}}];
+    group.role.group_size = known.size;
+    group.role.ranks = known.ranks;
+    group.role.calls[record.operation] += record.count;
+    if (record.payload_bytes < 0) continue;
+    group.sizes[record.operation][record.payload_bytes] += record.count;
+    group.role.payload_bytes += record.count * record.payload_bytes;
+    if (seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] > 1) {
+      group.role.repeated_bytes += record.count * record.payload_bytes;
+    }
+  }
+  std::vector<CommunicatorRole> roles;
+  for (auto& [key, group] : groups) {
+    if (!group.sizes.empty()) group.role.probably = scheme_of(group);
+    roles.push_back(std::move(group.role));
+  }
+  std::ranges::stable_sort(roles, std::greater<>(), &CommunicatorRole::payload_bytes);
+  return roles;
+}
+
+}  // namespace stepwright

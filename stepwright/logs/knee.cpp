@@ -1,0 +1,123 @@
+#include "stepwright/logs/knee.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "stepwright/logs/transfer_times.h"
+
+namespace stepwright {
+namespace {
+
+using KindOfCall = std::pair<LogOperation, std::int64_t>;
+
+KindOfCall kind_of(const Log& log, const LogRecord& record) {
+  return {record.operation, log.group_size(record)};
+}
+
+/// Least squares of the relative error: points of all sizes count alike.
+std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& shortest) {
+  double ww = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
+  for (const auto& [bytes, seconds] : shortest) {
+    const double weight = 1 / (seconds * seconds);
+    const auto x = static_cast<double>(bytes);
+    ww += weight;
+    wx += weight * x;
+    wxx += weight * x * x;
+    wy += weight * seconds;
+    wxy += weight * x * seconds;
+  }
+  const double determinant = ww * wxx - wx * wx;
+  if (!(determinant > 0)) return std::nullopt;
+  const double slope = (ww * wxy - wx * wy) / determinant;
+  const double latency = (wxx * wy - wx * wxy) / determinant;
+  if (!(slope > 0) || !(latency > 0)) return std::nullopt;
+  return LatencyLine{.latency_s = latency, .rate_bytes_per_s = 1 / slope};
+}
+
+std::map<KindOfCall, LatencyLine> lines_by_kind(const Log& log) {
+  std::map<KindOfCall, LatencyLine> lines;
+  for (const LatencyLine& line : latency_lines(log)) {
+    lines[{line.operation, line.group_size}] = line;
+  }
+  return lines;
+}
+
+std::optional<double> knee_of(const std::map<KindOfCall, LatencyLine>& lines,
+                              const KindOfCall& kind, std::optional<double> knee_bytes) {
+  const auto line = lines.find(kind);
+  return line == lines.end() ? knee_bytes : line->second.knee_bytes();
+}
+
+}  // namespace
+
+std::vector<LatencyLine> latency_lines(const Log& log) {
+  const std::vector<double> transfers = transfer_times(log);
+  std::map<KindOfCall, std::map<std::int64_t, double>> shortest;
+  for (std::size_t i = 0; i < log.records.size(); ++i) {
+    const LogRecord& record = log.records[i];
+    if (!(transfers[i] > 0) || record.payload_bytes < 1) continue;
+    auto [place, fresh] =
+        shortest[kind_of(log, record)].try_emplace(record.payload_bytes, transfers[i]);
+    place->second = std::min(place->second, transfers[i]);
+  }
+  std::vector<LatencyLine> lines;
+  for (const auto& [kind, points] : shortest) {
+    if (points.size() < 3) continue;
+    auto line = line_through(points);
+    if (!line) continue;
+    std::tie(line->operation, line->group_size) = kind;
+    lines.push_back(*line);
+  }
+  return lines;
+}
+
+std::vector<SmallCalls> small_calls(const Log& log, std::optional<double> knee_bytes) {
+  const std::map<KindOfCall, LatencyLine> lines = lines_by_kind(log);
+  std::map<KindOfCall, SmallCalls> rows;
+  for (const LogRecord& record : log.records) {
+    if (record.payload_bytes < 1) continue;
+    const KindOfCall kind = kind_of(log, record);
+    const auto knee = knee_of(lines, kind, knee_bytes);
+    if (!knee) continue;
+    SmallCalls& row = rows[kind];
+    std::tie(row.operation, row.group_size) = kind;
+    row.knee_bytes = *knee;
+    row.all += record.count;
+    if (static_cast<double>(record.payload_bytes) >= *knee) continue;
+    row.count += record.count;
+    row.payload_bytes += record.count * record.payload_bytes;
+    if (record.duration_s > 0) row.seconds += static_cast<double>(record.count) * record.duration_s;
+  }
+  std::vector<SmallCalls> list;
+  for (const auto& [kind, row] : rows) list.push_back(row);
+  return list;
+}
+
+Batching batching_of(const Log& log, std::optional<double> knee_bytes) {
+  const std::map<KindOfCall, LatencyLine> lines = lines_by_kind(log);
+  Batching batching;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // peer, by log and rank
+  for (const LogRecord& record : log.records) {
+    std::int64_t& peer = last.try_emplace({record.source, record.rank}, kUnknown).first->second;
+    if (record.operation == LogOperation::kReceive) continue;
+    const KindOfCall kind = kind_of(log, record);
+    const auto knee = knee_of(lines, kind, knee_bytes);
+    const bool small = record.operation == LogOperation::kSend && record.peer != kUnknown && knee &&
+                       record.payload_bytes > 0 &&
+                       static_cast<double>(record.payload_bytes) < *knee;
+    if (small) {
+      ++batching.messages;
+      if (peer != record.peer) {
+        ++batching.batches;
+      } else if (const auto line = lines.find(kind); line != lines.end()) {
+        batching.saved_s += line->second.latency_s;
+      }
+    }
+    peer = small ? record.peer : kUnknown;
+  }
+  return batching;
+}
+
+}  // namespace stepwright
