@@ -217,14 +217,16 @@ class KinetoReader {
       if (rank_ != kUnknown) source.note("the rank is taken from the name of the file");
     }
     std::ranges::sort(source.step_starts_s);
+    std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
     if (!described_.empty()) {
       pair_kernels();
       for (const TraceMessage& message : described_) add(message);
-    } else if (kernels_.empty()) {
+      explain_grouped_kernels();
+    } else if (none_says_its_message(kernels_)) {
       resolve_types();
       for (TraceMessage& message : operators_) add_operator(message);
+      time_operators();
     }
-    explain_grouped_kernels();
     for (const TraceMessage& kernel : kernels_) add_alone(kernel);
     std::ranges::sort(writer_.records(), {}, &LogRecord::line);
     find_exposed();
@@ -282,13 +284,40 @@ class KinetoReader {
     });
   }
 
+  static bool none_says_its_message(const std::vector<TraceMessage>& kernels) {
+    return std::ranges::all_of(kernels,
+                               [](const TraceMessage& kernel) { return kernel.name.empty(); });
+  }
+
+  /// Traces of PyTorch before 2.3 say nothing of messages but the arguments of operators: the n-th
+  /// kernel of a kind is that of the n-th call.
+  void time_operators() {
+    std::map<std::string_view, std::deque<std::size_t>> calls;
+    const std::span<LogRecord> records = writer_.records();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      calls[kernel_word(records[i].operation)].push_back(i);
+    }
+    std::ranges::stable_sort(kernels_, {}, [](const auto& kernel) { return kernel.span.begin_s; });
+    std::erase_if(kernels_, [&](const TraceMessage& kernel) {
+      for (auto& [word, waiting] : calls) {
+        if (waiting.empty() || kernel.kernel.find(word) == std::string::npos) continue;
+        LogRecord& record = records[waiting.front()];
+        waiting.pop_front();
+        record.start_s = kernel.span.begin_s;
+        record.duration_s = kernel.span.end_s - kernel.span.begin_s;
+        return true;
+      }
+      return false;
+    });
+  }
+
   static std::string_view kernel_word(LogOperation operation) {
     switch (operation) {
       case LogOperation::kAllReduce: return "AllReduce";
       case LogOperation::kAllGather: return "AllGather";
       case LogOperation::kReduceScatter: return "ReduceScatter";
       case LogOperation::kBroadcast: return "Broadcast";
-      case LogOperation::kReduce: return "Reduce";
+      case LogOperation::kReduce: return "_Reduce_";
       default: return "SendRecv";
     }
   }
@@ -373,7 +402,7 @@ class KinetoReader {
           found->second[std::min(next[elements]++, found->second.size() - 1)];
       if (message.element_bytes == 0) message.element_bytes = bytes;
     }
-    if (!operators_.empty()) {
+    if (!operators_.empty() && kernels_.empty()) {
       writer_.source().note(
           sized_ ? "calls of Gloo: times are those of the host, and groups are known only where "
                    "sizes tell or the job has one"

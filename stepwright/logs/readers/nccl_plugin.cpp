@@ -19,6 +19,7 @@ namespace stepwright {
 namespace {
 
 constexpr std::int64_t kMostPluginRanks = 10'000'000;
+constexpr std::int64_t kMostCalls = std::int64_t{1} << 48;
 
 std::int64_t whole_in(std::string_view text, std::string_view key) {
   return to_integer(glimpse(text, key)).value_or(kUnknown);
@@ -148,11 +149,11 @@ class NcclInspectorReader {
     if (!object.whole || parser_.parse(object.text).get(root) != simdjson::SUCCESS) return false;
     dom_element header;
     dom_element call;
-    if (root["header"].get(header) != simdjson::SUCCESS) return false;
+    if (root["header"].get(header) == simdjson::SUCCESS) read_header(header);
     note_version(root);
-    if (root["coll_perf"].get(call) == simdjson::SUCCESS) return collective(header, call, object);
-    if (root["p2p_perf"].get(call) == simdjson::SUCCESS) return message(header, call, object);
-    return true;
+    if (root["coll_perf"].get(call) == simdjson::SUCCESS) return collective(call, object);
+    if (root["p2p_perf"].get(call) == simdjson::SUCCESS) return message(call, object);
+    return communicator_ >= 0;
   }
 
   using dom_element = simdjson::dom::element;
@@ -163,37 +164,41 @@ class NcclInspectorReader {
     writer_.source().version = std::string(text_in(metadata, "inspector_output_format_version"));
   }
 
-  /// The communicator and the rank in it.
-  bool group_of(const dom_element& header, LogRecord& record) {
+  /// The communicator and the rank in it, of this object and those that follow without a header.
+  void read_header(const dom_element& header) {
     const std::int64_t size = integer_in(header, "n_ranks").value_or(0);
     const std::string_view id = text_in(header, "id");
-    if (size < 1 || size > kMostPluginRanks || id.empty()) return false;
-    record.communicator = writer_.communicator(std::string(id), size);
-    record.rank = integer_in(header, "rank").value_or(kUnknown);
-    return true;
+    const bool known = size >= 1 && size <= kMostPluginRanks && !id.empty();
+    communicator_ = known ? writer_.communicator(std::string(id), size) : -1;
+    rank_ = integer_in(header, "rank").value_or(kUnknown);
   }
 
-  bool collective(const dom_element& header, const dom_element& call, const TextObject& object) {
-    LogRecord record{.line = object.line};
+  bool collective(const dom_element& call, const TextObject& object) {
     const auto operation = nccl_operation(text_in(call, "coll"));
-    if (!operation || !group_of(header, record)) return false;
-    record.operation = operation->operation;
-    record.payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
-                                        writer_.group_size(record.communicator));
-    if (const auto number = integer_in(call, "coll_sn")) {
-      numbers_[{record.communicator, record.rank}].insert(*number);
+    if (!operation || communicator_ < 0) return false;
+    LogRecord record{.line = object.line,
+                     .rank = rank_,
+                     .payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
+                                                   writer_.group_size(communicator_)),
+                     .communicator = communicator_,
+                     .operation = operation->operation};
+    if (const auto number = integer_in(call, "coll_sn");
+        number && *number >= 0 && *number < kMostCalls) {
+      numbers_[{communicator_, rank_}].insert(*number);
     }
     time(call, "coll_exec_time_us", record);
     return add(record);
   }
 
-  bool message(const dom_element& header, const dom_element& call, const TextObject& object) {
-    LogRecord record{.line = object.line};
+  bool message(const dom_element& call, const TextObject& object) {
     const auto operation = nccl_operation(text_in(call, "p2p"));
-    if (!operation || !group_of(header, record)) return false;
-    record.operation = operation->operation;
-    record.payload_bytes = sized(call, "p2p_msg_size_bytes");
-    record.peer = integer_in(call, "p2p_peer").value_or(kUnknown);
+    if (!operation || communicator_ < 0) return false;
+    LogRecord record{.line = object.line,
+                     .rank = rank_,
+                     .payload_bytes = sized(call, "p2p_msg_size_bytes"),
+                     .peer = integer_in(call, "p2p_peer").value_or(kUnknown),
+                     .communicator = communicator_,
+                     .operation = operation->operation};
     time(call, "p2p_exec_time_us", record);
     return add(record);
   }
@@ -236,6 +241,8 @@ class NcclInspectorReader {
   ByteSource& bytes_;
   LogWriter writer_;
   simdjson::dom::parser parser_;
+  std::int32_t communicator_ = -1;
+  std::int64_t rank_ = kUnknown;
   std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int64_t>> numbers_;
 };
 

@@ -164,11 +164,13 @@ void NcclTextReader::message(std::string_view prefix, std::string_view text, std
     source_->version =
         "NCCL " + std::string(text.substr(at + 13, text.find(' ', at + 13) - at - 13));
   }
-  if (!call && !init) return;
+  const bool tuning = text.find(" Bytes -> Algo ") != std::string_view::npos;
+  if (!call && !init && !tuning) return;
   if (!who) {
     return source_->cannot_explain(number, "a message without host, process and device before it");
   }
   const std::size_t process = process_of(who->host, who->pid, who->device);
+  if (tuning) return tuned(process, text, number);
   const Said said(text);
   if (call) return called(process, said, number);
   if (text.find("Init COMPLETE") != std::string_view::npos) return initialised(process, said);
@@ -243,11 +245,49 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
                           .element_bytes = static_cast<std::uint8_t>(element_bytes)});
 }
 
+/// "AllReduce: 1048576 Bytes -> Algo RING proto SIMPLE ..."
+void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int64_t number) {
+  const std::size_t colon = text.find(": ");
+  const auto known = nccl_operation(text.substr(0, colon));
+  if (!known) return source_->cannot_explain(number, "an unknown operation that is tuned");
+  const std::string_view rest = text.substr(colon + 2);
+  const std::int64_t bytes =
+      buffer_bytes(to_integer(rest.substr(0, rest.find(' '))).value_or(kUnknown), 1);
+  if (bytes == kUnknown) return source_->cannot_explain(number, "a size that no message has");
+  tuned_.push_back({.process = process,
+                    .operation = *known,
+                    .bytes = bytes,
+                    .record = {.line = number,
+                               .source = static_cast<std::int32_t>(source_ - log_.sources.data()),
+                               .operation = known->operation}});
+}
+
+/// Lines of TUNING have no communicator: it is known when the process has one alone.
+void NcclTextReader::count_tuned() {
+  std::map<std::size_t, std::vector<const Handle*>> of_process;
+  for (const Handle& handle : handles_) of_process[handle.process].push_back(&handle);
+  for (TunedCall& call : tuned_) {
+    LogRecord& record = call.record;
+    const auto handles = of_process.find(call.process);
+    if (handles != of_process.end() && handles->second.size() == 1) {
+      record.communicator = handles->second.front()->communicator;
+    }
+    record.rank = processes_[call.process].rank;
+    record.run = processes_[call.process].run;
+    record.payload_bytes = nccl_payload(call.operation, call.bytes, log_.group_size(record));
+    if (record.payload_bytes == kUnknown) record.logged_bytes = call.bytes;
+    log_.sources[static_cast<std::size_t>(record.source)].note(
+        "calls are those of TUNING, which rank 0 alone prints; add COLL to NCCL_DEBUG_SUBSYS");
+    log_.records.push_back(record);
+  }
+}
+
 void NcclTextReader::finish() {
-  if (handles_.empty()) return;
+  if (handles_.empty() && tuned_.empty()) return;
   rank_processes();
   join_handles();
   collapse_exchanges();
+  if (calls_.empty()) count_tuned();
 }
 
 /// The rank of a process is that in the largest communicator of the job, which all processes have.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/logs/files/byte_source.h"
+#include "stepwright/logs/readers/nccl_operations.h"
 #include "stepwright/logs/record.h"
 
 namespace stepwright {
@@ -48,11 +49,20 @@ class NcclTextReader {
     std::int64_t peer = kUnknown;      ///< In the communicator.
     std::int64_t sequence = kUnknown;  ///< Its opCount.
   };
+  /// A line of TUNING, which stands for a call where no line of COLL does.
+  struct TunedCall {
+    std::size_t process = 0;
+    NcclOperation operation;
+    std::int64_t bytes = 0;  ///< Of one rank's part.
+    LogRecord record;
+  };
   struct Said;
 
   void line(std::string_view text, std::int64_t number);
   void message(std::string_view prefix, std::string_view text, std::int64_t number);
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
+  void tuned(std::size_t process, std::string_view text, std::int64_t number);
+  void count_tuned();
   void initialised(std::size_t process, const Said& said);
   void called(std::size_t process, const Said& said, std::int64_t number);
   std::size_t process_of(std::string_view host, std::int64_t pid, std::int64_t device);
@@ -67,6 +77,7 @@ class NcclTextReader {
   std::vector<Process> processes_;
   std::vector<Handle> handles_;
   std::vector<HandledCall> calls_;
+  std::vector<TunedCall> tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;  ///< By process and pointer.
 };

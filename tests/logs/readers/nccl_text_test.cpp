@@ -116,6 +116,17 @@ TEST(NcclText, CountsAnExchangeThatWasWrittenAsMessagesOnce) {
                                                           Pair(Pair("send", 2), Pair(1, 32))));
 }
 
+TEST(NcclText, CountsLinesOfTuningWhereNoneOfCollDo) {
+  const std::string tuning =
+      nccl_prefix(0) +
+      " NCCL INFO AllGather: 400 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..7}\n";
+  const std::string init = nccl_init(0, 4, "a", 0, "commId 0xd");
+  EXPECT_THAT(sums_of(log_of(init + tuning)),
+              ElementsAre(Pair(Pair("all_gather", 4), Pair(1, 1600))));
+  EXPECT_THAT(sums_of(log_of(init + tuning + nccl_call(0, "AllGather", 100, "a", 4))),
+              ElementsAre(Pair(Pair("all_gather", 4), Pair(1, 1600))));
+}
+
 TEST(NcclText, TellsRunsOfAJobThatWasStartedAgain) {
   std::string text = nccl_init(0, 2, "a", 0, "commId 0xd") + nccl_call(0, "AllReduce", 8, "a", 2);
   std::string again = nccl_init(0, 2, "a", 0, "commId 0xf") + nccl_call(0, "AllReduce", 8, "a", 2);

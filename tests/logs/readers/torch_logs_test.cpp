@@ -101,6 +101,20 @@ TEST(TorchLogs, TakeTheTimeOfACallFromItsKernel) {
   EXPECT_EQ(log.unexplained(), 1);  // the kernel that says nothing
 }
 
+TEST(TorchLogs, TakeCallsOfOldTracesFromTheirOperators) {
+  const Log log = log_of(R"json({"traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 1, "dur": 5, "args": {"External id": 5}},
+ {"ph": "X", "cat": "cpu_op", "name": "c10d::_allgather_base_", "ts": 0, "dur": 9, "args":
+   {"Input Dims": [[8], [2], []], "Input type": ["float", "float", ""]}},
+ {"ph": "X", "cat": "kernel", "name": "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*)", "ts": 10,
+  "dur": 20, "args": {}}]})json",
+                         "trace.2.json");
+  EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 4), Pair(1, 32))));
+  EXPECT_NEAR(log.records[0].duration_s, 20e-6, 1e-12);
+  EXPECT_EQ(log.records[0].rank, 2);
+  EXPECT_EQ(log.unexplained(), 0);
+}
+
 TEST(TorchLogs, RefuseATraceThatEndsInTheMiddle) {
   const std::string_view cut = kGpuTrace.substr(0, kGpuTrace.size() / 2);
   EXPECT_THROW(log_of(cut, "trace.json"), Error);
