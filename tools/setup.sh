@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 goal=${1:-plan}
 packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev
-  libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libxgboost-dev libxxhash-dev)
+  libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libtomlplusplus-dev libxgboost-dev libxxhash-dev)
 case $goal in
   plan) ;;
   test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-jsonschema python3-venv libgloo-dev python3-dev

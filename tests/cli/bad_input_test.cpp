@@ -85,6 +85,7 @@ TEST(BadInput, Conversions) {
 
 TEST(BadInput, Exports) {
   Script script("export --to");
+  script.run("megatorn");
   script.run("megatron");
   script.run("msccl-xml");
   script.run("msccl-xml --collective all_reduce");

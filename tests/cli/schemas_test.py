@@ -35,6 +35,9 @@ FILES = {
     "dense.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {tensor: 2, data: 4}\nsequence_parallel: true\n",
+    "train.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
+    "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 "
+    "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --bf16\n",
     "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
@@ -156,6 +159,7 @@ ANSWERS = {
         "export --to mscclpp --collective all_gather --tiers 8,2",
         "export --to mscclpp --collective all_reduce --algorithm ring --tiers 4",
     ],
+    "import": ["import --from megatron train.sh --cluster dgx-h100"],
     "lab-check": ["lab check examples/lab-4x4.yaml"],
     "lab-run": ["lab run examples/lab-4x4.yaml -- true"],
     "lab-clean": ["lab clean"],
