@@ -1,4 +1,5 @@
 #include "stepwright/launch/deepspeed.h"
+#include "stepwright/launch/fsdp.h"
 #include "stepwright/launch/megatron.h"
 #include "stepwright/launch/target.h"
 #include "stepwright/launch/torchtitan.h"
@@ -31,6 +32,13 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "data, tokenizer and learning rate of the training code's own",
      .write = write_torchtitan,
      .read = read_torchtitan},
+    {.word = "fsdp",
+     .framework = "fsdp",
+     .about = "A program that trains with FSDP2 or DDP over a device mesh",
+     .checked = "PyTorch 2.13, transformers 5.23: it trains",
+     .assumes = "random tokens until batch_of reads data",
+     .write = write_fsdp,
+     .read = read_fsdp},
 };
 
 }  // namespace
