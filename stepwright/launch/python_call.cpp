@@ -137,6 +137,11 @@ class LiteralReader {
       call.set("()", Tree::scalar(word, true));
       return call;
     }
+    // A name of another module is a word: nobody looks it up.
+    const bool dotted = word.find('.') != std::string::npos;
+    if (dotted && std::isalpha(static_cast<unsigned char>(word.front())) != 0) {
+      return place(Tree::scalar(word, true));
+    }
     std::erase(word, '_');
     if (!is_number(word)) {
       fail(fmt::format("'{}' is no literal, and nothing is executed: write the value", word));

@@ -1,6 +1,10 @@
+#include "stepwright/launch/accelerate.h"
 #include "stepwright/launch/deepspeed.h"
 #include "stepwright/launch/fsdp.h"
+#include "stepwright/launch/huggingface_arguments.h"
+#include "stepwright/launch/launchers.h"
 #include "stepwright/launch/megatron.h"
+#include "stepwright/launch/nemo.h"
 #include "stepwright/launch/target.h"
 #include "stepwright/launch/torchtitan.h"
 
@@ -39,6 +43,45 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "random tokens until batch_of reads data",
      .write = write_fsdp,
      .read = read_fsdp},
+    {.word = "nemo",
+     .framework = "nemo",
+     .about = "A recipe of Megatron-Bridge (NeMo)",
+     .checked = "fields of the model as those of megatron-core 0.16.1; the recipe's form by source "
+                "only",
+     .assumes = "schedule of the learning rate, data and tokenizer of the training code's own",
+     .write = write_nemo,
+     .read = read_nemo},
+    {.word = "accelerate",
+     .framework = "accelerate",
+     .about = "Configuration of Hugging Face Accelerate",
+     .checked = "accelerate 1.15.0 (its configuration reader and ParallelismConfig)",
+     .assumes = "batch, micro-batch and optimizer as the training code says them",
+     .write = write_accelerate,
+     .read = read_accelerate},
+    {.word = "hf",
+     .framework = "accelerate",
+     .about = "Configurations of transformers: config.json and TrainingArguments",
+     .checked = "transformers 5.23",
+     .assumes = "",
+     .read = read_huggingface},
+    {.word = "torchrun",
+     .framework = "",
+     .about = "A script that starts a command as all ranks, with torchrun",
+     .checked = "PyTorch 2.13 (its options)",
+     .assumes = "the script runs on every node, NODE_RANK says on which",
+     .write = write_torchrun},
+    {.word = "slurm",
+     .framework = "",
+     .about = "A batch script of Slurm that starts a command as all ranks, with torchrun",
+     .checked = "bash (syntax)",
+     .assumes = "nodes in block distribution, torchrun in PATH",
+     .write = write_slurm},
+    {.word = "mpirun",
+     .framework = "",
+     .about = "A script that starts a command as all ranks, with Open MPI's mpirun",
+     .checked = "bash (syntax)",
+     .assumes = "Open MPI, and MASTER_ADDR the first host of HOSTFILE",
+     .write = write_mpirun},
 };
 
 }  // namespace
