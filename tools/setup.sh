@@ -60,3 +60,15 @@ if ! cmp -s $pins "$installed"; then
   fi
   cp $pins "$installed"
 fi
+
+# Packages that judge files written for them; without one its tests are skipped and say so.
+judges=tools/requirements-judges.txt
+installed=.venv/installed-judges.txt
+if [ "$goal" = test ] && ! cmp -s $judges "$installed"; then
+  echo "setup: installing $(tr '\n' ' ' <$judges)into .venv"
+  if .venv/bin/pip install --quiet --no-deps -r $judges; then
+    cp $judges "$installed"
+  else
+    echo "setup: went on without them: tests/launch/judges_test.py will skip what is missing" >&2
+  fi
+fi

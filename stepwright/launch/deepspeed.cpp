@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 // deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: defaults of DeepSpeedZeroConfig.
 constexpr std::int64_t kUsualBucket = 500'000'000;
 constexpr std::int64_t kUsualPrefetch = 50'000'000;
+constexpr std::string_view kLastWithMics = "0.19.6";
 
 /// ZeRO's stage for each strategy, and the key of its group of ranks.
 struct ZeroStage {
@@ -212,6 +213,11 @@ void read_zero(const Fields& fields, Draft& draft) {
   const auto hpz = group_of(zero, "zero_hpz_partition_size");
   if (mics && hpz) {
     zero.find("mics_shard_size")->fail("goes without zero_hpz_partition_size; only one can be");
+  }
+  if (mics && draft.framework.version.empty()) {
+    draft.framework.version = kLastWithMics;
+    draft.notes.push_back(
+        fmt::format("DeepSpeed {}: later ones have no mics_shard_size", kLastWithMics));
   }
   const std::string_view key = mics ? "mics_shard_size" : hpz ? "zero_hpz_partition_size" : "";
   if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");

@@ -28,8 +28,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 }
 
 /// An option whose value may be a mapping as in a job.
-Document as_document(const std::string& value, const char* option) {
-  return Document::parse(fmt::format("value: {}", value), option);
+Document as_document(std::string_view key, const std::string& value) {
+  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
 }
 
 struct BatchGiven {
@@ -46,8 +46,8 @@ struct BatchGiven {
 BatchGiven read_batch(const std::string& text) {
   if (text.empty()) return {};
   if (text.front() == '{') {
-    const Document document = as_document(text, "--batch");
-    const Node node = document.root().get("value");
+    const Document document = as_document("batch", text);
+    const Node node = document.root().get("batch");
     node.allow_only({"sequences", "length"});
     BatchGiven batch;
     if (const auto given = node.find("sequences")) {
@@ -113,8 +113,8 @@ Cluster cluster_of(Draft& draft, const Given& given) {
   } else if (given.nodes) {
     fail_input("--nodes goes with the name of a profile: --cluster states its own");
   }
-  const Document document = as_document(mapping, "--cluster");
-  return read_cluster(document.root().get("value"), std::filesystem::current_path());
+  const Document document = as_document("cluster", mapping);
+  return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
 Architecture settled_model(const Draft& draft, const Given& given, const std::string& file) {
@@ -173,8 +173,8 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
 
 Given with_model(Given given) {
   if (given.model.empty() || given.known_model) return given;
-  const Document document = as_document(given.model, "--model");
-  given.known_model = read_model(document.root().get("value"), std::filesystem::current_path());
+  const Document document = as_document("model", given.model);
+  given.known_model = read_model(document.root().get("model"), std::filesystem::current_path());
   return given;
 }
 

@@ -75,6 +75,15 @@ std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned) {
   return {{name, "1", "Megatron-LM demands it of tensor and context parallelism before Blackwell"}};
 }
 
+std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
+  const std::string& name = planned.job.framework.name;
+  const bool megatron = name == "megatron-core" || name == "nemo" || name == "megatron-lm";
+  std::vector<EnvironmentSetting> settings;
+  if (megatron) settings = megatron_settings(planned);
+  for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
+  return settings;
+}
+
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings) {
   std::string text;
   for (const auto& [name, value, reason] : settings) {

@@ -28,6 +28,9 @@ Collectives collectives_of(std::string_view nccl_algo, const Plan& plan);
 /// parallelism run before Blackwell, not 1 under its FSDP.
 std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned);
 
+/// All that a plan's job needs set under its framework.
+std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);
+
 /// One line of shell for each: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings);
 

@@ -29,7 +29,7 @@ constexpr std::string_view kBehindPlan = "\n\"\"\")";
 void refuse_what_the_program_lacks(const PlannedJob& planned) {
   const Plan& plan = planned.plan;
   const auto refuse = [](std::string_view what, std::string_view nearest) {
-    fail_unsupported(fmt::format("fsdp: its program does not do {}; nearest: {}", what, nearest));
+    fail_unsupported(fmt::format("the program does not do {}; nearest: {}", what, nearest));
   };
   if (plan.parallel.context > 1) refuse("context parallelism", "context 1");
   if (plan.sequence_parallel) refuse("sequence parallelism", "sequence_parallel false");

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch/environment.h"
 #include "stepwright/launch/read_back.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/laws/repair.h"
@@ -67,6 +68,26 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
   planned.plan = *nearest;
 }
 
+/// Algorithms that no environment tells apart are refused, or left to the library. What a file
+/// cannot set is said.
+void settle_environment(const LaunchTarget& target, PlannedJob& planned, bool take_nearest,
+                        std::vector<std::string>& notes) {
+  std::vector<EnvironmentSetting> settings;
+  try {
+    settings = needed_settings(planned);
+  } catch (const Error&) {
+    if (!take_nearest) throw;
+    planned.plan.collectives = {};
+    settings = needed_settings(planned);
+    notes.push_back("the nearest plan that its environment says, which has collectives library");
+  }
+  if (target.sets_environment) return;
+  for (const auto& [name, value, reason] : settings) {
+    notes.push_back(value.empty() ? fmt::format("{} must not be set: {}", name, reason)
+                                  : fmt::format("set {}={}: {}", name, value, reason));
+  }
+}
+
 std::vector<std::string> header_of(const LaunchTarget& target, const PlannedJob& planned,
                                    const std::vector<std::string>& notes) {
   std::vector<std::string> lines = {
@@ -96,6 +117,7 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   LaunchFile file;
   settle_runs(planned.job.framework, planned, nearest, file.notes);
   planned.plan = canonical(planned.plan, planned.job);
+  settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
     settle_read_back(target, planned, nearest, file.notes);
   }
@@ -109,14 +131,19 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
 
 PlannedJob import_plan(std::string_view word, std::span<const std::filesystem::path> files,
                        const Given& given) {
-  const LaunchTarget& target = target_of(word);
   std::vector<SourceFile> sources;
   for (const auto& path : files) sources.push_back({path.string(), read_text_file(path)});
+  return import_sources(word, sources, given);
+}
+
+PlannedJob import_sources(std::string_view word, std::span<const SourceFile> sources,
+                          const Given& given) {
+  const LaunchTarget& target = target_of(word);
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);
   target.read(sources, full, draft);
-  return finish(std::move(draft), full, files.front().string());
+  return finish(std::move(draft), full, sources.front().name);
 }
 
 std::string read_text_file(const std::filesystem::path& path) {

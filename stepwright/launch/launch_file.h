@@ -34,6 +34,10 @@ LaunchFile export_plan(std::string_view target, PlannedJob planned, const std::s
 PlannedJob import_plan(std::string_view target, std::span<const std::filesystem::path> files,
                        const Given& given);
 
+/// The same of texts.
+PlannedJob import_sources(std::string_view target, std::span<const SourceFile> files,
+                          const Given& given);
+
 /// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);
 

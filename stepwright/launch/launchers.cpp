@@ -8,16 +8,6 @@
 namespace stepwright {
 namespace {
 
-std::vector<EnvironmentSetting> settings_of(const PlannedJob& planned) {
-  const std::string& name = planned.job.framework.name;
-  std::vector<EnvironmentSetting> settings;
-  if (name == "megatron-core" || name == "nemo" || name == "megatron-lm") {
-    settings = megatron_settings(planned);
-  }
-  for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
-  return settings;
-}
-
 /// "-x NAME" for each variable that is set.
 std::string forwarded(const std::vector<EnvironmentSetting>& settings) {
   std::string text = "-x MASTER_ADDR -x MASTER_PORT";
@@ -30,7 +20,7 @@ std::string forwarded(const std::vector<EnvironmentSetting>& settings) {
 }  // namespace
 
 std::string write_torchrun(const PlannedJob& planned, const std::vector<std::string>& header) {
-  return script_head(planned, header, shell_lines(settings_of(planned))) + torchrun_lines() +
+  return script_head(planned, header, shell_lines(needed_settings(planned))) + torchrun_lines() +
          "  \"$@\"\n";
 }
 
@@ -47,12 +37,12 @@ std::string write_slurm(const PlannedJob& planned, const std::vector<std::string
       "  --node-rank \"$SLURM_NODEID\" --master-addr \"$MASTER_ADDR\" --master-port 29500 "
       "\"$@\"' _ \"$@\"\n",
       cluster.nodes, cluster.devices_per_node, comment_lines(header),
-      shell_lines(settings_of(planned)));
+      shell_lines(needed_settings(planned)));
 }
 
 std::string write_mpirun(const PlannedJob& planned, const std::vector<std::string>& header) {
   const Cluster& cluster = planned.job.cluster;
-  const std::vector<EnvironmentSetting> settings = settings_of(planned);
+  const std::vector<EnvironmentSetting> settings = needed_settings(planned);
   return fmt::format(
       "#!/usr/bin/env bash\n{}set -euo pipefail\n\n{}"
       "export MASTER_ADDR=${{MASTER_ADDR:-localhost}} MASTER_PORT=${{MASTER_PORT:-29500}}\n\n"

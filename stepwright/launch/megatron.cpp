@@ -40,10 +40,10 @@ std::size_t program_of(const std::vector<ShellWord>& words) {
 }  // namespace
 
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Tree fields = megatron_fields(planned, planned.job.framework.version);
-  std::vector<EnvironmentSetting> settings = megatron_settings(planned);
-  for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
-  std::string text = script_head(planned, header, shell_lines(settings));
+  Tree fields = megatron_fields(planned, planned.job.framework.version);
+  // It counts a token for the end of a document on top.
+  fields.set("tokenizer_type", "NullTokenizer").set("vocab_size", planned.job.model.vocabulary - 1);
+  std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
   text +=
       "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n\n";
   text += torchrun_lines();

@@ -55,6 +55,7 @@ void add_positions(Tree& fields, const Architecture& model) {
   if (model.position != Position::kRope) return;
   fields.set("rotary_base", number_tree(model.rotary_base));
   if (model.rotary_fraction != 1) fields.set("rotary_percent", model.rotary_fraction);
+  if (model.latent && !model.rotary_scaling) fields.set("rope_type", "rope");
   if (!model.rotary_scaling) return;
   const RotaryScaling& scaling = *model.rotary_scaling;
   switch (scaling.kind) {
@@ -156,7 +157,7 @@ void read_attention(const Fields& fields, Architecture& model) {
 
 void read_positions(const Fields& fields, Architecture& model) {
   model.position = fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
-  model.positions = fields.integer("max_position_embeddings", 0);
+  model.positions = fields.integer("max_position_embeddings", fields.integer("seq_length", 0));
   if (model.position != Position::kRope) return;
   model.rotary_base = fields.number("rotary_base", model.rotary_base);
   model.rotary_fraction = fields.number("rotary_percent", 1);

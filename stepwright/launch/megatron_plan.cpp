@@ -351,8 +351,7 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
   Tree fields = Tree::mapping();
   const Architecture& model = planned.job.model;
   add_model_fields(fields, model);
-  fields.set("tokenizer_type", "NullTokenizer");
-  fields.set("vocab_size", model.vocabulary - 1);
+  fields.set("vocab_size", model.vocabulary);
   fields.set("make_vocab_size_divisible_by", 1);
   if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
   add_parallel(fields, planned);

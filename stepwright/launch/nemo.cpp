@@ -82,6 +82,13 @@ std::string bridge_value(const Tree& value) {
   return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
 }
 
+/// Values that are no plain literals there.
+std::string bridge_value_of(std::string_view field, const Tree& value) {
+  if (field == "attention_backend") return fmt::format("AttnBackend.{}", value.text);
+  if (field == "window_size") return fmt::format("({})", value.text);
+  return bridge_value(value);
+}
+
 /// The activation as the two settings that stand for it.
 std::string activation_lines(const Tree& fields) {
   const Tree* word = fields.find("activation");
@@ -105,7 +112,8 @@ std::string section_lines(const Tree& fields, std::string_view section) {
     const BridgeField place = place_of(field);
     const bool other = std::ranges::find(kOnlyOfFlags, field) != kOnlyOfFlags.end();
     if (other || place.section != section) continue;
-    text += fmt::format("            {}={},\n", place.name, bridge_value(fields.items[i + 1]));
+    text += fmt::format("            {}={},\n", place.name,
+                        bridge_value_of(field, fields.items[i + 1]));
   }
   return section == "model" ? text + activation_lines(fields) : text;
 }
@@ -141,7 +149,9 @@ Tree flattened(Node root) {
       const bool is_known = known != std::end(kBridgeFields);
       if (!is_known && section != "model") continue;
       if (value.is_null()) continue;
-      fields.set(is_known ? known->field : std::string_view(name), value.tree());
+      Tree tree = value.tree();
+      if (name == "attention_backend") tree.text = tree.text.substr(tree.text.rfind('.') + 1);
+      fields.set(is_known ? known->field : std::string_view(name), tree);
     }
   }
   return fields;
@@ -164,14 +174,18 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
   for (const auto& [name, type] : kBridgeSections) {
     const std::string lines = section_lines(fields, name);
     if (lines.empty()) continue;
-    body += fmt::format("        {}={}(\n{}        ),\n", name, type, lines);
+    const bool latent = name == "model" && planned.job.model.latent;
+    body += fmt::format("        {}={}(\n{}        ),\n", name, latent ? "MLAModelProvider" : type,
+                        lines);
     if (name != "model") types += fmt::format(", {}", type);
   }
   if (!word.empty()) body += fmt::format("        mixed_precision=\"{}\",\n", word);
   return fmt::format(
       "{}\nimport torch.nn.functional as F\nfrom megatron.bridge.models.gpt_provider import "
-      "GPTModelProvider\nfrom megatron.bridge.training.config import (\n    {},\n)\n"
-      "from megatron.core import activations  # noqa: F401\n\n\n"
+      "GPTModelProvider\nfrom megatron.bridge.models.mla_provider import MLAModelProvider  # noqa: "
+      "F401\nfrom megatron.bridge.training.config import (\n    {},\n)\n"
+      "from megatron.core import activations  # noqa: F401\nfrom megatron.core.transformer.enums "
+      "import AttnBackend  # noqa: F401\n\n\n"
       "def stepwright_plan() -> ConfigContainer:\n    return ConfigContainer(\n{}    )\n",
       comment_lines(header), types, body);
 }

@@ -20,8 +20,9 @@ bool is_word_char(char c) {
 /// Reads literals of Python from a place in a text.
 class LiteralReader {
  public:
-  LiteralReader(std::string_view text, std::size_t at, const std::string& name)
-      : text_(text), name_(name), at_(at) {
+  LiteralReader(std::string_view text, std::size_t at, const std::string& name,
+                std::string_view data)
+      : text_(text), name_(name), data_(data), at_(at) {
     line_ += static_cast<std::uint32_t>(std::ranges::count(text.substr(0, at), '\n'));
   }
 
@@ -134,6 +135,11 @@ class LiteralReader {
     if (here() == '(') {
       ++at_;
       Tree call = arguments();
+      const char first = word[word.rfind('.') + 1];
+      if (word != data_ && std::isupper(static_cast<unsigned char>(first)) == 0) {
+        fail(fmt::format("{}() is a function, and nothing is executed: write out what it returns",
+                         word));
+      }
       call.set("()", Tree::scalar(word, true));
       return call;
     }
@@ -186,6 +192,7 @@ class LiteralReader {
 
   std::string_view text_;
   const std::string& name_;
+  std::string_view data_;
   std::size_t at_;
   std::uint32_t line_ = 1;
   int depth_ = 0;
@@ -193,8 +200,8 @@ class LiteralReader {
 
 }  // namespace
 
-Document read_python_call(std::string_view text, std::string_view function,
-                          const std::string& name) {
+Document read_python_call(std::string_view text, std::string_view function, const std::string& name,
+                          std::string_view data) {
   const std::string head = fmt::format("{}(", function);
   std::size_t at = text.find(head);
   // Not in a comment, not as the end of another name.
@@ -207,7 +214,7 @@ Document read_python_call(std::string_view text, std::string_view function,
   if (at == std::string_view::npos) {
     fail_input(fmt::format("{}: has no call of {}", name, function));
   }
-  return Document::from(LiteralReader(text, at + head.size(), name).arguments(), name);
+  return Document::from(LiteralReader(text, at + head.size(), name, data).arguments(), name);
 }
 
 }  // namespace stepwright

@@ -45,7 +45,10 @@ Plan with_soft_choices(Plan plan, const Plan& soft) {
 
 /// "precision bf16 becomes fp32" of what a job lost.
 std::vector<std::string> lost_of_job(const Job& from, const Job& to) {
-  std::vector<std::string> lost = differences(to.model, from.model);
+  // No step has multi-token layers yet, so no file asks for them.
+  Architecture model = to.model;
+  model.multi_token_layers = from.model.multi_token_layers;
+  std::vector<std::string> lost = differences(model, from.model);
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
@@ -76,6 +79,10 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   };
   compare("optimizer", name_of(kOptimizerNames, from.optimizer),
           name_of(kOptimizerNames, to.optimizer));
+  if (from.model.multi_token_layers != to.model.multi_token_layers) {
+    notes.push_back(fmt::format("multi-token layers: {} there; the plan's step has none either",
+                                to.model.multi_token_layers));
+  }
   compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
           name_of(kAttentionKernelNames, to.kernels.attention));
 }

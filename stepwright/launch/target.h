@@ -11,11 +11,12 @@ namespace stepwright {
 
 /// A program for which plans are written and, mostly, read back.
 struct LaunchTarget {
-  std::string_view word;       ///< Of `--to` and `--from`.
-  std::string_view framework;  ///< Of `kFrameworkNames`; empty: whatever the job names.
-  std::string_view about;      ///< In a person's words.
-  std::string_view checked;    ///< What the files were checked against.
-  std::string_view assumes;    ///< What every file assumes.
+  std::string_view word;          ///< Of `--to` and `--from`.
+  std::string_view framework;     ///< Of `kFrameworkNames`; empty: whatever the job names.
+  std::string_view about;         ///< In a person's words.
+  std::string_view checked;       ///< What the files were checked against.
+  std::string_view assumes;       ///< What every file assumes.
+  bool sets_environment = false;  ///< Its file is a script that sets variables.
   /// Writes a plan that the framework runs; nothing for a target that is only read.
   std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.

@@ -282,7 +282,7 @@ TitanFile read_form(const SourceFile& file) {
   if (!file.name.ends_with(".py") && file.text.find("Trainer.Config(") == std::string::npos) {
     return {parse_toml(file.text, file.name), true};
   }
-  return {read_python_call(file.text, "Trainer.Config", file.name), false};
+  return {read_python_call(file.text, "Trainer.Config", file.name, "model_registry"), false};
 }
 
 void read_model_name(const Fields& root, bool toml, Draft& draft, const Given& given) {

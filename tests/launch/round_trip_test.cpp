@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 
 #include "stepwright/core/error.h"
 #include "stepwright/launch/launch_file.h"
@@ -13,21 +12,14 @@
 namespace stepwright {
 namespace {
 
-/// A file in the folder of the tests.
-std::filesystem::path written(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(testing::TempDir()) / name;
-  std::ofstream(path) << text;
-  return path;
-}
-
 /// What a target's file says once it is read.
 PlannedJob read_again(std::string_view target, const PlannedJob& planned, const std::string& text) {
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-  const std::filesystem::path path = written(fmt::format("launch_{}", target), text);
-  return import_plan(target, {&path, 1}, given);
+  const SourceFile file{std::string(target), text};
+  return import_sources(target, {&file, 1}, given);
 }
 
 /// Whether both are the same plan of the same job, as far as files of frameworks speak of it.
@@ -99,6 +91,41 @@ TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
     EXPECT_EQ(plan_text(back.plan), plan_text(canonical(planned.plan, planned.job)));
   }
   EXPECT_GT(same, 3);
+}
+
+/// A text with a few bytes changed, dropped or doubled.
+std::string damaged(Dice& dice, std::string text) {
+  for (std::size_t i = dice.below(4); i < 5 && !text.empty(); ++i) {
+    const std::size_t at = dice.below(text.size());
+    const std::size_t length = dice.below(std::min<std::size_t>(40, text.size() - at) + 1);
+    switch (dice.below(3)) {
+      case 0: text[at] = static_cast<char>(dice.below(128)); break;
+      case 1: text.erase(at, length); break;
+      default: text.insert(at, text.substr(at, length)); break;
+    }
+  }
+  return text;
+}
+
+TEST_P(RoundTrip, DamagedFilesAreReadOrRefused) {
+  Dice dice(7);
+  PlannedJob planned;
+  planned.job = small_job();
+  planned.plan.parallel.data = 16;
+  planned.plan.sharding = sharding_of("GGG").value();
+  planned.plan.accumulate = DType::kBf16;
+  const std::string text = export_plan(GetParam(), planned, "", true).text;
+  int refused = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string bad = damaged(dice, text);
+    try {
+      read_again(GetParam(), planned, bad);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()), "") << bad;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
 }
 
 std::vector<std::string_view> both_ways() {
