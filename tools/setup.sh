@@ -61,12 +61,14 @@ if ! cmp -s $pins "$installed"; then
   cp $pins "$installed"
 fi
 
-# Packages that judge files written for them; without one its tests are skipped and say so.
+# Packages that judge files written for them, in a folder of their own that only those tests see; a
+# test whose package is missing is skipped and says so.
 judges=tools/requirements-judges.txt
-installed=.venv/installed-judges.txt
+installed=.venv/judges/installed.txt
 if [ "$goal" = test ] && ! cmp -s $judges "$installed"; then
-  echo "setup: installing $(tr '\n' ' ' <$judges)into .venv"
-  if .venv/bin/pip install --quiet --no-deps -r $judges; then
+  echo "setup: installing $(tr '\n' ' ' <$judges)into .venv/judges"
+  rm -rf .venv/judges
+  if .venv/bin/pip install --quiet --no-deps --target .venv/judges -r $judges; then
     cp $judges "$installed"
   else
     echo "setup: went on without them: tests/launch/judges_test.py will skip what is missing" >&2
