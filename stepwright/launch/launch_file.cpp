@@ -55,7 +55,8 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
   if (framework.name.empty()) return;
   std::vector<std::string> reasons;
   for (const NotRun& what : not_run(framework, planned.job, planned.plan)) {
-    reasons.push_back(what.message);
+    // Each framework brings its own; which one is said once the file is read back.
+    if (what.ability != Ability::kAttention) reasons.push_back(what.message);
   }
   if (reasons.empty()) return;
   const auto nearest = nearest_run(framework, planned.job, planned.plan);

@@ -3,6 +3,7 @@
 #include "stepwright/launch/fsdp.h"
 #include "stepwright/launch/huggingface_arguments.h"
 #include "stepwright/launch/launchers.h"
+#include "stepwright/launch/maxtext.h"
 #include "stepwright/launch/megatron.h"
 #include "stepwright/launch/nemo.h"
 #include "stepwright/launch/target.h"
@@ -59,6 +60,14 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "batch, micro-batch and optimizer as the training code says them",
      .write = write_accelerate,
      .read = read_accelerate},
+    {.word = "maxtext",
+     .framework = "maxtext",
+     .about = "Configuration of MaxText on GPUs, over its base.yml",
+     .checked = "maxtext 0.2.5 (keys of its base.yml, by source only)",
+     .assumes = "data, tokenizer and output of the command line; what is kept for tensor_input as "
+                "remat_policy decides",
+     .write = write_maxtext,
+     .read = read_maxtext},
     {.word = "hf",
      .framework = "accelerate",
      .about = "Configurations of transformers: config.json and TrainingArguments",

@@ -74,6 +74,7 @@ TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
           nearest_run({.name = std::string(target.framework)}, planned.job, planned.plan);
       if (runs) planned.plan = *runs;
     }
+    planned.plan.gradient_bucket = planned.plan.parameter_bucket;
     SCOPED_TRACE(plan_text(planned.plan));
     LaunchFile file;
     try {
