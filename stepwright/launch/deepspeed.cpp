@@ -303,17 +303,7 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
   if (const auto size = fields.size("train_micro_batch_size_per_gpu")) plan.micro_batch = *size;
   draft.sequences = fields.size("train_batch_size");
   draft.micro_batches = fields.size("gradient_accumulation_steps");
-  const std::int64_t pass = degrees.data * draft.micro_batches.value_or(1);
-  if (!fields.has("train_micro_batch_size_per_gpu")) {
-    if (draft.sequences && draft.micro_batches && *draft.sequences % pass == 0) {
-      plan.micro_batch = *draft.sequences / pass;
-    } else {
-      draft.notes.push_back("micro_batch: 1, as the file says none");
-    }
-  }
-  if (draft.sequences && given.batch.empty() == false && !draft.micro_batches) {
-    draft.notes.push_back("gradient_accumulation_steps: follows from the batch");
-  }
+  draft.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
   read_zero(fields, draft);
   read_code(fields, draft);
   read_optimizer_keys(fields, draft);

@@ -151,7 +151,14 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
   const BatchGiven batch = read_batch(given.batch);
   settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
   settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
-  const Plan& plan = draft.plan;
+  Plan& plan = draft.plan;
+  const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
+  if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
+      *draft.sequences % ways == 0) {
+    plan.micro_batch = *draft.sequences / ways;
+  } else if (draft.open_micro_batch) {
+    draft.notes.push_back(fmt::format("micro_batch: {}, as nothing says one", plan.micro_batch));
+  }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   if (draft.micro_batches) {
     const std::int64_t product = pass * *draft.micro_batches;

@@ -36,6 +36,7 @@ struct Draft {
   std::optional<std::int64_t> nodes;            ///< That the job runs on.
   std::optional<std::int64_t> devices_of_node;  ///< That it uses.
   std::optional<std::int64_t> micro_batches;    ///< Of one step and data rank.
+  bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdamW;
   Dispatcher dispatcher = Dispatcher::kAllToAll;

@@ -96,6 +96,7 @@ void read_arguments(const Fields& arguments, Draft& draft) {
   const bool sharded = draft.plan.sharding.gradients != Spread::kNone;
   if (sharded && draft.precision != DType::kFp32) draft.plan.accumulate = draft.precision;
   constexpr std::int64_t kUsualBatch = 8;
+  draft.open_micro_batch = false;
   draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", kUsualBatch);
   draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
   draft.length = arguments.size("max_length");

@@ -171,7 +171,9 @@ class ShellReader {
       }
       end_word();
       next();
-      return end_command();
+      end_command();
+      if (c == ';' && here() == ';' && !blocks_.empty()) pass_over_rest(line_);
+      return;
     }
     if (c == '<' && here(1) == '<' && here(2) != '<') return begin_heredoc();
     previous_ = c;
@@ -218,6 +220,7 @@ class ShellReader {
     end_word();
     next();
     in_array_ = false;
+    if (passed_depth_ > 0) return;
     const bool append = array_name_.ends_with('+');
     if (append) array_name_.pop_back();
     Words& value = values_[array_name_];
@@ -291,7 +294,7 @@ class ShellReader {
     std::string name;
     while (is_name_char(here())) name += next();
     if (name.empty() && at_ < text_.size() && here() != '"') name = next();
-    fill(name, std::nullopt, "$" + name, quoted);
+    fill(name, std::nullopt, "$" + name, quoted ? Fill::kOne : Fill::kSplit);
   }
 
   void arithmetic(const std::string& inner) {
@@ -331,22 +334,35 @@ class ShellReader {
       word_ += "${" + inner + "}";
       return;
     }
-    fill(name, fallback, "${" + inner + "}", quoted && inner.find("[@]") == std::string::npos);
+    const bool each = inner.find("[@]") != std::string::npos;
+    fill(name, fallback, "${" + inner + "}",
+         !quoted ? Fill::kSplit
+         : each  ? Fill::kEach
+                 : Fill::kOne);
   }
 
-  /// Puts a variable's value into the word; outside quotes it may become several.
+  /// How a variable becomes words: one in quotes, one for each element of an array in quotes, or
+  /// what blanks part.
+  enum class Fill : std::uint8_t { kOne, kEach, kSplit };
+
+  static Words words_of(const Words& value, Fill how) {
+    if (how == Fill::kOne) return {joined(value)};
+    if (how == Fill::kEach) return value;
+    Words parts;
+    for (const std::string& element : value) {
+      for (std::string& part : split(element)) parts.push_back(std::move(part));
+    }
+    return parts;
+  }
+
   void fill(const std::string& name, const std::optional<std::string>& fallback,
-            const std::string& spelling, bool quoted) {
+            const std::string& spelling, Fill how) {
     const auto value = values_.find(name);
     if (value == values_.end()) {
       word_ += fallback.value_or(spelling);
       return;
     }
-    if (quoted) {
-      word_ += joined(value->second);
-      return;
-    }
-    const Words parts = value->second.size() == 1 ? split(value->second.front()) : value->second;
+    const Words parts = words_of(value->second, how);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) {
         end_word();
@@ -424,21 +440,35 @@ class ShellReader {
     }
   }
 
-  /// Of a condition only the first branch counts.
+  /// Of a condition or a case only the first branch counts; `block_` are the open ones.
+  void enter_or_leave(const ShellWord& word) {
+    if (word.text == "if" || word.text == "case") blocks_.push_back(word.text);
+    if (word.text == "else" || word.text == "elif") pass_over_rest(word.line);
+    if ((word.text == "fi" || word.text == "esac") && !blocks_.empty()) {
+      if (passed_depth_ == blocks_.size()) passed_depth_ = 0;
+      blocks_.pop_back();
+    }
+  }
+
+  void pass_over_rest(std::uint32_t line) {
+    if (passed_depth_ == 0) passed_depth_ = blocks_.size();
+    if (skipped_else_ == 0) skipped_else_ = line;
+  }
+
+  /// Whether a command is no more than words of the shell, or stands in a branch that is left out.
   [[nodiscard]] bool passes_over() {
     static constexpr std::array<std::string_view, 5> kHeads = {"then", "do", "{", "time", "exec"};
+    static constexpr std::array<std::string_view, 10> kParts = {
+        "if", "elif", "else", "fi", "for", "while", "case", "esac", "done", "}"};
     while (!command_.empty()) {
       const std::string& word = command_.front().text;
-      if (std::ranges::find(kHeads, word) != kHeads.end()) {
+      const bool pattern = !blocks_.empty() && blocks_.back() == "case" && word.ends_with(')');
+      if (pattern || std::ranges::find(kHeads, word) != kHeads.end()) {
         command_.erase(command_.begin());
         continue;
       }
-      if (word == "else" || word == "elif") in_else_ = true;
-      if (word == "fi" || word == "esac") in_else_ = false;
-      if (in_else_ && skipped_else_ == 0) skipped_else_ = command_.front().line;
-      static constexpr std::array<std::string_view, 10> kParts = {
-          "if", "elif", "else", "fi", "for", "while", "case", "esac", "done", "}"};
-      return in_else_ || std::ranges::find(kParts, word) != kParts.end();
+      enter_or_leave(command_.front());
+      return passed_depth_ > 0 || std::ranges::find(kParts, word) != kParts.end();
     }
     return true;
   }
@@ -530,7 +560,8 @@ class ShellReader {
   std::map<std::string, Words> values_;
   std::vector<std::string> exports_;
   std::string heredoc_;
-  bool in_else_ = false;
+  std::vector<std::string> blocks_;
+  std::size_t passed_depth_ = 0;  ///< Of the block whose further branches are left out; 0: none.
   std::uint32_t skipped_else_ = 0;
   std::size_t words_ = 0;
   ShellScript script_;

@@ -327,7 +327,9 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   }
   constexpr std::int64_t kUsualLocal = 8;
   constexpr std::int64_t kUsualLength = 2048;
-  const std::int64_t local = fields.integer("local_batch_size", kUsualLocal);
+  // Its name before 0.1.
+  const std::int64_t older = fields.integer("batch_size", kUsualLocal);
+  const std::int64_t local = fields.integer("local_batch_size", older);
   draft.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
   const std::int64_t global = given ? given->integer(-1, kMostOfField) : -1;
@@ -466,13 +468,17 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
   draft.plan.accumulate = DType::kFp32;
   const auto converters = root.section("model").find("converters");
-  for (std::size_t i = 0; converters && i < converters->size(); ++i) {
-    const std::string word = converters->at(i).text();
+  std::vector<std::string> words;
+  if (converters && converters->is_scalar()) words.push_back(converters->text());
+  for (std::size_t i = 0; converters && converters->is_sequence() && i < converters->size(); ++i) {
+    words.push_back(converters->at(i).text());
+  }
+  for (const std::string& word : words) {
     if (word.find("mx") != std::string::npos) {
       draft.precision = DType::kMxfp8;
     } else if (word.find("float8") != std::string::npos) {
       draft.precision = DType::kFp8;
-    } else {
+    } else if (!word.empty()) {
       draft.notes.push_back(fmt::format("not read: converter {}", word));
     }
   }
@@ -522,7 +528,8 @@ constexpr std::array<std::string_view, 7> kParallelPassed = {
     "pipeline_parallel_first_stage_less_layers",
     "pipeline_parallel_last_stage_less_layers",
     "pipeline_parallel_expert_parallel_overlap"};
-constexpr std::array<std::string_view, 10> kTrainingKeys = {"local_batch_size",
+constexpr std::array<std::string_view, 11> kTrainingKeys = {"local_batch_size",
+                                                            "batch_size",
                                                             "global_batch_size",
                                                             "seq_len",
                                                             "mixed_precision_param",

@@ -28,8 +28,9 @@ TEST(ShellScript, ReadsQuotesAndContinuedLines) {
 TEST(ShellScript, FillsInVariablesArraysAndArithmetic) {
   EXPECT_THAT(words("T=8\nN=$((T * (2 + 1)))\nrun --t $T --n ${N} --w ${W:-4} $MISSING\n"),
               ElementsAre("run", "--t", "8", "--n", "24", "--w", "4", "$MISSING"));
-  EXPECT_THAT(words("A=(\n  --x 1 # one\n  --y '2 3'\n)\nA+=(--z)\nrun ${A[@]} \"${A[@]}\"\n"),
-              ElementsAre("run", "--x", "1", "--y", "2 3", "--z", "--x", "1", "--y", "2 3", "--z"));
+  EXPECT_THAT(
+      words("A=(\n  --x 1 # one\n  --y '2 3'\n)\nA+=(--z)\nrun ${A[@]} \"${A[@]}\"\n"),
+      ElementsAre("run", "--x", "1", "--y", "2", "3", "--z", "--x", "1", "--y", "2 3", "--z"));
   EXPECT_THAT(words("ARGS=\" --a 1\n --b\"\nrun $ARGS \"$ARGS\"\n"),
               ElementsAre("run", "--a", "1", "--b", " --a 1\n --b"));
 }
@@ -44,6 +45,9 @@ TEST(ShellScript, ReadsTheFirstBranchOfAConditionAndSaysSo) {
       read_shell_script("if [ $A = b ]; then\n  T=2\nelse\n  T=4\nfi\nrun $T\n", "script");
   EXPECT_THAT(words(script), ElementsAre("run", "2"));
   EXPECT_THAT(script.notes, ElementsAre(testing::HasSubstr("first branch")));
+  EXPECT_THAT(words("if a; then\n  A=(1)\nelse\n  if b; then\n    A=(2)\n  fi\n  A+=(3)\nfi\n"
+                    "case $X in\n  x) B=1 ;;\n  *) B=2 ;;\nesac\nrun ${A[@]} $B\n"),
+              ElementsAre("run", "1", "1"));
 }
 
 TEST(ShellScript, KeepsWhatProgramsSee) {
