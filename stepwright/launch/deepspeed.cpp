@@ -336,7 +336,17 @@ void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft
   const std::string& name = files.front().name;
   const Document whole = Document::parse(files.front().text, name);
   std::vector<std::string> left;
-  const Document document = Document::from(without_auto(whole.root().tree(), "", left), name);
+  Tree tree = without_auto(whole.root().tree(), "", left);
+  const bool brain = std::ranges::find(left, "bf16.enabled") != left.end();
+  if (brain) {
+    const Tree* half = tree.find("fp16");
+    const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
+    if (enabled == nullptr || enabled->text == "false") {
+      tree.set("bf16", Tree::mapping().set("enabled", true));
+      draft.notes.push_back("precision: bf16, which the file leaves to the training code");
+    }
+  }
+  const Document document = Document::from(std::move(tree), name);
   if (!left.empty()) {
     draft.notes.push_back(fmt::format("auto, so as if not said: {}", fmt::join(left, ", ")));
   }

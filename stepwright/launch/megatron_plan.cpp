@@ -307,9 +307,9 @@ void read_precision_fields(const Fields& fields, Draft& draft) {
 }
 
 void read_optimizer(const Fields& fields, Draft& draft) {
-  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "adam"},
+  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "adam"},
                                                 {Optimizer::kSgd, "sgd"}};
-  draft.optimizer = fields.choice("optimizer", kWords, Optimizer::kAdamW);
+  draft.optimizer = fields.choice("optimizer", kWords, Optimizer::kAdam);
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
     draft.optimizer = Optimizer::kAdamNarrow;

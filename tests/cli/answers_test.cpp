@@ -77,6 +77,8 @@ TEST(Answers, OfLaunchFilesAreThese) {
       place, "export --to megatron --plan " + std::string(kExamplePlan) + " -o train.sh");
   text += place.read("train.sh");
   text += transcript(place, "import --from megatron train.sh --cluster dgx-h100 -o mine.yaml");
+  text += transcript(place,
+                     "import --from megatron examples/llama-3-70b.megatron.sh --cluster dgx-h100");
   text += place.read("mine.yaml");
   for (const char* target :
        {"nemo", "torchtitan --nearest --release 0.2.2", "torchtitan --nearest",
