@@ -14,6 +14,7 @@ BELOW = {
     "collective": "cluster",
     "plan": "model collective",
     "huggingface": "plan checkpoint",
+    "launch": "huggingface",
     "step": "plan",
     "transport": "collective",
     "process_group": "transport",
@@ -31,7 +32,7 @@ BELOW = {
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "checkpoint fit study interleave validate export logs traffic runtime sample lab",
+    "cli": "checkpoint fit study interleave launch validate export logs traffic runtime sample lab",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 goal=${1:-plan}
 packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev
-  libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libxgboost-dev libxxhash-dev zlib1g-dev)
+  libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libtomlplusplus-dev libxgboost-dev libxxhash-dev zlib1g-dev)
 case $goal in
   plan) ;;
   test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-jsonschema python3-venv libgloo-dev python3-dev
@@ -59,4 +59,18 @@ if ! cmp -s $pins "$installed"; then
     exit 1
   fi
   cp $pins "$installed"
+fi
+
+# Packages that judge files written for them, in a folder of their own that only those tests see; a
+# test whose package is missing is skipped and says so.
+judges=tools/requirements-judges.txt
+installed=.venv/judges/installed.txt
+if [ "$goal" = test ] && ! cmp -s $judges "$installed"; then
+  echo "setup: installing $(tr '\n' ' ' <$judges)into .venv/judges"
+  rm -rf .venv/judges
+  if .venv/bin/pip install --quiet --no-deps --target .venv/judges -r $judges; then
+    cp $judges "$installed"
+  else
+    echo "setup: went on without them: tests/launch/judges_test.py will skip what is missing" >&2
+  fi
 fi

@@ -64,6 +64,7 @@ std::unique_ptr<Command> compare_command(CLI::App& program);
 std::unique_ptr<Command> train_command(CLI::App& program);
 std::unique_ptr<Command> sample_command(CLI::App& program);
 std::unique_ptr<Command> export_command(CLI::App& program);
+std::unique_ptr<Command> import_command(CLI::App& program);
 std::unique_ptr<Command> checkpoint_command(CLI::App& program);
 std::unique_ptr<Command> list_command(CLI::App& program);
 

@@ -73,6 +73,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(characterize_command(program));
   commands.push_back(compare_command(program));
   commands.push_back(export_command(program));
+  commands.push_back(import_command(program));
   commands.push_back(list_command(program));
   return commands;
 }

@@ -2,7 +2,9 @@
 #include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -20,6 +22,7 @@
 #include "stepwright/export/msccl.h"
 #include "stepwright/export/mscclpp.h"
 #include "stepwright/export/nccl_tuner.h"
+#include "stepwright/launch/launch_file.h"
 
 namespace stepwright {
 namespace {
@@ -49,7 +52,17 @@ Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
 
 /// What only schedules, and what only tuner files, are made from.
 constexpr const char* kScheduleOptions[] = {"--collective", "--algorithm", "--tiers", "--chunks"};
-constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--plan", "--channels"};
+constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--channels"};
+/// What only files of training programs are made from.
+constexpr const char* kLaunchOptions[] = {"--release", "--nearest"};
+/// Targets that carry out collectives.
+constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
+
+std::vector<std::string> target_words() {
+  std::vector<std::string> words = export_words();
+  words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
+  return words;
+}
 /// What NCCL has at most.
 constexpr int kMostNcclChannels = 64;
 
@@ -57,7 +70,8 @@ class Export : public Command {
  public:
   explicit Export(CLI::App& program)
       : Command(
-            program, "export", "Write collectives for another program",
+            program, "export", "Write a plan or its collectives for another program",
+            "  stepwright export --to megatron --plan plan.yaml -o train.sh\n"
             "  stepwright export --to mscclpp --collective all_gather --tiers 8,2 -o plan.json\n"
             "  stepwright export --to msccl-xml --collective all_reduce --algorithm ring --tiers "
             "8\n"
@@ -65,11 +79,13 @@ class Export : public Command {
             "  stepwright export --to nccl-tuner --plan plan.yaml --channels 16") {
     app()
         .add_option("--to", to_,
+                    "A framework or launcher: the plan as its own files (docs/launch.md);\n"
                     "mscclpp: a schedule as an execution plan of MSCCL++; msccl-xml: as an\n"
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
-        ->check(CLI::IsMember({"mscclpp", "msccl-xml", "nccl-tuner"}));
+        ->check(CLI::IsMember(target_words()));
+    add_launch_options();
     add_schedule_options();
     add_tuner_options();
     app()
@@ -82,12 +98,20 @@ class Export : public Command {
     for (const std::string& input : {plan_, cluster_}) {
       if (!output_.empty()) check_output(output_, input);
     }
-    if (tunes) {
+    const auto words = export_words();
+    const bool launches = std::ranges::find(words, to_) != words.end();
+    if (!launches) refuse(kLaunchOptions, "the files of a framework");
+    if (launches) {
+      refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
+      refuse(kTunerOptions, "--to nccl-tuner");
+    } else if (tunes) {
       refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
     } else {
       refuse(kTunerOptions, "--to nccl-tuner");
+      if (!plan_.empty()) fail_input("--plan goes with --to nccl-tuner and frameworks");
     }
     if (json() && to_ != "mscclpp") fail_input(fmt::format("--json: {} is no JSON", to_));
+    if (launches) return launch(console);
     if (tunes) return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(); });
     const ScheduleSpec spec = asked_for();
     const CollectiveSchedule schedule = proven(spec);
@@ -96,6 +120,28 @@ class Export : public Command {
   }
 
  private:
+  void add_launch_options() {
+    app()
+        .add_option("--plan", plan_,
+                    "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
+                    "whose cluster and groups")
+        ->type_name("FILE");
+    app()
+        .add_option("--release", release_,
+                    "Of the framework that is written for; that of the job, else the newest")
+        ->type_name("RELEASE");
+    app().add_flag("--nearest", nearest_,
+                   "Where the framework does not run the plan, write the nearest that it does");
+  }
+
+  void launch(const Console& console) const {
+    if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
+    const LaunchFile file = export_plan(to_, load_legal_plan(plan_), release_, nearest_, plan_);
+    for (const std::string& note : file.notes) console.log.info("{}", note);
+    write(console, fmt::format("the plan for {}", to_).c_str(),
+          [&](std::ostream& out) { out << file.text; });
+  }
+
   void add_schedule_options() {
     app()
         .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
@@ -114,9 +160,6 @@ class Export : public Command {
             "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes")
         ->type_name("NAME");
     app().add_option("--nodes", nodes_, "Of the cluster, 1 by default");
-    app()
-        .add_option("--plan", plan_, "Plan file, for the cluster and the groups of that plan")
-        ->type_name("FILE");
     app()
         .add_option("--channels", channels_,
                     "Of NCCL; without, NCCL's choice (docs/collectives.md)")
@@ -190,6 +233,8 @@ class Export : public Command {
   std::string cluster_;
   std::optional<std::int64_t> nodes_;
   std::string plan_;
+  std::string release_;
+  bool nearest_ = false;
   int channels_ = -1;
   std::string output_;
 };

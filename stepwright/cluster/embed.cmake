@@ -1,6 +1,6 @@
 # stepwright_embed(<output> <function>=<folder>...)
-# Writes a C++ file with one function for each folder: all its .yaml and .json files as (name,
-# text). The files are data that a person adds one of, so this is the one place that looks into a
+# Writes a C++ file with one function for each folder: all its .yaml, .json and .py files as
+# (name, text). The files are data that a person adds one of, so this is the one place that looks into a
 # folder. The texts are followed by blanks, because a fast reader of JSON looks beyond their end.
 function(stepwright_embed output)
   string(CONCAT code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n"
@@ -11,7 +11,8 @@ function(stepwright_embed output)
     list(GET pair 0 function)
     list(GET pair 1 folder)
     file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.yaml"
-      "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.json")
+      "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.json"
+      "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.py")
     list(SORT files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
     string(APPEND code "\nstd::span<const EmbeddedFile> ${function}() {\n")

@@ -70,6 +70,24 @@ TEST(Answers, OfExportAreThese) {
   expect_golden("export.txt", text + place.read("tuner.conf"));
 }
 
+TEST(Answers, OfLaunchFilesAreThese) {
+  const Workplace place;
+  const std::string plan = std::string(" --plan ") + kExamplePlan;
+  std::string text = transcript(
+      place, "export --to megatron --plan " + std::string(kExamplePlan) + " -o train.sh");
+  text += place.read("train.sh");
+  text += transcript(place, "import --from megatron train.sh --cluster dgx-h100 -o mine.yaml");
+  text += transcript(place,
+                     "import --from megatron examples/llama-3-70b.megatron.sh --cluster dgx-h100");
+  text += place.read("mine.yaml");
+  for (const char* target :
+       {"nemo", "torchtitan --nearest --release 0.2.2", "torchtitan --nearest",
+        "accelerate --nearest", "deepspeed --nearest", "torchrun", "slurm", "mpirun"}) {
+    text += transcript(place, std::string("export --to ") + target + plan);
+  }
+  expect_golden("launch.txt", text);
+}
+
 TEST(Answers, OfStudiesOfCollectivesAreThese) {
   const Workplace place;
   place.write("shared.yaml",

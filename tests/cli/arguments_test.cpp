@@ -11,7 +11,7 @@ TEST(Arguments, HelpTextsAreThese) {
   for (const char* arguments :
        {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
         "study --help", "fit --help", "validate --help", "train --help", "checkpoint --help",
-        "characterize --help", "compare --help", "export --help", "list --help", "lab --help",
+        "characterize --help", "compare --help", "export --help", "import --help", "list --help", "lab --help",
         "lab run --help", "--version"}) {
     text += transcript(place, arguments);
   }

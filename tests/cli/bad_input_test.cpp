@@ -83,8 +83,66 @@ TEST(BadInput, Conversions) {
   expect_golden("bad_conversions.txt", checkpoint.text());
 }
 
+TEST(BadInput, LaunchFiles) {
+  Script exported("export --to");
+  exported.place().write("wide.yaml", with(kPlan, "parallel:", "sharding: zero3\nparallel:"));
+  exported.run("deepspeed");
+  exported.run("deepspeed --plan nowhere.yaml");
+  exported.run("deepspeed --tiers 8 --plan wide.yaml");
+  exported.run("megatron --plan wide.yaml --json");
+  exported.run("torchtitan --plan wide.yaml");
+  exported.run("nccl-tuner --nearest --plan wide.yaml");
+  exported.run("fsdp --plan wide.yaml");
+  Script script("import --from");
+  script.run("word file");
+  script.run("hf");
+  script.run("deepspeed nowhere.json --cluster dgx-h100");
+  const auto give = [&](const char* target, const char* name, const char* content,
+                        const std::string& rest) {
+    script.place().write(name, content);
+    script.run(std::string(target) + " " + name + " " + rest);
+  };
+  const std::string all = "--cluster dgx-h100 --model llama-3-8b --batch 64x4096";
+  give("deepspeed", "empty.json", "", all);
+  give("deepspeed", "torn.json", "{\"train_batch_size\": 64,", all);
+  give("deepspeed", "many.json", R"({"train_batch_size": 64e99})", all);
+  give("deepspeed", "ds.json", R"({"train_batch_size": 64})", "");
+  script.run("deepspeed ds.json --cluster dgx-h100");
+  script.run("deepspeed ds.json --cluster dgx-h1000 --model llama-3-8b --batch 64x4096");
+  script.run("deepspeed ds.json --cluster dgx-h100 --model llama-3-8bb --batch 64x4096");
+  script.run("deepspeed ds.json --cluster dgx-h100 --model llama-3-8b");
+  script.run("deepspeed ds.json --cluster dgx-h100 --model llama-3-8b --batch many");
+  script.run("deepspeed ds.json --cluster dgx-h100 --model llama-3-8b --batch 32x4096");
+  script.run("deepspeed ds.json --cluster dgx-h100:0 --model llama-3-8b --batch 64x4096");
+  give("deepspeed", "odd.json", R"({"train_batch_size": 60, "zero_optimization": {"stage": 1}})",
+       "--cluster dgx-h100 --model llama-3-8b --batch 60x4096");
+  give("deepspeed", "typo.json", R"({"zero_optimisation": {"stage": 1}})", all);
+  give("deepspeed", "stage.json", R"({"zero_optimization": {"stage": 4}})", all);
+  give("deepspeed", "away.json",
+       R"({"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}})", all);
+  give("torchtitan", "torn.toml", "[parallelism\ntensor_parallel_degree = 2\n", all);
+  give("torchtitan", "text.toml", "[parallelism]\ntensor_parallel_degree = \"two\"\n", all);
+  give("torchtitan", "zero.toml", "[parallelism]\npipeline_parallel_degree = 0\n", all);
+  give("torchtitan", "order.toml",
+       "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"ZB\"\n", all);
+  give("torchtitan", "code.py", "config = Trainer.Config(training=make())\n", all);
+  give("megatron", "open.sh", "python pretrain_gpt.py --bf16 'never closed\n", all);
+  give("megatron", "none.sh", "echo hello\n", all);
+  give("megatron", "lacks.sh", "python pretrain_gpt.py --micro-batch-size\n", all);
+  give("megatron", "unset.sh", "python pretrain_gpt.py --tensor-model-parallel-size $TP\n", all);
+  give("megatron", "other.sh",
+       "python pretrain_gpt.py --num-layers 8 --hidden-size 64 --num-attention-heads 8 "
+       "--vocab-size 1000 --seq-length 4096 --micro-batch-size 1\n",
+       all);
+  give("nemo", "recipe.py", "def recipe():\n    return ConfigContainer(model=base())\n", all);
+  give("accelerate", "tpu.yaml", "distributed_type: XLA\n", all);
+  give("hf", "what.json", R"({"hello": 1})", all);
+  expect_golden("bad_launch_files.txt", exported.text() + script.text());
+}
+
 TEST(BadInput, Exports) {
   Script script("export --to");
+  script.run("megatorn");
   script.run("megatron");
   script.run("msccl-xml");
   script.run("msccl-xml --collective all_reduce");

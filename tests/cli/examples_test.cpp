@@ -48,6 +48,27 @@ TEST(Examples, JobsGiveAPlanThatFits) {
   }
 }
 
+TEST(Examples, ScriptOfMegatronBecomesABetterOne) {
+  const Workplace place;
+  std::string job = content_of("examples/llama-3-70b.yaml");
+  place.write("job.yaml", job + "framework: megatron-core\n");
+  const auto run = [&](const std::string& arguments) {
+    const Outcome outcome = place.run(arguments);
+    EXPECT_EQ(outcome.code, 0) << arguments << ": " << outcome.err;
+    return outcome.out;
+  };
+  run("import --from megatron examples/llama-3-70b.megatron.sh --cluster dgx-h100 -o mine.yaml");
+  const Json answer =
+      Json::parse(run("tune job.yaml --against mine.yaml -o best.yaml --top 1 --json"));
+  EXPECT_GT(answer.at("against").at("changes").size(), 1);
+  run("export --to megatron --plan best.yaml -o better.sh");
+  run("import --from megatron better.sh --cluster dgx-h100 -o again.yaml");
+  const auto step_time = [&](const char* plan) {
+    return Json::parse(run(std::string("predict --json ") + plan)).at("step_time_s").get<double>();
+  };
+  EXPECT_LT(step_time("again.yaml"), 0.7 * step_time("mine.yaml"));
+}
+
 TEST(Examples, PlansAreAnsweredByEveryCommand) {
   const Workplace place;
   ASSERT_FALSE(examples(".plan.yaml").empty());

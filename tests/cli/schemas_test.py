@@ -39,6 +39,9 @@ FILES = {
     "  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}\n"
     "  cluster: {profile: dgx-h100, devices: 2}\n  batch: {sequences: 8, length: 64}\n"
     "parallel: {data: 2}\nsharding: zero3\n",
+    "train.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
+    "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 "
+    "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --bf16\n",
     "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
@@ -172,6 +175,7 @@ ANSWERS = {
         "export --to mscclpp --collective all_gather --tiers 8,2",
         "export --to mscclpp --collective all_reduce --algorithm ring --tiers 4",
     ],
+    "import": ["import --from megatron train.sh --cluster dgx-h100"],
     "lab-check": ["lab check examples/lab-4x4.yaml"],
     "lab-run": ["lab run examples/lab-4x4.yaml -- true"],
     "lab-clean": ["lab clean"],

@@ -1,35 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright {
 namespace {
 
-/// The numbers of a release: 0, 12 and 1 of "core_v0.12.1".
-std::vector<int> numbers_of(std::string_view release) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::vector<int> numbers;
-  std::size_t at = release.find_first_of(kDigits);
-  while (at < release.size() && kDigits.find(release[at]) != std::string_view::npos) {
-    const std::size_t end = std::min(release.find_first_not_of(kDigits, at), release.size());
-    int number = 0;
-    std::from_chars(release.data() + at, release.data() + end, number);
-    numbers.push_back(number);
-    if (end + 1 >= release.size() || release[end] != '.') break;
-    at = end + 1;
-  }
-  return numbers;
-}
-
 /// Whether a line speaks of a release; one without numbers is the newest.
-bool speaks_of(const AbilityEntry& line, const std::vector<int>& release) {
-  if (release.empty()) return line.before.empty();
-  if (!line.from.empty() && release < numbers_of(line.from)) return false;
-  return line.before.empty() || release < numbers_of(line.before);
+bool speaks_of(const AbilityEntry& line, std::string_view release) {
+  if (!line.from.empty() && comes_before(release, line.from)) return false;
+  return line.before.empty() || comes_before(release, line.before);
 }
 
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
@@ -56,9 +39,8 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : name_(framework.name) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
-  const std::vector<int> release = numbers_of(framework.version);
   for (const AbilityEntry& line : framework_entry(framework.name).runs) {
-    if (!speaks_of(line, release)) continue;
+    if (!speaks_of(line, framework.version)) continue;
     auto& of_degrees = allowed_[static_cast<std::size_t>(line.ability)];
     for (DegreeSet degrees = 0; degrees < kDegreeSets; ++degrees) {
       if (counts_with(line, degrees)) of_degrees[degrees] &= line.words;

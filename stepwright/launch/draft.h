@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What a person adds to files that do not say everything.
+struct Given {
+  std::string model;  ///< A built-in name or a path, once `with_model` has run; empty: the files'.
+  std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
+  std::optional<std::int64_t> nodes;
+  std::string batch;  ///< `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job.
+  /// In place of the words above, where they are known already.
+  std::optional<Architecture> known_model;
+  std::optional<Cluster> known_cluster;
+};
+
+/// A text that a person gave, and the name under which messages speak of it.
+struct SourceFile {
+  std::string name;
+  std::string text;
+};
+
+/// What the files of a framework say of a plan and its job, before what they leave open is settled.
+struct Draft {
+  Framework framework;
+  std::optional<Architecture> model;
+  std::optional<std::int64_t> sequences;        ///< Global batch.
+  std::optional<std::int64_t> length;           ///< Tokens of a sequence.
+  std::optional<std::int64_t> ranks;            ///< Of the whole job.
+  std::optional<std::int64_t> nodes;            ///< That the job runs on.
+  std::optional<std::int64_t> devices_of_node;  ///< That it uses.
+  std::optional<std::int64_t> micro_batches;    ///< Of one step and data rank.
+  bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
+  DType precision = DType::kBf16;
+  Optimizer optimizer = Optimizer::kAdamW;
+  Dispatcher dispatcher = Dispatcher::kAllToAll;
+  std::optional<AttentionKernel> attention;
+  bool fused_cross_entropy = false;
+  Cluster cluster;                 ///< Once `settle_ranks` has run.
+  Plan plan;                       ///< Its data degree, too.
+  std::vector<std::string> notes;  ///< What was assumed, for people.
+};
+
+/// With the model that its words name. Fails with `kInput` where there is none of that name.
+Given with_model(Given given);
+
+/// Loads the cluster and gives the ranks that tensor, context and pipeline leave over to data
+/// parallelism. `file` stands for the files in messages. Fails with `kInput` when no cluster is
+/// given, and when files, degrees and cluster contradict each other.
+void settle_ranks(Draft& draft, const Given& given, const std::string& file);
+
+/// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
+/// said or said twice in different words, and with the reason of a refusal when the plan is not
+/// legal.
+PlannedJob finish(Draft draft, const Given& given, const std::string& file);
+
+}  // namespace stepwright

@@ -1,0 +1,96 @@
+#include "stepwright/launch/environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/cluster/generation.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+
+namespace stepwright {
+namespace {
+
+/// NCCL's names, for the collectives that each algorithm carries out.
+constexpr Named<Algorithm> kNcclAlgorithms[] = {
+    {Algorithm::kRing, "allreduce:ring;allgather:ring;reducescatter:ring"},
+    {Algorithm::kTree, "allreduce:tree"},
+    {Algorithm::kNvls, "allreduce:nvls;allgather:nvls;reducescatter:nvls"}};
+
+/// The schemes that send collectives, by the plan's degrees.
+std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::vector<Algorithm Collectives::*> active;
+  if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
+  if (degrees.context > 1) active.push_back(&Collectives::context);
+  if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
+  if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
+  return active;
+}
+
+bool is_fsdp(const Plan& plan) {
+  return plan.sharding.gradients != Spread::kNone || plan.sharding.parameters != Spread::kNone;
+}
+
+}  // namespace
+
+std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  std::set<Algorithm> asked;
+  for (const auto scheme : active_schemes(plan)) asked.insert(plan.collectives.*scheme);
+  if (asked.empty() || asked == std::set{Algorithm::kLibrary}) return {};
+  const std::string_view value = name_of(kNcclAlgorithms, *asked.begin());
+  if (asked.size() > 1 || value.empty()) {
+    fail_unsupported(fmt::format(
+        "collectives: {}: NCCL_ALGO is one for all communicators, so nothing but a tuner tells "
+        "them "
+        "apart (stepwright export --to nccl-tuner --plan); nearest: collectives library",
+        collectives_word(plan.collectives)));
+  }
+  return {{"NCCL_ALGO", std::string(value), "the plan's algorithm of collectives"}};
+}
+
+Collectives collectives_of(std::string_view nccl_algo, const Plan& plan) {
+  std::vector<std::string_view> known;
+  for (const auto& [algorithm, text] : kNcclAlgorithms) known.push_back(text);
+  const auto* found = std::ranges::find(kNcclAlgorithms, nccl_algo, &Named<Algorithm>::name);
+  if (found == std::end(kNcclAlgorithms)) {
+    fail_input(fmt::format("NCCL_ALGO: '{}' is read as no plan's choice (known: {})", nccl_algo,
+                           list_of(known)));
+  }
+  Collectives collectives;
+  for (const auto scheme : active_schemes(plan)) collectives.*scheme = found->value;
+  return collectives;
+}
+
+std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const std::string name = "CUDA_DEVICE_MAX_CONNECTIONS";
+  if (is_fsdp(plan)) return {{name, "", "Megatron-FSDP refuses 1"}};
+  const bool split = plan.parallel.tensor > 1 || plan.parallel.context > 1;
+  const Generation generation = generation_of(planned.job.cluster.device);
+  const bool beside = plan.overlap.expert && plan.parallel.expert > 1;
+  if (!split || generation == Generation::kB200 || beside) return {};
+  return {{name, "1", "Megatron-LM demands it of tensor and context parallelism before Blackwell"}};
+}
+
+std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
+  const std::string& name = planned.job.framework.name;
+  const bool megatron = name == "megatron-core" || name == "nemo" || name == "megatron-lm";
+  std::vector<EnvironmentSetting> settings;
+  if (megatron) settings = megatron_settings(planned);
+  for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+std::string shell_lines(const std::vector<EnvironmentSetting>& settings) {
+  std::string text;
+  for (const auto& [name, value, reason] : settings) {
+    text += value.empty() ? fmt::format("unset {}  # {}\n", name, reason)
+                          : fmt::format("export {}='{}'  # {}\n", name, value, reason);
+  }
+  return text;
+}
+
+}  // namespace stepwright

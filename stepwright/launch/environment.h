@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// A variable that the processes of a job must see, and why.
+struct EnvironmentSetting {
+  std::string name;
+  std::string value;  ///< Empty: it must not be set.
+  std::string reason;
+};
+
+/// What a plan needs set wherever it runs: NCCL's algorithms. Fails with `kUnsupported` when
+/// schemes of more than one rank ask NCCL for different ones, which its environment cannot tell
+/// apart.
+std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
+
+/// The algorithms of a plan whose NCCL_ALGO has this value; fails with `kInput` on other values.
+Collectives collectives_of(std::string_view nccl_algo, const Plan& plan);
+
+/// What Megatron-LM asks of CUDA_DEVICE_MAX_CONNECTIONS, if anything: 1 where tensor or context
+/// parallelism run before Blackwell, not 1 under its FSDP.
+std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned);
+
+/// All that a plan's job needs set under its framework.
+std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);
+
+/// One line of shell for each: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
+std::string shell_lines(const std::vector<EnvironmentSetting>& settings);
+
+}  // namespace stepwright

@@ -1,0 +1,126 @@
+#include "stepwright/launch/fsdp.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "stepwright/launch/fields.h"
+#include "stepwright/launch/torchrun.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+
+/// The files of programs/, compiled in.
+std::span<const EmbeddedFile> embedded_programs();
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kPlaceOfPlan = "PLAN = json.loads(\"{}\")";
+constexpr std::string_view kBeforePlan = "PLAN = json.loads(r\"\"\"\n";
+constexpr std::string_view kBehindPlan = "\n\"\"\")";
+
+/// What the program does not do, though PyTorch can.
+void refuse_what_the_program_lacks(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const auto refuse = [](std::string_view what, std::string_view nearest) {
+    fail_unsupported(fmt::format("the program does not do {}; nearest: {}", what, nearest));
+  };
+  if (plan.parallel.context > 1) refuse("context parallelism", "context 1");
+  if (plan.sequence_parallel) refuse("sequence parallelism", "sequence_parallel false");
+  const Job& job = planned.job;
+  const bool narrow = job.precision == DType::kFp8 || job.precision == DType::kMxfp8;
+  if (narrow) refuse("products in fp8", "precision bf16");
+  if (job.precision == DType::kFp16) refuse("loss scaling of fp16", "precision bf16");
+  if (job.optimizer == Optimizer::kAdamNarrow) refuse("adam_bf16", "optimizer adam");
+  if (job.model.dropout != 0) refuse("dropout", "dropout 0");
+  const bool copies = plan.sharding.gradients == Spread::kNone &&
+                      !plan.sharding.uses(Spread::kInner) &&
+                      plan.sharding.parameters == Spread::kNone;
+  if (copies && plan.accumulate != DType::kFp32) {
+    refuse("gradients of DDP in another type than fp32", "accumulate fp32");
+  }
+  const bool like_llama = job.model.norm == Norm::kRms && job.model.gated;
+  if (plan.parallel.tensor > 1 && (!like_llama || job.model.tied)) {
+    refuse("tensor parallelism of tied tables and of models unlike Llama", "tensor 1");
+  }
+}
+
+Json plan_of(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const Sharding& sharding = plan.sharding;
+  const std::int64_t data = plan.parallel.data;
+  const std::int64_t copies =
+      sharding.uses(Spread::kInner) ? data / sharding.group
+      : sharding.gradients == Spread::kNone && sharding.parameters == Spread::kNone ? data
+                                                                                    : 1;
+  return {{"model", family_config(planned.job.model, family_of(planned.job.model))},
+          {"sequences", planned.job.sequences},
+          {"length", planned.job.length},
+          {"precision", name_of(kPrecisionNames, planned.job.precision)},
+          {"optimizer", name_of(kOptimizerNames, planned.job.optimizer)},
+          {"tensor", plan.parallel.tensor},
+          {"replicas", copies},
+          {"shards", data / copies},
+          {"distributed", data > 1},
+          {"states", sharding_word(sharding)},
+          {"micro_batch", plan.micro_batch},
+          {"recompute", plan.recompute.kind == RecomputeKind::kEvery
+                            ? Json{{"every", plan.recompute.every}}
+                            : Json(name_of(kRecomputeNames, plan.recompute.kind))},
+          {"accumulate", name_of(kDTypeNames, plan.accumulate)},
+          {"gradient_bucket", plan.gradient_bucket}};
+}
+
+}  // namespace
+
+std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header) {
+  refuse_what_the_program_lacks(planned);
+  std::string text(find_embedded(embedded_programs(), "fsdp")->text);
+  const std::string plan =
+      fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
+  text.replace(text.find(kPlaceOfPlan), kPlaceOfPlan.size(), plan);
+  return comment_lines(header) + text;
+}
+
+void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("fsdp: one file is read at a time");
+  const auto& [name, text] = files.front();
+  const std::size_t begin = text.find(kBeforePlan);
+  const std::size_t end = text.find(kBehindPlan, begin);
+  if (begin == std::string::npos || end == std::string::npos) {
+    fail_input(fmt::format("{}: is no program that export --to fsdp has written", name));
+  }
+  const std::size_t first = begin + kBeforePlan.size();
+  const Document document = Document::parse(text.substr(first, end - first), name);
+  const Fields fields(document.root());
+  const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
+  draft.model = read_config(config);
+  Plan& plan = draft.plan;
+  plan.parallel.tensor = fields.integer("tensor", 1);
+  draft.ranks = plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
+  settle_ranks(draft, given, name);
+  draft.sequences = fields.size("sequences");
+  draft.length = fields.size("length");
+  draft.precision = fields.choice("precision", kPrecisionNames, DType::kBf16);
+  draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
+  plan.micro_batch = fields.integer("micro_batch", 1);
+  Notes notes;
+  plan.sharding = read_states(document.root().get("states"), notes);
+  if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
+  plan.recompute = read_recompute(document.root().get("recompute"));
+  plan.accumulate = read_accumulate(document.root().get("accumulate"));
+  plan.tensor_input = TensorInput::kKeep;
+  plan.overlap.tensor_gradients = false;
+  const bool copied =
+      plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
+  if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
+  if (copied) plan.overlap.parameters = false;
+}
+
+}  // namespace stepwright

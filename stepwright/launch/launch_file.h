@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/launch/draft.h"
+#include "stepwright/launch/target.h"
+
+namespace stepwright {
+
+/// A file that starts a job, or the part of it that a framework reads.
+struct LaunchFile {
+  std::string text;
+  std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
+};
+
+/// The words of the targets that are written, or read.
+std::vector<std::string> export_words();
+std::vector<std::string> import_words();
+
+/// Writes the file of a target. `release` is of its framework; empty: the job's, else the newest.
+/// What reading the file back would change is a note where it is overlap, buckets or collectives.
+/// Fails with `kUnsupported` where the framework does not run the plan, or the file cannot say it,
+/// naming each property and the nearest plan that it runs; with `nearest` that plan is written
+/// instead, and a note says so. `where` opens the messages.
+LaunchFile export_plan(std::string_view target, PlannedJob planned, const std::string& release,
+                       bool nearest = false, std::string_view where = "plan");
+
+/// The plan that files of a target describe. Its job's notes say what was assumed. Fails with
+/// `kInput` and `kUnsupported` as the readers of `Draft` say.
+PlannedJob import_plan(std::string_view target, std::span<const std::filesystem::path> files,
+                       const Given& given);
+
+/// The same of texts.
+PlannedJob import_sources(std::string_view target, std::span<const SourceFile> files,
+                          const Given& given);
+
+/// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
+std::string read_text_file(const std::filesystem::path& path);
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#include "stepwright/plan/frameworks/release.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepwright {
+
+std::vector<int> release_numbers(std::string_view release) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::vector<int> numbers;
+  std::size_t at = release.find_first_of(kDigits);
+  while (at < release.size() && kDigits.find(release[at]) != std::string_view::npos) {
+    const std::size_t end = std::min(release.find_first_not_of(kDigits, at), release.size());
+    int number = 0;
+    std::from_chars(release.data() + at, release.data() + end, number);
+    numbers.push_back(number);
+    if (end + 1 >= release.size() || release[end] != '.') break;
+    at = end + 1;
+  }
+  return numbers;
+}
+
+bool comes_before(std::string_view release, std::string_view other) {
+  const std::vector<int> numbers = release_numbers(release);
+  return !numbers.empty() && numbers < release_numbers(other);
+}
+
+}  // namespace stepwright
