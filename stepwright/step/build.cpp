@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "stepwright/step/block_list.h"
@@ -15,7 +16,8 @@ class ProgramBuilder {
         grid_(plan),
         setting_(make_setting(job, plan)),
         sharding_(setting_, plan, grid_, job.optimizer),
-        store_(setting_, splits_backward(plan.schedule)),
+        form_(backward_form(plan.schedule)),
+        store_(setting_, form_),
         placement_(placement_of(plan)),
         layers_(chunk_layers(job, plan)) {}
 
@@ -39,8 +41,10 @@ class ProgramBuilder {
 
  private:
   [[nodiscard]] std::int64_t stages() const { return plan_.parallel.pipeline; }
-  /// Tied tables lie on two stages, each with its own copy.
-  [[nodiscard]] bool split_table() const { return job_.model.tied && stages() > 1; }
+  /// Tied tables lie on two stages, each with its own copy, where the ends of the model do.
+  [[nodiscard]] bool split_table() const {
+    return job_.model.tied && placement_.embedding_position() != placement_.head_position();
+  }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
     const Place place{stage.position, chunk};
@@ -72,8 +76,15 @@ class ProgramBuilder {
 
   /// A chunk's sequences: its parts that begin or end the step have messages of their own.
   struct ChunkSequences {
-    std::int32_t forward_first, forward, backward, backward_last, weight, weight_last;
+    std::int32_t forward_first, forward;
+    std::int32_t backward, backward_last;  ///< Both gradients.
+    std::int32_t data, data_last, weight, weight_last;
   };
+
+  static ChunkLink link_to(const Place& own, const std::optional<Place>& other) {
+    if (!other) return ChunkLink::kNone;
+    return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
+  }
 
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
@@ -82,17 +93,21 @@ class ProgramBuilder {
     SequenceWriter writer(store_, sharding_, plan_,
                           {.blocks = blocks,
                            .index = static_cast<std::int32_t>(chunk),
-                           .receives = placement_.previous(place).has_value(),
-                           .sends = placement_.next(place).has_value()});
+                           .before = link_to(place, placement_.previous(place)),
+                           .behind = link_to(place, placement_.next(place))});
     const bool postponed = refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward = postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
     const bool ends = sharding_.reduces_last_backward() && several;
-    made.backward_last = append(stage, writer.backward(true));
-    made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
-    if (!writer.splits()) return made;
+    if (form_ != BackwardForm::kSplit) {
+      made.backward_last = append(stage, writer.backward(true));
+      made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
+    }
+    if (form_ == BackwardForm::kWhole) return made;
+    made.data_last = append(stage, writer.data_gradients(true));
+    made.data = ends ? append(stage, writer.data_gradients(false)) : made.data_last;
     made.weight_last = append(stage, writer.weight_gradients(true));
     made.weight = ends ? append(stage, writer.weight_gradients(false)) : made.weight_last;
     return made;
@@ -152,8 +167,8 @@ class ProgramBuilder {
       case Direction::kForward:
         return i == ends.first_forward ? chunk.forward_first : chunk.forward;
       case Direction::kBackward:
-      case Direction::kDataGradient:
         return i == ends.last_backward ? chunk.backward_last : chunk.backward;
+      case Direction::kDataGradient: return i == ends.last_backward ? chunk.data_last : chunk.data;
       case Direction::kWeightGradient:
         return i == ends.last_weight ? chunk.weight_last : chunk.weight;
       case Direction::kUpdate: break;
@@ -166,6 +181,7 @@ class ProgramBuilder {
   Grid grid_;
   Setting setting_;
   ShardingBuilder sharding_;
+  BackwardForm form_;
   TemplateStore store_;
   Placement placement_;
   std::vector<std::int64_t> layers_;

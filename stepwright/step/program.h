@@ -99,6 +99,8 @@ struct Source {
 /// What `Item::units` calls a block that owns parameters: a layer by its number, or one of these.
 inline constexpr std::int32_t kEmbeddingUnit = -1;
 inline constexpr std::int32_t kHeadUnit = -2;
+/// What a chunk hands over to the next one of its own position.
+inline constexpr std::int32_t kHandedOver = -3;
 
 /// A template in a sequence. It starts when the items in `after` (earlier positions of the same
 /// sequence) have ended. An item with none starts when the compute stream has reached its slot.

@@ -135,10 +135,10 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
   if (broken_rule(job, grid) == rule) return illegal(job, grid);
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
-      for (const std::int64_t chunks : space.chunks) {
+      for (const std::int64_t chunks : chunks_of(kind, space.chunks)) {
         for (const auto& layers : space.layers) {
           grid.micro_batch = micro_batch;
-          grid.schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? chunks : 1};
+          grid.schedule = {.kind = kind, .chunks = chunks};
           grid.layers = layers;
           if (broken_rule(job, grid) == rule) return illegal(job, grid);
         }
@@ -169,7 +169,7 @@ std::string farthest(const Job& job, const Dimensions& space, const Census& cens
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
-  const bool of_batch = rule == Rule::kBatchDivides || rule == Rule::kInterleavingNeedsGroups;
+  const bool of_batch = rule >= Rule::kBatchDivides && rule <= Rule::kDualPipeMicroBatches;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<Way>()));
 }

@@ -14,11 +14,9 @@ namespace {
 std::vector<Schedule> schedules(const Dimensions& space) {
   std::vector<Schedule> all;
   for (const ScheduleKind kind : space.schedule) {
-    if (kind != ScheduleKind::kInterleaved) {
-      all.push_back({.kind = kind, .chunks = 1});
-      continue;
+    for (const std::int64_t chunks : chunks_of(kind, space.chunks)) {
+      all.push_back({.kind = kind, .chunks = chunks});
     }
-    for (const std::int64_t chunks : space.chunks) all.push_back({.kind = kind, .chunks = chunks});
   }
   return all;
 }

@@ -57,7 +57,9 @@ class Unroller {
       }
       const std::vector<std::int32_t>& units = sequence.items[at].units;
       const std::int32_t unit = units.empty() ? kAnyUnit : units.front();
-      run_item(sequence, at, kept_[{sequence.chunk, micro_batch, unit}]);
+      // What chunks of a position hand over lies under the same key for both.
+      const std::int32_t chunk = unit == kHandedOver ? 0 : sequence.chunk;
+      run_item(sequence, at, kept_[{chunk, micro_batch, unit}]);
     }
     while (!held_.empty()) release_held(held_.begin()->first);
     for (const auto& outputs : made_) {

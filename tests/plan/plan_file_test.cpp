@@ -163,7 +163,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 }
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
-  for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
+  for (const std::string line : {"schedule: stp", "schedule: {kind: dualpipe}",
                                  "schedule: {strands: 2}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }

@@ -20,7 +20,7 @@ struct Visit {
 void take(const Job& job, Plan plan, Visit& visit) {
   ++visit.total;
   // Choices without meaning: chunks of other schedules, groups of strategies without a state I.
-  if (plan.schedule.kind != ScheduleKind::kInterleaved) plan.schedule.chunks = 1;
+  plan.schedule.chunks = chunks_of(plan.schedule.kind, {plan.schedule.chunks}).front();
   if (!plan.sharding.uses(Spread::kInner) && is_paro_strategy(plan.sharding)) {
     plan.sharding.group = plan.sharding.expert_group = 1;
   }

@@ -59,6 +59,10 @@ void list_dimensions(Dice& dice, Space& space) {
   if (dice.chance(4)) {
     space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
   }
+  if (dice.chance(3)) {
+    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kVMin,
+                      ScheduleKind::kFolded, ScheduleKind::kDualPipeV};
+  }
   if (dice.chance(4)) {
     space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
   }

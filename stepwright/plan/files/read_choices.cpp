@@ -60,7 +60,13 @@ std::int64_t read_group(Node node) {
 
 ScheduleKind read_schedule_kind(Node node) {
   refuse_future(node, kFutureSchedules, &ScheduleWord::name);
-  return node.choice(kScheduleNames);
+  const ScheduleKind kind = node.choice(kScheduleNames);
+  if (!traits_of(kind).runs) {
+    node.fail_unsupported(
+        "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
+        "on half the positions");
+  }
+  return kind;
 }
 
 void read_strands(Node node) {

@@ -32,8 +32,10 @@ Executor::Executor(const StepProgram& program, const Stage& stage, Performer& pe
                    Lanes::Compute compute, RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
   for (const Template& piece : program.templates) {
-    const bool computes = std::ranges::any_of(
-        piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });
+    const bool computes =
+        piece.operators.empty() || std::ranges::any_of(piece.operators, [](const Operator& op) {
+          return op.stream == Stream::kCompute;
+        });
     lives_.push_back({dying_after(piece), computes});
   }
 }
@@ -71,8 +73,8 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
     const auto issued = [&](std::int32_t earlier) {
       return run.frames[static_cast<std::size_t>(earlier)].issued;
     };
-    const bool receives = piece_of(items[i]).operators.front().kind == OperatorKind::kReceive;
-    bool ready = !lives_[static_cast<std::size_t>(items[i].which)].computes && !receives &&
+    const bool computes = lives_[static_cast<std::size_t>(items[i].which)].computes;
+    bool ready = !computes && piece_of(items[i]).operators.front().kind != OperatorKind::kReceive &&
                  std::ranges::all_of(items[i].after, issued) &&
                  std::ranges::all_of(items[i].inputs, [&](const Source& from_item) {
                    return issued(from_item.item);

@@ -27,7 +27,7 @@ class Executor {
   /// What a template's tensors need to know once for all placements.
   struct Lives {
     std::vector<std::vector<TensorId>> dies_after;  ///< Per operator.
-    bool computes = false;                          ///< Something stands on the compute stream.
+    bool computes = false;  ///< Something stands on the compute stream, or on none.
   };
   /// A template while it runs.
   struct Frame {

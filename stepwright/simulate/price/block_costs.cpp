@@ -37,13 +37,23 @@ void BlockCost::add(const BlockCost& other, double count) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
   }
   retained_bytes += count * other.retained_bytes;
-  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+  peak.keep(other.peak, 0);
 }
 
-BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
-  if (!cut) return costs[recompute].backward;
+void BlockCost::keep_least(const BlockCost& other) {
+  for (double BlockCost::* part :
+       {&BlockCost::seconds, &BlockCost::floor_s, &BlockCost::compute_s, &BlockCost::stream_s,
+        &BlockCost::waiting_s, &BlockCost::serial_s, &BlockCost::retained_bytes}) {
+    this->*part = std::min(this->*part, other.*part);
+  }
+  for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] = std::min(busy_s[i], other.busy_s[i]);
+}
+
+BlockCost BlockCosts::Layer::backward(std::size_t recompute, BackwardForm form) const {
+  if (form == BackwardForm::kWhole) return costs[recompute].backward;
   BlockCost both = split[recompute].data;
   both.add(split[recompute].weight, 1);
+  if (form == BackwardForm::kBoth) both.keep_least(costs[recompute].backward);
   return both;
 }
 
@@ -71,7 +81,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   cost.waiting_s = floor.waiting_s;
   const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
   cost.retained_bytes = sum(memory.retained);
-  cost.peak_bytes = memory.peak_bytes;
+  cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
   return cost;
 }
 
