@@ -72,6 +72,7 @@ void follow_schedule(Plan& plan) {
   if ((alone && !traits.alone) || few) {
     plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   }
+  if (!traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
 }
 
 }  // namespace

@@ -133,6 +133,13 @@ inline std::vector<std::int64_t> chunks_of(ScheduleKind kind,
   return {traits_of(kind).least_chunks};
 }
 
+/// Those of `listed` where a forward stands beside a backward, else one.
+inline std::vector<std::int64_t> strands_of(ScheduleKind kind,
+                                            const std::vector<std::int64_t>& listed) {
+  if (traits_of(kind).pairs) return listed;
+  return {1};
+}
+
 /// The order in which pipeline positions work, and how many micro-batches run beside each other.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
@@ -140,5 +147,18 @@ struct Schedule {
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
   auto operator<=>(const Schedule&) const = default;
 };
+
+/// The schedules of a kind with these chunks and strands, as far as it has a choice of them.
+inline std::vector<Schedule> schedules_of(ScheduleKind kind,
+                                          const std::vector<std::int64_t>& chunks,
+                                          const std::vector<std::int64_t>& strands) {
+  std::vector<Schedule> schedules;
+  for (const std::int64_t count : chunks_of(kind, chunks)) {
+    for (const std::int64_t beside : strands_of(kind, strands)) {
+      schedules.push_back({.kind = kind, .chunks = count, .strands = beside});
+    }
+  }
+  return schedules;
+}
 
 }  // namespace stepwright

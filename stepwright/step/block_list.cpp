@@ -97,6 +97,17 @@ TemplateId TemplateStore::take_over() {
   return take_over_;
 }
 
+TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
+                               const OperatorSeconds& seconds) {
+  const auto [entry, fresh] = pairs_.try_emplace({forward, backward}, -1);
+  if (fresh) {
+    const Template& first = templates_[static_cast<std::size_t>(forward)];
+    const Template& second = templates_[static_cast<std::size_t>(backward)];
+    entry->second = add(pair_template(first, second, pair_order(first, second, seconds)));
+  }
+  return entry->second;
+}
+
 TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize& unit,
                                  bool first_use) {
   const std::vector<std::int64_t> key{unit.dense, unit.expert, unit.borrowed, first_use ? 1 : 0};

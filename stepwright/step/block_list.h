@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "stepwright/step/layer.h"
+#include "stepwright/step/pair.h"
 #include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/sharding.h"
 
@@ -40,6 +41,8 @@ class TemplateStore {
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     bool last);
   TemplateId add(Template piece);
+  /// A forward and a backward template interleaved (`step/pair.h`).
+  TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
 
   [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
   std::vector<Template> take() { return std::move(templates_); }
@@ -51,6 +54,7 @@ class TemplateStore {
   std::vector<Template> templates_;
   std::map<std::pair<LayerClass, RecomputeKind>, Block> layers_;
   std::map<std::pair<bool, Direction>, TemplateId> messages_;
+  std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
   TemplateId hand_over_ = -1;
   TemplateId take_over_ = -1;
   std::map<std::vector<std::int64_t>, TemplateId> gathers_;
@@ -112,5 +116,11 @@ class SequenceWriter {
   const Plan& plan_;
   Chunk chunk_;
 };
+
+/// The sequence of a forward with that of another micro-batch's backward in it: the first layer of
+/// the one beside the first of the other and so on, each two as one template; what comes before,
+/// between and after keeps its order, the backward's first.
+Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
+                       const OperatorSeconds& seconds);
 
 }  // namespace stepwright

@@ -1,8 +1,10 @@
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
+#include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
@@ -19,6 +21,7 @@ class ProgramBuilder {
         form_(backward_form(plan.schedule)),
         store_(setting_, form_),
         placement_(placement_of(plan)),
+        seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
         layers_(chunk_layers(job, plan)) {}
 
   StepProgram build() {
@@ -146,18 +149,43 @@ class ProgramBuilder {
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     const std::int64_t count = micro_batches(job_, plan_);
-    const std::vector<Part> parts =
-        parts_of(pipeline_schedule(plan_.schedule, stages(), stage.position, count));
+    Turns turns = pipeline_schedule(plan_.schedule, stages(), stage.position, count);
+    if (plan_.schedule.strands == 1) turns = without_pairs(turns);
+    const std::vector<Part> parts = parts_of(turns);
     std::vector<ChunkEnds> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
       ends.push_back(chunk_ends(parts, chunk));
     }
-    stage.schedule.reserve(parts.size() + 1);
-    for (std::int32_t i = 0; i < std::ssize(parts); ++i) {
+    stage.schedule.reserve(turns.size() + 1);
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> pairs;
+    std::int32_t i = 0;
+    const auto next_sequence = [&] {
       const Part& part = parts[static_cast<std::size_t>(i)];
       const auto chunk = static_cast<std::size_t>(part.chunk);
-      stage.schedule.push_back({sequence_of(made[chunk], ends[chunk], part, i), part.micro_batch});
+      return sequence_of(made[chunk], ends[chunk], part, i++);
+    };
+    for (const Turn& turn : turns) {
+      const std::int32_t first = next_sequence();
+      if (!turn.beside) {
+        stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
+        continue;
+      }
+      // Of two parts that run together the backward stands first (`parts_of`).
+      const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
+      const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
+      const std::int32_t second = next_sequence();
+      const auto [pair, fresh] = pairs.try_emplace({second, first}, -1);
+      if (fresh) pair->second = append_pair(stage, second, first);
+      stage.schedule.push_back({pair->second, forward, backward});
     }
+  }
+
+  /// A sequence of two strands.
+  std::int32_t append_pair(Stage& stage, std::int32_t forward, std::int32_t backward) {
+    const auto at = [&](std::int32_t index) -> const Sequence& {
+      return stage.sequences[static_cast<std::size_t>(index)];
+    };
+    return append(stage, pair_sequence(store_, at(forward), at(backward), seconds_));
   }
 
   /// The sequence that a position's i-th part runs.
@@ -184,6 +212,7 @@ class ProgramBuilder {
   BackwardForm form_;
   TemplateStore store_;
   Placement placement_;
+  OperatorSeconds seconds_;  ///< By which strands are interleaved.
   std::vector<std::int64_t> layers_;
   Block embedding_;
 };

@@ -74,11 +74,13 @@ double passes_of(const UniformPipeline& pipeline, const Schedule& schedule) {
 
 TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule) {
   const double chunks = passes_of(pipeline, schedule);
-  const PartSeconds part{.forward = pipeline.forward_s / chunks,
-                         .backward = pipeline.backward_s / chunks,
-                         .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
-                         .weight = pipeline.weight_s / chunks,
-                         .paired = pipeline.paired_s ? *pipeline.paired_s / chunks : -1};
+  PartSeconds part{.forward = pipeline.forward_s / chunks,
+                   .backward = pipeline.backward_s / chunks,
+                   .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                   .weight = pipeline.weight_s / chunks};
+  if (pipeline.paired_s) {
+    part.beside.assign(static_cast<std::size_t>(schedule.chunks), *pipeline.paired_s / chunks);
+  }
   const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }

@@ -34,6 +34,12 @@ Work work_of(const BlockCosts& blocks, std::size_t recompute, BackwardForm form,
   return work;
 }
 
+/// Two strands fill each other's waits: no more than the computation of both is sure.
+BlockWork shared_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
+  const Work compute = work_of(blocks, recompute, form, &BlockCost::kernels_s);
+  return {compute, compute};
+}
+
 BlockWork block_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
   return {work_of(blocks, recompute, form, &BlockCost::seconds),
           work_of(blocks, recompute, form, &BlockCost::floor_s)};
@@ -95,7 +101,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
                       floor_of(work.floors, choice).simulated_s};
   };
   const BlockCosts* costs = nullptr;
-  std::array<std::array<std::optional<BlockWork>, 3>, kBackwardForms> works;
+  std::array<std::array<std::optional<BlockWork>, 3>, 2 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
@@ -106,7 +112,8 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
       continue;
     }
     const BackwardForm form = backward_form(choice.schedule);
-    auto& of_form = works[static_cast<std::size_t>(form)];
+    const bool strands = choice.schedule.strands > 1;
+    auto& of_form = works[2 * static_cast<std::size_t>(form) + (strands ? 1 : 0)];
     std::optional<BlockWork>& work = of_form[recompute];
     // What recomputes nothing bounds what does, and often saves pricing it.
     const std::optional<BlockWork>& least = of_form[kNoRecompute];
@@ -119,7 +126,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     }
     if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
       costs = &blocks(stages, unit.micro_batch);
-      work = block_work(*costs, recompute, form);
+      work = strands ? shared_work(*costs, recompute, form) : block_work(*costs, recompute, form);
     }
     stages.costs = costs;
     stages.floor = floors_of(*work, choice);

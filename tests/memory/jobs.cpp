@@ -66,6 +66,7 @@ Plan any_plan(const Job& job, std::mt19937& random) {
        ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired});
   plan.schedule.chunks =
       chunks_of(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1}).front();
+  if (traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;
   plan.sharding = one_of(random, paro_strategies());
   plan.sharding.group = one_of(random, degrees);
   plan.sharding.expert_group = one_of(random, degrees);

@@ -153,6 +153,10 @@ std::vector<Break> layer_breaks() {
        },
        "the schedule interleaved needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
        "with chunks 1"},
+      {Rule::kStrandsNeedPairs, false, [](Job&, Plan& plan) { plan.schedule.strands = 2; },
+       "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev "
+       "and "
+       "paired have); nearest legal: strands 1, or schedule folded with chunks 2"},
       {Rule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
@@ -189,7 +193,13 @@ std::vector<Break> batch_breaks() {
          plan.schedule = {ScheduleKind::kDualPipeV, 2};
        },
        "the schedule dualpipev needs at least 4 micro-batches with pipeline 2; they are 2; nearest "
-       "legal: micro_batch 4"}};
+       "legal: micro_batch 4"},
+      {Rule::kStrandsNeedMicroBatches, false,
+       [](Job&, Plan& plan) {
+         plan.micro_batch = 16;
+         plan.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+       },
+       "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"}};
 }
 
 std::vector<Break> sharding_breaks() {

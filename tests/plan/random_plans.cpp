@@ -53,6 +53,8 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
          ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
          ScheduleKind::kPaired});
     plan.schedule.chunks = chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
+    const bool pairs = traits_of(plan.schedule.kind).pairs;
+    if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);

@@ -116,6 +116,11 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     if (!fits || std::ranges::min(plan.layers) < 1) return false;
   }
   const std::int64_t own = plan.schedule.chunks;
+  if (plan.schedule.strands == 2 && plan.schedule.kind != ScheduleKind::kFolded &&
+      plan.schedule.kind != ScheduleKind::kDualPipeV &&
+      plan.schedule.kind != ScheduleKind::kPaired) {
+    return false;
+  }
   switch (plan.schedule.kind) {
     case ScheduleKind::kGpipe:
     case ScheduleKind::kOneForwardOneBackward: return own == 1;
@@ -139,6 +144,7 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   std::int64_t count = 0;
   for (; left > 0; left -= plan.micro_batch) ++count;
   if (left != 0) return false;
+  if (plan.schedule.strands == 2 && count < 2) return false;
   switch (plan.schedule.kind) {
     case ScheduleKind::kInterleaved:
     case ScheduleKind::kPaired: return deals_evenly(count, plan.parallel.pipeline);

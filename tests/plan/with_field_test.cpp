@@ -249,7 +249,6 @@ TEST(WithField, RefusesWhatIsMalformed) {
 }
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
-  field_refused("schedule.strands=2", ErrorKind::kUnsupported);
   field_refused("schedule.kind=auto", ErrorKind::kUnsupported);
   field_refused("offload=true", ErrorKind::kUnsupported);
 }

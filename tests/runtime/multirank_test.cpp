@@ -64,6 +64,18 @@ const RankCase kPipeline[] = {
      "recompute: full\n"},
     {"Paired", 2, kTied,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},
+    {"TwoStrands", 4, kTied,
+     "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: folded, strands: 2}\n"},
+    {"TwoStrandsAlone", 2, kLlama,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: paired, strands: 2}\nrecompute: selective\n"},
+    {"TwoStrandsInContext", 4, kLlama,
+     "parallel: {context: 2, pipeline: 2}\nmicro_batch: 1\n"
+     "schedule: {kind: paired, chunks: 2, strands: 2}\nrecompute: full\n"},
+    {"TwoStrandsSharded", 4, kTied,
+     "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
+     "sharding: GGG\n"},
     {"TiedWithTensor", 4, kTied,
      "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"},
     {"NotOverlapped", 4, kLlama,

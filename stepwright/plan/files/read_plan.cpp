@@ -37,7 +37,7 @@ Schedule read_schedule(Node node) {
   if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
   schedule.chunks = usual_chunks(schedule.kind);
   if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
-  if (const auto strands = node.find("strands")) read_strands(*strands);
+  if (const auto strands = node.find("strands")) schedule.strands = read_strands(*strands);
   return schedule;
 }
 

@@ -144,6 +144,42 @@ std::string odd_ends_values(const Job& job, const Plan& plan) {
       plan.parallel.pipeline, micro_batches(job, plan));
 }
 
+// --- Strands. ---
+
+bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
+  return plan.schedule.strands > 1 && !traits(plan).pairs;
+}
+
+std::string strands_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format(
+      "strands is {}, and the schedule {} has no forward beside a backward (folded, dualpipev and "
+      "paired have)",
+      plan.schedule.strands, kind_of(plan));
+}
+
+void repair_strands(Repairs& repairs) {
+  Plan one = repairs.plan();
+  one.schedule.strands = 1;
+  Plan folded = repairs.plan();
+  folded.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+  repairs.plans({one, folded});
+}
+
+bool strands_of_one(const Job& job, const Plan& plan) {
+  return plan.schedule.strands > 1 && micro_batches(job, plan) < 2;
+}
+
+std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
+  return "two strands are two micro-batches, and a step has 1";
+}
+
+void repair_strands_of_one(Repairs& repairs) {
+  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
+  Plan one = repairs.plan();
+  one.schedule.strands = 1;
+  repairs.plans({one});
+}
+
 // --- Batch. ---
 
 bool batch_cut(const Job& job, const Plan& plan) {
@@ -199,10 +235,12 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kChunksNeedInterleaving, too_many_chunks, many_chunks_values, repair_many_chunks},
     {Rule::kInterleavingNeedsChunks, too_few_chunks, few_chunks_values, repair_few_chunks},
     {Rule::kScheduleNeedsPipeline, pipeline_missing, pipeline_missing_values, repair_to_plain},
+    {Rule::kStrandsNeedPairs, strands_without_pairs, strands_values, repair_strands},
     {Rule::kBatchDivides, batch_cut, batch_values, repair_batch},
     {Rule::kInterleavingNeedsGroups, rounds_cut, rounds_values, repair_rounds},
     {Rule::kDualPipeEnds, odd_ends, odd_ends_values, repair_rounds},
-    {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds}};
+    {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds},
+    {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
 
 }  // namespace
 

@@ -38,7 +38,7 @@ class Executor {
   };
   struct Run {
     const Sequence& sequence;
-    std::int32_t micro_batch;
+    const Slot& slot;
     std::vector<Frame> frames;
     Ticket begin;  ///< When the compute stream has reached the slot.
   };

@@ -223,6 +223,11 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
     add_ends(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
+    if (plan.schedule.strands > 1) {
+      for (BlockCost* cost : {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {
+        cost->share_stream();
+      }
+    }
     sizes.push_back(
         {.dense = stage.size.dense - before.dense, .expert = stage.size.expert - before.expert});
     stage.forward.add(chunk.forward, 1);
@@ -234,6 +239,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
   stage.activations = activations(plan, stage);
+  stage.strands = plan.schedule.strands > 1;
   const auto at = static_cast<std::size_t>(position);
   first_forward_floor_[at] = chunks_.front().forward.floor_s;
   first_backward_floor_[at] = chunks_.front().backward.floor_s;
@@ -364,13 +370,73 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
   }
 }
 
+/// The layers of a chunk of the model forward beside those of another backward, the first beside
+/// the last; what one has more of runs alone. The least: computation of those side by side, which
+/// nothing lets begin before both are there.
+PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks, const Plan& plan,
+                                                        std::int64_t forward,
+                                                        std::int64_t backward) const {
+  const auto start = [&](std::int64_t chunk) {
+    std::int64_t layers = 0;
+    for (std::int64_t i = 0; i < chunk; ++i) layers += split_[static_cast<std::size_t>(i)];
+    return layers;
+  };
+  const std::int64_t ahead = split_[static_cast<std::size_t>(forward)];
+  const std::int64_t back = split_[static_cast<std::size_t>(backward)];
+  const std::int64_t first = start(forward);
+  const std::int64_t last = start(backward) + back - 1;
+  const auto layer_of = [&](std::int64_t layer) {
+    return layers_.class_of[static_cast<std::size_t>(layer)];
+  };
+  PairSeconds sum;
+  for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
+    const std::size_t own = i < ahead ? layer_of(first + i) : 0;
+    const std::size_t other = i < back ? layer_of(last - i) : 0;
+    const std::size_t kind = recompute_index(layer_recompute(plan.recompute, back - 1 - i));
+    const std::size_t ahead_kind = recompute_index(layer_recompute(plan.recompute, i));
+    if (i >= back) {
+      sum.seconds += blocks.layers[own].costs[ahead_kind].forward.seconds;
+    } else if (i >= ahead) {
+      sum.seconds += blocks.layers[other].costs[kind].backward.seconds;
+    } else {
+      const BlockCost& pair = blocks.layers[own].pairs[kind][other];
+      sum.seconds += pair.seconds;
+      sum.least_s += pair.compute_s;
+    }
+  }
+  return sum;
+}
+
+/// What turns of two parts take: their layers side by side, embedding and head by themselves.
+void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan,
+                                      std::int64_t position, double messages_s) {
+  const Placement placement = placement_of(plan);
+  const auto at = static_cast<std::size_t>(position);
+  for (std::int64_t forward = 0; forward < placement.chunks(); ++forward) {
+    const Place own{position, forward};
+    PartSeconds& part = turn_seconds_.parts[at][static_cast<std::size_t>(forward)];
+    PartSeconds& floor = turn_floors_.parts[at][static_cast<std::size_t>(forward)];
+    for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
+      const Place other{position, backward};
+      const PairSeconds layers =
+          pair_layers(blocks, plan, placement.model_chunk(own), placement.model_chunk(other));
+      double seconds = layers.seconds + messages_s;
+      if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
+      if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
+      if (placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
+      if (placement.holds_head(other)) seconds += blocks.head.backward.seconds;
+      part.beside.push_back(seconds);
+      floor.beside.push_back(layers.least_s);
+    }
+  }
+}
+
 /// Floors of turns, for a plan's messages to be laid around, or played at once: what is played of
 /// long pipelines stands for all of it in their seconds, and bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const Plan& plan, Played played) {
   if (cost.micro_batches * placement_of(plan).model_chunks() > kMostPlayedTurns) return;
-  if (played != Played::kNothing) {
-    cost.floors = turn_floors_;
-  } else {
+  if (played != Played::kNothing) cost.floors = turn_floors_;
+  if (played == Played::kNothing || !has_closed_form(plan.schedule.kind)) {
     cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
   }
 }
@@ -410,6 +476,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     }
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
+    if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position, 0);
     set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);

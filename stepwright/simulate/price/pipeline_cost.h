@@ -71,6 +71,14 @@ class PipelinePricer {
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
+  void set_pair_seconds(const BlockCosts& blocks, const Plan& plan, std::int64_t position,
+                        double messages_s);
+  struct PairSeconds {
+    double seconds = 0;
+    double least_s = 0;
+  };
+  [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, const Plan& plan,
+                                        std::int64_t forward, std::int64_t backward) const;
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);

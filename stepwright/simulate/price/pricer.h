@@ -36,6 +36,7 @@ struct BlockCost {
   double floor_s = 0;    ///< The least that it takes of its compute stream in a step
                          ///< (`simulate/price/block_floor.h`).
   double compute_s = 0;  ///< Seconds of computation in it.
+  double kernels_s = 0;  ///< Of the same, were the host never waited for.
   double stream_s = 0;   ///< Seconds of everything on its compute stream.
   double waiting_s = 0;  ///< Of the same, when its compute stream can compute nothing.
   double serial_s = 0;   ///< All its operators one after the other.
@@ -47,6 +48,9 @@ struct BlockCost {
   void add(const BlockCost& other, double count);
   /// Takes the lesser of each.
   void keep_least(const BlockCost& other);
+  /// Floors of what runs beside another strand, which may fill its waits, for the host too: its
+  /// kernels.
+  void share_stream();
 };
 
 struct BlockPairCost {
@@ -68,6 +72,8 @@ struct BlockCosts {
     std::array<bool, 3> known{};
     std::array<SplitCost, 3> split;  ///< Of the same backwards, for schedules that cut them.
     std::array<bool, 3> known_split{};
+    /// Its forward beside the backward of another class with that recomputation, by that class.
+    std::array<std::vector<BlockCost>, 3> pairs;
 
     /// Both gradients of one layer; where some are whole and some cut the least of either.
     [[nodiscard]] BlockCost backward(std::size_t recompute, BackwardForm form) const;
@@ -119,6 +125,7 @@ struct StageCost {
   std::int64_t routed_units = 0;  ///< Those with routed ones.
   std::int64_t tied_table = 0;    ///< As in `StepEnd`.
   bool head = false;              ///< Computes the loss.
+  bool strands = false;           ///< Forwards run beside backwards: floors hold of their sum.
 };
 
 /// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any

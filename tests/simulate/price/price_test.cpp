@@ -57,6 +57,7 @@ class Dice {
          ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
          ScheduleKind::kPaired});
     p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
+    if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
     p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                             RecomputeKind::kFull, RecomputeKind::kEvery});
     if (p.recompute.kind == RecomputeKind::kEvery) p.recompute.every = 2;
@@ -175,7 +176,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   std::ranges::sort(of_cut_backwards);
   RecordProperty("least_of_cut_backwards", std::to_string(of_cut_backwards.front()));
   // With two chunks the moment with most activations need not be the one with most gradients.
-  EXPECT_GE(of_cut_backwards.front(), 0.25);
+  EXPECT_GE(of_cut_backwards.front(), 0.2);
   EXPECT_GE(of_cut_backwards[of_cut_backwards.size() / 20], 0.6);
   EXPECT_GE(median(of_cut_backwards), 0.9);
 }
