@@ -31,7 +31,8 @@ std::string tensor_words(const Plan& plan) {
 }
 
 std::string pipeline_words(const Plan& plan) {
-  const std::string kind(name_of(kScheduleNames, plan.schedule.kind));
+  std::string kind(name_of(kScheduleNames, plan.schedule.kind));
+  if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
   if (plan.schedule.chunks == 1)
     return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
   return fmt::format("pipeline {} ({}, {} chunks)", plan.parallel.pipeline, kind,
@@ -64,7 +65,7 @@ std::vector<std::string> degree_words(const Plan& plan) {
   if (degrees.expert_tensor > 1) {
     words.push_back(fmt::format("expert-tensor {}", degrees.expert_tensor));
   }
-  if (degrees.pipeline > 1) words.push_back(pipeline_words(plan));
+  if (degrees.pipeline > 1 || plan.schedule.strands > 1) words.push_back(pipeline_words(plan));
   words.push_back(fmt::format("data {}", degrees.data));
   return words;
 }
@@ -74,7 +75,8 @@ std::string pipeline_code(const Plan& plan) {
       plan.schedule.chunks > 1 ? fmt::format("x{}", plan.schedule.chunks) : std::string();
   const bool usual = plan.schedule.kind == ScheduleKind::kOneForwardOneBackward ||
                      plan.schedule.kind == ScheduleKind::kInterleaved;
-  const std::string kind(usual ? "" : name_of(kScheduleNames, plan.schedule.kind));
+  std::string kind(usual ? "" : name_of(kScheduleNames, plan.schedule.kind));
+  if (plan.schedule.strands > 1) kind += fmt::format("+{}", plan.schedule.strands);
   return fmt::format("pp{}{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":", kind);
 }
 

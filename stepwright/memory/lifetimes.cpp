@@ -79,6 +79,17 @@ KindBytes by_kind(const Template& piece, std::span<const TensorId> ids, double i
   return kinds;
 }
 
+/// -1 when there is none.
+std::int32_t last_use_of_parameters(const Template& piece) {
+  for (std::size_t i = piece.operators.size(); i-- > 0;) {
+    const Operator& op = piece.operators[i];
+    if (op.parameter >= 0 && op.phase != Phase::kWeightGradient) {
+      return static_cast<std::int32_t>(i);
+    }
+  }
+  return -1;
+}
+
 }  // namespace
 
 double total_bytes(const KindBytes& kinds) {
@@ -105,11 +116,15 @@ Footprint footprint(const Template& piece, double imbalance) {
   walk.make_unnamed(piece.outputs);
   walk.make_unnamed(piece.saved);
   walk.note_peak(result);
+  const std::int32_t last_use = last_use_of_parameters(piece);
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const Operator& op = piece.operators[i];
     walk.make(piece.reads(op));
     walk.make(piece.writes(op));
     walk.note_peak(result);
+    if (static_cast<std::int32_t>(i) <= last_use) {
+      result.peak_using_parameters_bytes = result.peak_bytes;
+    }
     walk.free_after(static_cast<std::int32_t>(i), piece.reads(op));
     walk.free_after(static_cast<std::int32_t>(i), piece.writes(op));
   }

@@ -33,11 +33,14 @@ std::vector<Life> lives_of(const Template& piece);
 /// tensors outlive the template. An input is freed after its last use unless it is also saved or an
 /// output.
 struct Footprint {
-  KindBytes retained{};     ///< Saved for the backward: alive after the template, per micro-batch.
-  KindBytes restored{};     ///< What an earlier template retained and this one takes over.
-  KindBytes at_peak{};      ///< What is alive at the template's largest moment, its own tensors
-                            ///< (inputs, outputs, saved and restored ones included).
-  double peak_bytes = 0;    ///< Sum of `at_peak`.
+  KindBytes retained{};   ///< Saved for the backward: alive after the template, per micro-batch.
+  KindBytes restored{};   ///< What an earlier template retained and this one takes over.
+  KindBytes at_peak{};    ///< What is alive at the template's largest moment, its own tensors
+                          ///< (inputs, outputs, saved and restored ones included).
+  double peak_bytes = 0;  ///< Sum of `at_peak`.
+  /// The same of the moments until the last operator that uses a parameter for more than its
+  /// gradient.
+  double peak_using_parameters_bytes = 0;
   double input_bytes = 0;   ///< Handed over by earlier items.
   double output_bytes = 0;  ///< Handed on to later items.
 };

@@ -51,6 +51,7 @@ std::string changes(const Plan& from, const Plan& to) {
   found.compare("schedule", from.schedule.kind, to.schedule.kind,
                 name_of(kScheduleNames, to.schedule.kind));
   found.compare("chunks", from.schedule.chunks, to.schedule.chunks);
+  found.compare("strands", from.schedule.strands, to.schedule.strands);
   found.compare("layers", from.layers, to.layers,
                 to.layers.empty() ? "even" : fmt::format("[{}]", fmt::join(to.layers, ", ")));
   found.compare("sequence_parallel", from.sequence_parallel, to.sequence_parallel,

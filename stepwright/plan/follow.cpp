@@ -63,6 +63,18 @@ void follow_collectives(const Job& job, Plan& plan) {
   }
 }
 
+/// What a schedule needs a pipeline or several chunks for is 1f1b without them.
+void follow_schedule(Plan& plan) {
+  const ScheduleTraits& traits = traits_of(plan.schedule.kind);
+  const bool alone = plan.parallel.pipeline == 1;
+  if (alone && traits.most_chunks != traits.least_chunks) plan.schedule.chunks = 1;
+  const bool few = plan.schedule.chunks < (alone ? 1 : traits.least_chunks);
+  if ((alone && !traits.alone) || few) {
+    plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+  }
+  if (!traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
+}
+
 }  // namespace
 
 void follow(const Job& job, Plan& plan) {
@@ -72,10 +84,7 @@ void follow(const Job& job, Plan& plan) {
   const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
   if (degrees.tensor == 1) plan.sequence_parallel = false;
   if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
-  if (degrees.pipeline == 1) plan.schedule.chunks = 1;
-  const bool alone = degrees.pipeline == 1 && plan.schedule.kind != ScheduleKind::kGpipe;
-  const bool whole = plan.schedule.kind == ScheduleKind::kInterleaved && plan.schedule.chunks == 1;
-  if (alone || whole) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  follow_schedule(plan);
   follow_layers(job, plan);
   if (job.sequences % degrees.data == 0) {
     plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);

@@ -37,11 +37,14 @@ enum class Rule : std::uint8_t {
   kStagesWithinLayers,  ///< pipeline * chunks at most the layers
   kLayerSplit,          ///< explicit layers: one entry per chunk, each at least 1, sum = layers
   kChunksNeedInterleaving,
-  kInterleavingNeedsChunks,  ///< interleaved: at least 2 chunks
-  kInterleavingNeedsPipeline,
-  kZeroBubbleNeedsPipeline,
+  kInterleavingNeedsChunks,  ///< interleaved and paired: at least 2 chunks; V shapes: 2
+  kScheduleNeedsPipeline,    ///< what shortens a pipeline's bubble needs pipeline above 1
+  kStrandsNeedPairs,         ///< two strands: the schedule has a forward beside a backward
   kBatchDivides,             ///< sequences a multiple of data * micro_batch
   kInterleavingNeedsGroups,  ///< micro-batches a multiple of pipeline
+  kDualPipeEnds,             ///< dualpipe: even numbers of positions and of micro-batches
+  kDualPipeMicroBatches,     ///< dualpipe, dualpipev: at least 2 pipeline micro-batches
+  kStrandsNeedMicroBatches,  ///< two strands: at least 2 micro-batches
   kShardingStrategy,         ///< one of the fourteen
   kShardingGroup,            ///< cuts data x context into equal runs; 1 unless a state is I
   kExpertShardingGroup,      ///< the same of the experts' data group
@@ -75,10 +78,13 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kLayerSplit, "layer-split"},
     {Rule::kChunksNeedInterleaving, "chunks-need-interleaving"},
     {Rule::kInterleavingNeedsChunks, "interleaving-needs-chunks"},
-    {Rule::kInterleavingNeedsPipeline, "interleaving-needs-pipeline"},
-    {Rule::kZeroBubbleNeedsPipeline, "zero-bubble-needs-pipeline"},
+    {Rule::kScheduleNeedsPipeline, "schedule-needs-pipeline"},
+    {Rule::kStrandsNeedPairs, "strands-need-pairs"},
     {Rule::kBatchDivides, "batch-per-data"},
     {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups"},
+    {Rule::kDualPipeEnds, "dualpipe-ends"},
+    {Rule::kDualPipeMicroBatches, "dualpipe-needs-micro-batches"},
+    {Rule::kStrandsNeedMicroBatches, "strands-need-micro-batches"},
     {Rule::kShardingStrategy, "sharding-strategy"},
     {Rule::kShardingGroup, "sharding-group"},
     {Rule::kExpertShardingGroup, "expert-sharding-group"},

@@ -18,6 +18,16 @@ std::optional<Place> Placement::previous(const Place& place) const {
   return on_route_of(place, model_chunk(place) - 1);
 }
 
+bool Placement::sends_forward(const Place& place) const {
+  const std::optional<Place> to = next(place);
+  return to && to->position != place.position;
+}
+
+bool Placement::sends_backward(const Place& place) const {
+  const std::optional<Place> to = previous(place);
+  return to && to->position != place.position;
+}
+
 bool Placement::holds_embedding(std::int64_t position) const {
   for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
     if (holds_embedding(Place{position, chunk})) return true;
@@ -33,7 +43,7 @@ bool Placement::holds_head(std::int64_t position) const {
 }
 
 Placement placement_of(const Schedule& schedule, std::int64_t positions) {
-  return {PlacementKind::kCyclic, positions, schedule.chunks};
+  return {traits_of(schedule.kind).placement, positions, schedule.chunks};
 }
 
 Placement placement_of(const Plan& plan) {

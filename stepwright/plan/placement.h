@@ -15,19 +15,6 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// How the chunks of a model are dealt out to pipeline positions.
-enum class PlacementKind : std::uint8_t {
-  /// Chunk c of the model on position c mod p: straight with one chunk each, interleaved with more
-  /// (2104.04473).
-  kCyclic,
-  /// Position i holds chunks i and 2p-1-i: down the pipeline and up again (the folded pipeline of
-  /// 2411.15871, ZB-V).
-  kV,
-  /// Position i holds chunks i and p-1-i of p: every chunk has two holders, and micro-batches go
-  /// through from both ends (DualPipe, 2412.19437).
-  kMirrored,
-};
-
 /// Which position holds which chunk of the model, and who its neighbours are. Micro-batches go
 /// along a route from chunk to chunk; a mirrored placement has two routes, every other one. A value
 /// without allocation.
@@ -60,6 +47,9 @@ class Placement {
   [[nodiscard]] std::optional<Place> next(const Place& place) const;
   /// Where a backward goes on; nothing before the first chunk.
   [[nodiscard]] std::optional<Place> previous(const Place& place) const;
+  /// Whether what a forward, or a backward, makes here goes to another position.
+  [[nodiscard]] bool sends_forward(const Place& place) const;
+  [[nodiscard]] bool sends_backward(const Place& place) const;
 
   /// Whether the embedding, or the head, lies there.
   [[nodiscard]] bool holds_embedding(const Place& place) const { return model_chunk(place) == 0; }
@@ -69,6 +59,10 @@ class Placement {
   /// The same of all chunks of a position.
   [[nodiscard]] bool holds_embedding(std::int64_t position) const;
   [[nodiscard]] bool holds_head(std::int64_t position) const;
+
+  /// The position of the first holder of the embedding, and of the head.
+  [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
+  [[nodiscard]] std::int64_t head_position() const { return holder(model_chunks() - 1).position; }
 
   bool operator==(const Placement&) const = default;
 

@@ -101,6 +101,7 @@ std::string plan_text(const Plan& plan) {
                                  degrees.context, degrees.expert, degrees.expert_tensor,
                                  degrees.data, degrees.pipeline, plan.micro_batch);
   text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
+  if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);
   text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));

@@ -11,6 +11,7 @@
 #include "stepwright/collective/algorithm.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
+#include "stepwright/plan/schedule.h"
 
 namespace stepwright {
 
@@ -43,47 +44,6 @@ enum class ContextKind : std::uint8_t { kRing, kAllGather, kUlysses };
 inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, "ring"},
                                                            {ContextKind::kAllGather, "all-gather"},
                                                            {ContextKind::kUlysses, "ulysses"}};
-
-enum class ScheduleKind : std::uint8_t {
-  kGpipe,
-  kOneForwardOneBackward,
-  kInterleaved,
-  kZeroBubbleH1
-};
-inline constexpr Named<ScheduleKind> kScheduleNames[] = {
-    {ScheduleKind::kGpipe, "gpipe"},
-    {ScheduleKind::kOneForwardOneBackward, "1f1b"},
-    {ScheduleKind::kInterleaved, "interleaved"},
-    {ScheduleKind::kZeroBubbleH1, "zb-h1"}};
-/// A schedule in a person's words.
-struct ScheduleWord {
-  std::string_view name;
-  std::string_view text;
-};
-inline constexpr ScheduleWord kScheduleWords[] = {
-    {"gpipe", "all micro-batches forward, then all backward"},
-    {"1f1b", "one forward, one backward in turn: few micro-batches in flight"},
-    {"interleaved", "1f1b with several model chunks per rank: a smaller bubble, more messages"},
-    {"zb-h1", "1f1b with weight gradients in turns of their own, which fill the bubble"}};
-static_assert(std::size(kScheduleWords) == std::size(kScheduleNames));
-/// Schedules that the schema knows and no generator covers yet.
-inline constexpr ScheduleWord kFutureSchedules[] = {
-    {"zb-h2", "zero bubble with more micro-batches in flight"},
-    {"zb-v", "zero bubble, a rank holds two chunks, down the pipeline and up again"},
-    {"v-half", "as zb-v with half the activations of 1f1b"},
-    {"v-min", "as zb-v with the fewest activations"},
-    {"folded", "a rank holds chunks from both ends of the model (DHelix)"},
-    {"dualpipe", "micro-batches from both ends, every chunk on two ranks"},
-    {"dualpipev", "dualpipe on half the ranks, each with two chunks"},
-    {"paired", "a forward runs beside another micro-batch's backward"},
-    {"stp", "forward and backward braided around tensor-parallel messages"},
-    {"auto", "the order of turns is searched"}};
-
-struct Schedule {
-  ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
-  std::int64_t chunks = 1;  ///< Model chunks per pipeline rank; above 1 only when interleaved.
-  auto operator<=>(const Schedule&) const = default;
-};
 
 /// How one kind of model state is spread over the data x context group (PaRO, 2310.06003): every
 /// rank holds all (N), split inside groups of `group` ranks (I), split over all of them (G).

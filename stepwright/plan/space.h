@@ -34,6 +34,7 @@ struct Space {
   std::vector<std::int64_t> micro_batch;
   std::vector<ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
+  std::vector<std::int64_t> strands;         ///< (*)
   std::vector<Sharding> sharding;            ///< States only; the groups below.
   std::vector<std::int64_t> sharding_group;  ///< `kNodeGroup`: `node_sharding_group`.
   std::vector<std::int64_t> expert_group;    ///< `kNodeGroup`: `node_expert_group`.

@@ -18,6 +18,12 @@ std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId 
   return -1;
 }
 
+/// Of the messages of a sequence.
+Direction passing(const Sequence& sequence) {
+  const bool forward = sequence.direction == Direction::kForward;
+  return forward ? Direction::kForward : Direction::kBackward;
+}
+
 std::int32_t append(Sequence& sequence, Item item) {
   sequence.items.push_back(std::move(item));
   return static_cast<std::int32_t>(sequence.items.size() - 1);
@@ -30,28 +36,28 @@ TemplateId TemplateStore::add(Template piece) {
   return static_cast<TemplateId>(templates_.size() - 1);
 }
 
-Block TemplateStore::add(BlockPair pair, bool split) {
+Block TemplateStore::add(BlockPair pair, BackwardForm form) {
   Block block;
   block.size = unit_size(pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
-  if (!split) {
-    block.backward = add(std::move(pair.backward));
-    return block;
+  if (form != BackwardForm::kWhole) {
+    SplitBackward parts = split_backward(pair.backward);
+    block.backward = add(std::move(parts.data));
+    block.weight = add(std::move(parts.weight));
   }
-  SplitBackward parts = split_backward(pair.backward);
-  block.backward = add(std::move(parts.data));
-  block.weight = add(std::move(parts.weight));
+  if (form != BackwardForm::kSplit) block.whole = add(std::move(pair.backward));
+  if (form == BackwardForm::kWhole) block.backward = block.whole;
   return block;
 }
 
 Block TemplateStore::embedding() {
-  Block block = add(build_embedding(s_), false);
+  Block block = add(build_embedding(s_), BackwardForm::kWhole);
   block.unit = kEmbeddingUnit;
   return block;
 }
 
 Block TemplateStore::head(bool own_table) {
-  Block block = add(build_head(s_, own_table), false);
+  Block block = add(build_head(s_, own_table), BackwardForm::kWhole);
   block.unit = kHeadUnit;
   return block;
 }
@@ -61,7 +67,7 @@ Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
   const auto key = std::make_pair(which, recompute);
   auto found = layers_.find(key);
   if (found == layers_.end()) {
-    found = layers_.emplace(key, add(build_layer(s_, which, recompute), split_)).first;
+    found = layers_.emplace(key, add(build_layer(s_, which, recompute), form_)).first;
   }
   Block block = found->second;
   block.layer = static_cast<std::int32_t>(index);
@@ -78,6 +84,27 @@ TemplateId TemplateStore::send(Direction direction) {
 TemplateId TemplateStore::receive(Direction direction) {
   const auto [entry, fresh] = messages_.try_emplace({false, direction}, -1);
   if (fresh) entry->second = add(build_receive(s_, direction));
+  return entry->second;
+}
+
+TemplateId TemplateStore::hand_over() {
+  if (hand_over_ < 0) hand_over_ = add(build_hand_over(s_));
+  return hand_over_;
+}
+
+TemplateId TemplateStore::take_over() {
+  if (take_over_ < 0) take_over_ = add(build_take_over(s_));
+  return take_over_;
+}
+
+TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
+                               const OperatorSeconds& seconds) {
+  const auto [entry, fresh] = pairs_.try_emplace({forward, backward}, -1);
+  if (fresh) {
+    const Template& first = templates_[static_cast<std::size_t>(forward)];
+    const Template& second = templates_[static_cast<std::size_t>(backward)];
+    entry->second = add(pair_template(first, second, pair_order(first, second, seconds)));
+  }
   return entry->second;
 }
 
@@ -148,19 +175,13 @@ void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool l
 Sequence SequenceWriter::forward(bool first) {
   Sequence sequence{.direction = Direction::kForward, .chunk = chunk_.index, .items = {}};
   Progress progress;
-  if (chunk_.receives) {
-    progress.source = append(sequence, {store_.receive(Direction::kForward), -1, {}, {}});
-  }
+  append_source(sequence, progress, chunk_.before);
   for (const Block& block : chunk_.blocks) {
     const std::int32_t gather = append_gather(sequence, block, first, progress);
     append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
   }
-  if (chunk_.sends) append_send(sequence, Direction::kForward, progress.source);
+  append_target(sequence, progress.source, chunk_.behind);
   return sequence;
-}
-
-bool SequenceWriter::splits() const {
-  return std::ranges::any_of(chunk_.blocks, [](const Block& block) { return block.weight >= 0; });
 }
 
 /// Whether the reductions that end a step stand in a sequence that is the last of its kind.
@@ -185,22 +206,24 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
   }
 }
 
-Sequence SequenceWriter::backward(bool last) {
-  const Direction direction = splits() ? Direction::kDataGradient : Direction::kBackward;
+Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
+
+Sequence SequenceWriter::data_gradients(bool last) { return backward(last, false); }
+
+Sequence SequenceWriter::backward(bool last, bool whole) {
+  const Direction direction = whole ? Direction::kBackward : Direction::kDataGradient;
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
-  if (chunk_.sends) {
-    progress.source = append(sequence, {store_.receive(Direction::kBackward), -1, {}, {}});
-  }
+  append_source(sequence, progress, chunk_.behind);
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
-    append_block(sequence, {block->backward, block->layer, {}, {}, {block->unit}}, gather,
-                 progress);
-    if (block->weight < 0) collect(sequence, bucket, *block, progress, last);
+    const TemplateId which = whole ? block->whole : block->backward;
+    append_block(sequence, {which, block->layer, {}, {}, {block->unit}}, gather, progress);
+    if (whole || block->weight < 0) collect(sequence, bucket, *block, progress, last);
   }
   append_reduction(sequence, bucket, ends_step(last));
-  if (chunk_.receives) append_send(sequence, Direction::kBackward, progress.source);
+  append_target(sequence, progress.source, chunk_.before);
   return sequence;
 }
 
@@ -217,8 +240,24 @@ Sequence SequenceWriter::weight_gradients(bool last) {
   return sequence;
 }
 
-void SequenceWriter::append_send(Sequence& sequence, Direction direction, std::int32_t source) {
-  append(sequence, {store_.send(direction), -1, {source}, {{source, 0}}});
+/// Where a sequence gets the residual stream from.
+void SequenceWriter::append_source(Sequence& sequence, Progress& progress, ChunkLink from) {
+  if (from == ChunkLink::kNone) return;
+  Item item{.which = from == ChunkLink::kMessage ? store_.receive(passing(sequence))
+                                                 : store_.take_over()};
+  if (from == ChunkLink::kSamePosition) item.units = {kHandedOver};
+  progress.source = append(sequence, std::move(item));
+}
+
+/// Where it gives it to.
+void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, ChunkLink to) {
+  if (to == ChunkLink::kNone) return;
+  Item item{
+      .which = to == ChunkLink::kMessage ? store_.send(passing(sequence)) : store_.hand_over(),
+      .after = {source},
+      .inputs = {{source, 0}}};
+  if (to == ChunkLink::kSamePosition) item.units = {kHandedOver};
+  append(sequence, std::move(item));
 }
 
 }  // namespace stepwright

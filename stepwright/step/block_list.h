@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "stepwright/step/layer.h"
+#include "stepwright/step/pair.h"
+#include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/sharding.h"
 
 namespace stepwright {
@@ -13,6 +15,7 @@ struct Block {
   TemplateId forward = -1;
   TemplateId backward = -1;  ///< Of a split backward the data gradients' part.
   TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
+  TemplateId whole = -1;     ///< Both gradients.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< As in `Item::units`.
   UnitSize size;
@@ -21,45 +24,56 @@ struct Block {
 /// The templates of a program, each stored once.
 class TemplateStore {
  public:
-  /// `split`: backwards of layers are cut in two; those of the embedding, which has no data
-  /// gradients, and of the head, whose logits are too large to wait, are not.
-  TemplateStore(const Setting& setting, bool split) : s_(setting), split_(split) {}
+  /// Where `form` says so backwards of layers are cut in two; those of the embedding, which has no
+  /// data gradients, and of the head, whose logits are too large to wait, are not.
+  TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
 
   Block embedding();
   Block head(bool own_table);
   Block layer(std::int64_t index, RecomputeKind recompute);
   TemplateId send(Direction direction);
   TemplateId receive(Direction direction);
+  /// Between chunks of one position.
+  TemplateId hand_over();
+  TemplateId take_over();
   /// -1 when nothing is to be gathered or reduced.
   TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use);
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     bool last);
   TemplateId add(Template piece);
+  /// A forward and a backward template interleaved (`step/pair.h`).
+  TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
 
   [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
   std::vector<Template> take() { return std::move(templates_); }
 
  private:
-  Block add(BlockPair pair, bool split);
+  Block add(BlockPair pair, BackwardForm form);
   const Setting& s_;
-  bool split_;
+  BackwardForm form_;
   std::vector<Template> templates_;
   std::map<std::pair<LayerClass, RecomputeKind>, Block> layers_;
   std::map<std::pair<bool, Direction>, TemplateId> messages_;
+  std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
+  TemplateId hand_over_ = -1;
+  TemplateId take_over_ = -1;
   std::map<std::vector<std::int64_t>, TemplateId> gathers_;
   std::map<std::vector<std::int64_t>, TemplateId> reductions_;
 };
+
+/// How a chunk hangs together with the one before or behind it in the model.
+enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
 
 /// Writes the sequences of one chunk: forward, backward and, where backwards are split, weight
 /// gradients, each with the data-parallel messages that run beside it.
 class SequenceWriter {
  public:
-  /// The chunk to write, and whether others come before and after it in the model.
+  /// The chunk to write, and how others come before and after it in the model.
   struct Chunk {
     const std::vector<Block>& blocks;
     std::int32_t index = 0;  ///< Of the stage.
-    bool receives = false;
-    bool sends = false;
+    ChunkLink before = ChunkLink::kNone;
+    ChunkLink behind = ChunkLink::kNone;
   };
   SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const Plan& plan,
                  const Chunk& chunk)
@@ -67,11 +81,11 @@ class SequenceWriter {
 
   /// `first`: of the step, with the gathers that the last one postponed.
   [[nodiscard]] Sequence forward(bool first);
-  /// `last`: of the step, with the reductions that end it.
+  /// `last`: of the step, with the reductions that end it. Both gradients, or of blocks that are
+  /// cut the data gradients alone.
   [[nodiscard]] Sequence backward(bool last);
+  [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
-  /// Whether the chunk has weight gradients in a sequence of their own.
-  [[nodiscard]] bool splits() const;
 
  private:
   struct Bucket {
@@ -81,6 +95,7 @@ class SequenceWriter {
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };
+  Sequence backward(bool last, bool whole);
   /// How far a sequence has got: where the residual stream is, and the blocks done.
   struct Progress {
     std::int32_t source = -1;
@@ -89,7 +104,8 @@ class SequenceWriter {
   std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
                              const Progress& progress);
   void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
-  void append_send(Sequence& sequence, Direction direction, std::int32_t source);
+  void append_source(Sequence& sequence, Progress& progress, ChunkLink from);
+  void append_target(Sequence& sequence, std::int32_t source, ChunkLink to);
   void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
   void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
                bool last);
@@ -100,5 +116,11 @@ class SequenceWriter {
   const Plan& plan_;
   Chunk chunk_;
 };
+
+/// The sequence of a forward with that of another micro-batch's backward in it: the first layer of
+/// the one beside the first of the other and so on, each two as one template; what comes before,
+/// between and after keeps its order, the backward's first.
+Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
+                       const OperatorSeconds& seconds);
 
 }  // namespace stepwright

@@ -1,7 +1,10 @@
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
+#include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
@@ -15,8 +18,10 @@ class ProgramBuilder {
         grid_(plan),
         setting_(make_setting(job, plan)),
         sharding_(setting_, plan, grid_, job.optimizer),
-        store_(setting_, splits_backward(plan.schedule)),
+        form_(backward_form(plan.schedule)),
+        store_(setting_, form_),
         placement_(placement_of(plan)),
+        seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
         layers_(chunk_layers(job, plan)) {}
 
   StepProgram build() {
@@ -39,8 +44,10 @@ class ProgramBuilder {
 
  private:
   [[nodiscard]] std::int64_t stages() const { return plan_.parallel.pipeline; }
-  /// Tied tables lie on two stages, each with its own copy.
-  [[nodiscard]] bool split_table() const { return job_.model.tied && stages() > 1; }
+  /// Tied tables lie on two stages, each with its own copy, where the ends of the model do.
+  [[nodiscard]] bool split_table() const {
+    return job_.model.tied && placement_.embedding_position() != placement_.head_position();
+  }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
     const Place place{stage.position, chunk};
@@ -72,8 +79,15 @@ class ProgramBuilder {
 
   /// A chunk's sequences: its parts that begin or end the step have messages of their own.
   struct ChunkSequences {
-    std::int32_t forward_first, forward, backward, backward_last, weight, weight_last;
+    std::int32_t forward_first, forward;
+    std::int32_t backward, backward_last;  ///< Both gradients.
+    std::int32_t data, data_last, weight, weight_last;
   };
+
+  static ChunkLink link_to(const Place& own, const std::optional<Place>& other) {
+    if (!other) return ChunkLink::kNone;
+    return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
+  }
 
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
@@ -82,17 +96,21 @@ class ProgramBuilder {
     SequenceWriter writer(store_, sharding_, plan_,
                           {.blocks = blocks,
                            .index = static_cast<std::int32_t>(chunk),
-                           .receives = placement_.previous(place).has_value(),
-                           .sends = placement_.next(place).has_value()});
+                           .before = link_to(place, placement_.previous(place)),
+                           .behind = link_to(place, placement_.next(place))});
     const bool postponed = refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward = postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
     const bool ends = sharding_.reduces_last_backward() && several;
-    made.backward_last = append(stage, writer.backward(true));
-    made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
-    if (!writer.splits()) return made;
+    if (form_ != BackwardForm::kSplit) {
+      made.backward_last = append(stage, writer.backward(true));
+      made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
+    }
+    if (form_ == BackwardForm::kWhole) return made;
+    made.data_last = append(stage, writer.data_gradients(true));
+    made.data = ends ? append(stage, writer.data_gradients(false)) : made.data_last;
     made.weight_last = append(stage, writer.weight_gradients(true));
     made.weight = ends ? append(stage, writer.weight_gradients(false)) : made.weight_last;
     return made;
@@ -131,18 +149,43 @@ class ProgramBuilder {
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     const std::int64_t count = micro_batches(job_, plan_);
-    const std::vector<Part> parts =
-        parts_of(pipeline_schedule(plan_.schedule, stages(), stage.position, count));
+    Turns turns = pipeline_schedule(plan_.schedule, stages(), stage.position, count);
+    if (plan_.schedule.strands == 1) turns = without_pairs(turns);
+    const std::vector<Part> parts = parts_of(turns);
     std::vector<ChunkEnds> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
       ends.push_back(chunk_ends(parts, chunk));
     }
-    stage.schedule.reserve(parts.size() + 1);
-    for (std::int32_t i = 0; i < std::ssize(parts); ++i) {
+    stage.schedule.reserve(turns.size() + 1);
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> pairs;
+    std::int32_t i = 0;
+    const auto next_sequence = [&] {
       const Part& part = parts[static_cast<std::size_t>(i)];
       const auto chunk = static_cast<std::size_t>(part.chunk);
-      stage.schedule.push_back({sequence_of(made[chunk], ends[chunk], part, i), part.micro_batch});
+      return sequence_of(made[chunk], ends[chunk], part, i++);
+    };
+    for (const Turn& turn : turns) {
+      const std::int32_t first = next_sequence();
+      if (!turn.beside) {
+        stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
+        continue;
+      }
+      // Of two parts that run together the backward stands first (`parts_of`).
+      const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
+      const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
+      const std::int32_t second = next_sequence();
+      const auto [pair, fresh] = pairs.try_emplace({second, first}, -1);
+      if (fresh) pair->second = append_pair(stage, second, first);
+      stage.schedule.push_back({pair->second, forward, backward});
     }
+  }
+
+  /// A sequence of two strands.
+  std::int32_t append_pair(Stage& stage, std::int32_t forward, std::int32_t backward) {
+    const auto at = [&](std::int32_t index) -> const Sequence& {
+      return stage.sequences[static_cast<std::size_t>(index)];
+    };
+    return append(stage, pair_sequence(store_, at(forward), at(backward), seconds_));
   }
 
   /// The sequence that a position's i-th part runs.
@@ -152,8 +195,8 @@ class ProgramBuilder {
       case Direction::kForward:
         return i == ends.first_forward ? chunk.forward_first : chunk.forward;
       case Direction::kBackward:
-      case Direction::kDataGradient:
         return i == ends.last_backward ? chunk.backward_last : chunk.backward;
+      case Direction::kDataGradient: return i == ends.last_backward ? chunk.data_last : chunk.data;
       case Direction::kWeightGradient:
         return i == ends.last_weight ? chunk.weight_last : chunk.weight;
       case Direction::kUpdate: break;
@@ -166,8 +209,10 @@ class ProgramBuilder {
   Grid grid_;
   Setting setting_;
   ShardingBuilder sharding_;
+  BackwardForm form_;
   TemplateStore store_;
   Placement placement_;
+  OperatorSeconds seconds_;  ///< By which strands are interleaved.
   std::vector<std::int64_t> layers_;
   Block embedding_;
 };

@@ -220,4 +220,18 @@ Template build_receive(const Setting& s, Direction direction) {
   return std::move(builder.piece());
 }
 
+Template build_hand_over(const Setting& s) {
+  TemplateBuilder builder("hand_over", {});
+  builder.piece().saved.push_back(builder.input(residual_tensor(s, "residual")));
+  return std::move(builder.piece());
+}
+
+Template build_take_over(const Setting& s) {
+  TemplateBuilder builder("take_over", {});
+  const TensorId x = builder.tensor(residual_tensor(s, "residual"));
+  builder.piece().restored.push_back(x);
+  builder.output(x);
+  return std::move(builder.piece());
+}
+
 }  // namespace stepwright

@@ -24,5 +24,9 @@ BlockPair build_head(const Setting& setting, bool own_table);
 /// over the tensor ranks when it has arrived.
 Template build_send(const Setting& setting, Direction direction);
 Template build_receive(const Setting& setting, Direction direction);
+/// The residual stream from one chunk of a position to the next one: kept, and taken up again. No
+/// operators.
+Template build_hand_over(const Setting& setting);
+Template build_take_over(const Setting& setting);
 
 }  // namespace stepwright

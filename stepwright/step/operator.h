@@ -230,6 +230,8 @@ struct Operator {
   std::int32_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
   std::string_view name{};   ///< Where it stands, for people: "attention.qkv", "mlp.fc1", ...
   Purpose purpose = Purpose::kPlain;
+  /// In a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the backward's.
+  std::uint8_t strand = 0;
   ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
   Slice reads{};               ///< Tensors, into Template::operands.
   Slice writes{};              ///< Tensors, into Template::operands.

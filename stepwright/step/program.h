@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -99,6 +100,8 @@ struct Source {
 /// What `Item::units` calls a block that owns parameters: a layer by its number, or one of these.
 inline constexpr std::int32_t kEmbeddingUnit = -1;
 inline constexpr std::int32_t kHeadUnit = -2;
+/// What a chunk hands over to the next one of its own position.
+inline constexpr std::int32_t kHandedOver = -3;
 
 /// A template in a sequence. It starts when the items in `after` (earlier positions of the same
 /// sequence) have ended. An item with none starts when the compute stream has reached its slot.
@@ -108,8 +111,22 @@ struct Item {
   std::vector<std::int32_t> after;
   std::vector<Source> inputs;  ///< One per Template::inputs.
   /// Blocks whose parameters it uses or gathers, or whose gradients it reduces; none: no block's,
-  /// or (in an update) those of all.
+  /// or (in an update) those of all. Of a pair that of each strand.
   std::vector<std::int32_t> units;
+  /// In a sequence of two strands: whose it is. Of a pair 0, and operators say it.
+  std::uint8_t strand = 0;
+  std::int32_t beside_layer = -1;  ///< Of a pair: the layer of the second strand.
+
+  /// The strand, layer and block of one of its operators.
+  [[nodiscard]] std::size_t strand_of(const Operator& op) const {
+    return std::max(strand, op.strand);
+  }
+  [[nodiscard]] std::int32_t layer_of(const Operator& op) const {
+    return op.strand == 0 ? layer : beside_layer;
+  }
+  [[nodiscard]] std::int32_t unit_of(const Operator& op) const {
+    return op.strand < units.size() ? units[op.strand] : -1;
+  }
 };
 
 enum class Direction : std::uint8_t {
@@ -132,12 +149,26 @@ struct Sequence {
   Direction direction = Direction::kForward;
   std::int32_t chunk = 0;  ///< Of the stage.
   std::vector<Item> items;
+  /// The chunk of a second strand, the backward of another micro-batch; -1: there is none.
+  std::int32_t beside = -1;
+
+  [[nodiscard]] std::int32_t chunk_of(std::size_t strand) const {
+    return strand == 0 ? chunk : beside;
+  }
+  [[nodiscard]] Direction direction_of(std::size_t strand) const {
+    return strand == 0 ? direction : Direction::kBackward;
+  }
 };
 
 /// One entry of a schedule.
 struct Slot {
   std::int32_t sequence = 0;     ///< Into Stage::sequences.
   std::int32_t micro_batch = 0;  ///< -1 for the update.
+  std::int32_t beside = -1;      ///< The micro-batch of a second strand.
+
+  [[nodiscard]] std::int32_t micro_batch_of(std::size_t strand) const {
+    return strand == 0 ? micro_batch : beside;
+  }
 };
 
 /// Bytes of model states that one rank of a stage holds all the time.

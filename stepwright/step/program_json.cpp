@@ -88,14 +88,18 @@ Json sequence_json(const Sequence& sequence) {
   for (const Item& item : sequence.items) {
     Json inputs = Json::array();
     for (const Source& source : item.inputs) inputs.push_back({source.item, source.output});
-    items.push_back({{"template", item.which},
-                     {"layer", item.layer},
-                     {"after", item.after},
-                     {"inputs", std::move(inputs)}});
+    Json& out = items.emplace_back(Json{{"template", item.which},
+                                        {"layer", item.layer},
+                                        {"after", item.after},
+                                        {"inputs", std::move(inputs)}});
+    if (item.beside_layer >= 0) out["beside_layer"] = item.beside_layer;
+    if (item.strand > 0) out["strand"] = item.strand;
   }
-  return {{"direction", name_of(kDirectionNames, sequence.direction)},
-          {"chunk", sequence.chunk},
-          {"items", std::move(items)}};
+  Json out{{"direction", name_of(kDirectionNames, sequence.direction)},
+           {"chunk", sequence.chunk},
+           {"items", std::move(items)}};
+  if (sequence.beside >= 0) out["beside"] = sequence.beside;
+  return out;
 }
 
 Json stage_json(const Stage& stage) {
@@ -113,7 +117,8 @@ Json stage_json(const Stage& stage) {
   }
   out["schedule"] = Json::array();
   for (const Slot& slot : stage.schedule) {
-    out["schedule"].push_back({slot.sequence, slot.micro_batch});
+    Json& entry = out["schedule"].emplace_back(Json{slot.sequence, slot.micro_batch});
+    if (slot.beside >= 0) entry.push_back(slot.beside);
   }
   return out;
 }

@@ -25,11 +25,9 @@ struct Turn {
 /// The turns of one position, in order.
 using Turns = std::vector<Turn>;
 
-/// The order in which pipeline position `position` of `stages` works on `micro_batches`:
-/// gpipe (all forwards, then all backwards, 1811.06965), 1f1b (2006.09503), interleaved 1f1b with
-/// model chunks (2104.04473; micro-batches a multiple of `stages`), zb-h1 (1f1b with weight
-/// gradients as fillers, 2401.10241). Each kind is one function of schedule.cpp; a new kind is one
-/// more. All that a schedule implies follows from these turns (`schedule_facts.h`).
+/// The order in which pipeline position `position` of `stages` works on `micro_batches`, by the
+/// kind of schedule. Each kind is one function of a file in `schedules/`; a new kind is one more.
+/// All that a schedule implies follows from these turns (`schedule_facts.h`).
 Turns pipeline_schedule(const Schedule& schedule, std::int64_t stages, std::int64_t position,
                         std::int64_t micro_batches);
 

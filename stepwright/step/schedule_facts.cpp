@@ -49,6 +49,13 @@ std::vector<Part> parts_of(std::span<const Turn> turns) {
   return parts;
 }
 
+Turns without_pairs(std::span<const Turn> turns) {
+  Turns single;
+  single.reserve(turns.size());
+  for (const Part& part : parts_of(turns)) single.push_back({.part = part, .beside = std::nullopt});
+  return single;
+}
+
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
   ChunkEnds ends;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -59,6 +66,9 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
         if (ends.first_forward < 0) ends.first_forward = index;
         break;
       case Direction::kBackward:
+        ends.last_weight = -1;
+        ends.last_backward = index;
+        break;
       case Direction::kDataGradient: ends.last_backward = index; break;
       case Direction::kWeightGradient: ends.last_weight = index; break;
       case Direction::kUpdate: break;
@@ -88,18 +98,24 @@ std::int64_t weights_at_end(std::span<const Part> parts) {
   return weights;
 }
 
-bool splits_backward(const Schedule& schedule) {
-  static const auto kSplits = [] {
+BackwardForm backward_form(const Schedule& schedule) {
+  static const auto kForms = [] {
     constexpr std::int64_t kFew = 2;
-    std::array<bool, std::size(kScheduleNames)> splits{};
+    std::array<BackwardForm, std::size(kScheduleNames)> forms{};
     for (const auto& [kind, name] : kScheduleNames) {
-      const std::vector<Part> parts = parts_of(pipeline_schedule({kind, kFew}, kFew, 0, kFew));
-      splits[static_cast<std::size_t>(kind)] = std::ranges::any_of(
-          parts, [](const Part& part) { return part.direction == Direction::kDataGradient; });
+      const std::vector<Part> parts =
+          parts_of(pipeline_schedule({.kind = kind, .chunks = kFew}, kFew, 0, 2 * kFew));
+      const auto any = [&](Direction direction) {
+        return std::ranges::find(parts, direction, &Part::direction) != parts.end();
+      };
+      const BackwardForm cut =
+          any(Direction::kBackward) ? BackwardForm::kBoth : BackwardForm::kSplit;
+      forms[static_cast<std::size_t>(kind)] =
+          any(Direction::kDataGradient) ? cut : BackwardForm::kWhole;
     }
-    return splits;
+    return forms;
   }();
-  return kSplits[static_cast<std::size_t>(schedule.kind)];
+  return kForms[static_cast<std::size_t>(schedule.kind)];
 }
 
 }  // namespace stepwright

@@ -12,13 +12,16 @@ namespace stepwright {
 /// first, which frees what the forward then takes.
 std::vector<Part> parts_of(std::span<const Turn> turns);
 
+/// The same turns with the parts of each one after the other.
+Turns without_pairs(std::span<const Turn> turns);
+
 /// Which parts of a position begin and end the step for one of its chunks, as indices into
 /// `parts_of`; -1: none. Before the first forward stand gathers that the last step postponed;
 /// reductions follow the last part that makes gradients.
 struct ChunkEnds {
   std::int32_t first_forward = -1;
   std::int32_t last_backward = -1;  ///< Or data gradient.
-  std::int32_t last_weight = -1;
+  std::int32_t last_weight = -1;    ///< None where a whole backward follows.
 };
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 
@@ -36,7 +39,14 @@ std::vector<Moment> fullest_moments(std::span<const Part> parts, std::int64_t ch
 /// Weight gradients that stand after the last data gradient.
 std::int64_t weights_at_end(std::span<const Part> parts);
 
-/// Whether a kind of schedule computes weight gradients in turns of their own.
-bool splits_backward(const Schedule& schedule);
+/// What the backwards of a schedule are: whole, cut into data and weight gradients that have turns
+/// of their own, or some of each.
+enum class BackwardForm : std::uint8_t { kWhole, kSplit, kBoth };
+inline constexpr std::size_t kBackwardForms = 3;
+BackwardForm backward_form(const Schedule& schedule);
+/// Whether any are cut.
+inline bool splits_backward(const Schedule& schedule) {
+  return backward_form(schedule) != BackwardForm::kWhole;
+}
 
 }  // namespace stepwright

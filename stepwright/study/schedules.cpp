@@ -65,18 +65,27 @@ std::string refusal(const PlannedJob& planned) {
   return {};
 }
 
+/// Parts that a micro-batch has on a position in each direction: one for each chunk, unless chunks
+/// lie on two positions each.
+double passes_of(const UniformPipeline& pipeline, const Schedule& schedule) {
+  return static_cast<double>(placement_of(schedule, pipeline.stages).model_chunks()) /
+         static_cast<double>(pipeline.stages);
+}
+
 TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule) {
-  const auto chunks = static_cast<double>(schedule.chunks);
-  const PartSeconds part{.forward = pipeline.forward_s / chunks,
-                         .backward = pipeline.backward_s / chunks,
-                         .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
-                         .weight = pipeline.weight_s / chunks,
-                         .paired = pipeline.paired_s ? *pipeline.paired_s / chunks : -1};
+  const double chunks = passes_of(pipeline, schedule);
+  PartSeconds part{.forward = pipeline.forward_s / chunks,
+                   .backward = pipeline.backward_s / chunks,
+                   .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                   .weight = pipeline.weight_s / chunks};
+  if (pipeline.paired_s) {
+    part.beside.assign(static_cast<std::size_t>(schedule.chunks), *pipeline.paired_s / chunks);
+  }
   const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
-double peak_of(const Turns& turns, std::int64_t chunks) {
+double peak_of(const Turns& turns, double passes) {
   std::int64_t held = 0;
   std::int64_t most = 0;
   for (const Part& part : parts_of(turns)) {
@@ -86,7 +95,7 @@ double peak_of(const Turns& turns, std::int64_t chunks) {
       --held;
     }
   }
-  return static_cast<double>(most) / static_cast<double>(chunks);
+  return static_cast<double>(most) / passes;
 }
 
 void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
@@ -102,8 +111,36 @@ void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
   }
 }
 
+/// Of the schedules that the pricer plays: ZB-H1 of 2401.10241, the folded pipeline of 2411.15871,
+/// DualPipe and DualPipeV of 2412.19437, each where its form holds (docs/strands.md).
+std::optional<double> uniform_closed_s(const UniformPipeline& pipeline, ScheduleKind kind) {
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  const auto p = static_cast<double>(pipeline.stages);
+  const double f = pipeline.forward_s;
+  const double b = pipeline.backward_s;
+  const double w = pipeline.weight_s;
+  const double c = pipeline.paired_s.value_or(f + b);
+  const bool fillers = w <= f && w <= b - w;
+  const bool balanced = std::abs(f - (b - w)) <= 1e-12 * b && w <= f && c <= f + b && m >= 2 * p;
+  switch (kind) {
+    case ScheduleKind::kZeroBubbleH1:
+      if (!fillers || m < p) return std::nullopt;
+      return m * (f + b) + (p - 1) * (f + b - 2 * w);
+    case ScheduleKind::kFolded:
+      if (c < std::max(f, b) || m < p) return std::nullopt;
+      return p * (f + b) + (m > p ? (m - 1) * c : (p - 1) * std::max(f, b));
+    case ScheduleKind::kDualPipeV:
+      if (!balanced) return std::nullopt;
+      return m * (f + b) - (2 * m - 2 * p - 1) * (f + b - c) / 2 + (p - 1) * (c + b - 3 * w) / 2;
+    case ScheduleKind::kDualPipe:
+      if (!balanced) return std::nullopt;
+      return m * (f + b) - (m - p - 1) * (f + b - c) + (p / 2 - 1) * (c + b - 3 * w);
+    default: return std::nullopt;
+  }
+}
+
 std::optional<double> closed_form_s(const UniformPipeline& pipeline, const Schedule& schedule) {
-  if (!has_closed_form(schedule.kind)) return std::nullopt;
+  if (!has_closed_form(schedule.kind)) return uniform_closed_s(pipeline, schedule.kind);
   const auto stages = static_cast<std::size_t>(pipeline.stages);
   const std::vector<double> forward(stages, pipeline.forward_s);
   const std::vector<double> backward(stages, pipeline.backward_s);
@@ -126,7 +163,7 @@ SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) 
   play.makespan_s = makespan_s(play.ends_s);
   time_turns(play, seconds);
   for (const Turns& turns : play.turns) {
-    play.peak_activations.push_back(peak_of(turns, schedule.chunks));
+    play.peak_activations.push_back(peak_of(turns, passes_of(pipeline, schedule)));
   }
   play.closed_form_s = closed_form_s(pipeline, schedule);
   return play;
@@ -138,8 +175,9 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
   for (const auto& [kind, name] : kScheduleNames) {
-    const std::int64_t chunks = kind == ScheduleKind::kInterleaved ? pipeline.chunks : 1;
-    plays.push_back(play_of(pipeline, {kind, chunks}));
+    const bool alone = kind == ScheduleKind::kPaired && pipeline.stages == 1;
+    const std::int64_t chunks = alone ? 1 : chunks_of(kind, {pipeline.chunks}).front();
+    plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
   }
   return plays;
 }

@@ -42,12 +42,13 @@ std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const
                                                TemplateId which, const Operator& op) {
   std::map<std::int64_t, std::int64_t> counts;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Place own{stage.position, stage.sequences[i].chunk};
-    const auto other =
-        op.phase == Phase::kForward ? program.placement.next(own) : program.placement.previous(own);
-    const std::int64_t times = std::ranges::count(stage.sequences[i].items, which, &Item::which);
-    if (other && sequences[i] * times > 0) {
-      counts[other->position] += sequences[i] * times * op.repeats;
+    const Sequence& sequence = stage.sequences[i];
+    for (const Item& item : sequence.items) {
+      if (item.which != which || sequences[i] == 0) continue;
+      const Place own{stage.position, sequence.chunk_of(item.strand_of(op))};
+      const auto other = op.phase == Phase::kForward ? program.placement.next(own)
+                                                     : program.placement.previous(own);
+      if (other) counts[other->position] += sequences[i] * op.repeats;
     }
   }
   return counts;

@@ -21,8 +21,9 @@ Census::Census(const Job& job, const Dimensions& space)
                std::ssize(space.context_kind), std::ssize(space.overlap),
                std::ssize(space.collectives.tensor), std::ssize(space.collectives.context),
                std::ssize(space.collectives.expert)});
-  stage_points_ = product({std::ssize(space.micro_batch), std::ssize(space.schedule),
-                           std::ssize(space.chunks), std::ssize(space.layers)});
+  stage_points_ =
+      product({std::ssize(space.micro_batch), std::ssize(space.schedule), std::ssize(space.chunks),
+               std::ssize(space.strands), std::ssize(space.layers)});
   recomputes_ = std::ssize(space.recompute);
   group_points_ = product({std::ssize(space.sharding), std::ssize(space.group),
                            std::ssize(space.expert_group), std::ssize(space.collectives.data)});

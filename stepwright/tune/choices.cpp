@@ -33,7 +33,7 @@ void count(AbilityCounts& counts, Ability ability, std::int64_t points) {
 /// Rules up to this one are decided by the grid and a block choice.
 constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
 /// Up to this one by the grid and a schedule, up to the next by the grid and sharding groups.
-constexpr Rule kLastStageRule = Rule::kInterleavingNeedsGroups;
+constexpr Rule kLastStageRule = Rule::kStrandsNeedMicroBatches;
 constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
 
 /// Adds a legal choice that runs.
@@ -277,13 +277,12 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
   Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
-      const bool chunked = kind == ScheduleKind::kInterleaved;
-      const std::vector<std::int64_t> one = {1};
-      const std::int64_t same = chunked ? 1 : std::ssize(space.chunks);
-      for (const std::int64_t chunks : chunked ? space.chunks : one) {
+      const std::int64_t same = (has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
+                                (traits_of(kind).pairs ? 1 : std::ssize(space.strands));
+      for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           plan.micro_batch = micro_batch;
-          plan.schedule = {.kind = kind, .chunks = chunks};
+          plan.schedule = schedule;
           plan.layers = layers;
           const auto rule = broken_rule(job, plan);
           if (rule && *rule <= kLastStageRule) {

@@ -102,6 +102,7 @@ void set_stages(Dimensions& out, const Job& job) {
   const Space& space = job.space;
   out.schedule = listed(space.schedule, free_schedules(out));
   out.chunks = sizes("chunks", space.chunks, free_chunks(job));
+  out.strands = sizes("strands", space.strands, {1});
   out.layers = listed(space.layers, {{}});
   out.recompute = listed(
       space.recompute,
@@ -162,6 +163,7 @@ std::int64_t Dimensions::total() const {
                                   rank_order.size(),
                                   schedule.size(),
                                   chunks.size(),
+                                  strands.size(),
                                   layers.size(),
                                   recompute.size(),
                                   sharding.size(),

@@ -26,6 +26,7 @@ struct Dimensions {
   std::vector<RankOrder> rank_order;
   std::vector<ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
+  std::vector<std::int64_t> strands;
   std::vector<std::vector<std::int64_t>> layers;
   std::vector<Recompute> recompute;
   std::vector<Sharding> sharding;

@@ -39,6 +39,7 @@ constexpr Listed kListed[] = {listed<&Space::tensor>("tensor"),
                               listed<&Space::micro_batch>("micro_batch"),
                               listed<&Space::schedule>("schedule"),
                               listed<&Space::chunks>("chunks"),
+                              listed<&Space::strands>("strands"),
                               listed<&Space::layers>("layers"),
                               listed<&Space::recompute>("recompute"),
                               listed<&Space::sequence_parallel>("sequence_parallel"),
@@ -135,10 +136,10 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
   if (broken_rule(job, grid) == rule) return illegal(job, grid);
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
-      for (const std::int64_t chunks : space.chunks) {
+      for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           grid.micro_batch = micro_batch;
-          grid.schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? chunks : 1};
+          grid.schedule = schedule;
           grid.layers = layers;
           if (broken_rule(job, grid) == rule) return illegal(job, grid);
         }
@@ -169,7 +170,7 @@ std::string farthest(const Job& job, const Dimensions& space, const Census& cens
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
-  const bool of_batch = rule == Rule::kBatchDivides || rule == Rule::kInterleavingNeedsGroups;
+  const bool of_batch = rule >= Rule::kBatchDivides && rule <= Rule::kStrandsNeedMicroBatches;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<Way>()));
 }

@@ -14,11 +14,8 @@ namespace {
 std::vector<Schedule> schedules(const Dimensions& space) {
   std::vector<Schedule> all;
   for (const ScheduleKind kind : space.schedule) {
-    if (kind != ScheduleKind::kInterleaved) {
-      all.push_back({.kind = kind, .chunks = 1});
-      continue;
-    }
-    for (const std::int64_t chunks : space.chunks) all.push_back({.kind = kind, .chunks = chunks});
+    const auto of_kind = schedules_of(kind, space.chunks, space.strands);
+    all.insert(all.end(), of_kind.begin(), of_kind.end());
   }
   return all;
 }

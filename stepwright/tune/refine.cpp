@@ -14,7 +14,8 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 }  // namespace
 
 /// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many
-/// micro-batches as positions follow, in the other schedules no fewer.
+/// micro-batches as positions follow; going down and up again at least one chunk, in the other
+/// schedules no fewer.
 double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
                                      std::int64_t m, double retained_bytes) const {
   if (!choice.layers.empty()) return 0;
@@ -22,7 +23,9 @@ double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& 
   const std::int64_t chunks = choice.schedule.chunks;
   const std::int64_t layers = job_.model.layers / (p * chunks) * chunks;
   const auto few = static_cast<double>(std::min(m, p));
-  const double waiting = few - few * (few - 1) / 2 / static_cast<double>(p);
+  const bool turns_back = traits_of(choice.schedule.kind).placement == PlacementKind::kV;
+  const double waiting = turns_back ? 1 / static_cast<double>(chunks)
+                                    : few - few * (few - 1) / 2 / static_cast<double>(p);
   return waiting * static_cast<double>(layers) * retained_bytes;
 }
 

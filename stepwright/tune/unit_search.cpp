@@ -22,20 +22,27 @@ struct BlockWork {
 };
 
 /// Without recomputation it stands for every kind: none takes less.
-Work work_of(const BlockCosts& blocks, std::size_t recompute, bool cut, double BlockCost::* part) {
+Work work_of(const BlockCosts& blocks, std::size_t recompute, BackwardForm form,
+             double BlockCost::* part) {
   Work work;
   for (const BlockCosts::Layer& layer : blocks.layers) {
     work.layer_s[recompute].push_back(layer.costs[recompute].forward.*part +
-                                      layer.backward(recompute, cut).*part);
+                                      layer.backward(recompute, form).*part);
   }
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
   if (recompute == kNoRecompute) work.layer_s.fill(work.layer_s[kNoRecompute]);
   return work;
 }
 
-BlockWork block_work(const BlockCosts& blocks, std::size_t recompute, bool cut) {
-  return {work_of(blocks, recompute, cut, &BlockCost::seconds),
-          work_of(blocks, recompute, cut, &BlockCost::floor_s)};
+/// Two strands fill each other's waits: no more than the computation of both is sure.
+BlockWork shared_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
+  const Work compute = work_of(blocks, recompute, form, &BlockCost::kernels_s);
+  return {compute, compute};
+}
+
+BlockWork block_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
+  return {work_of(blocks, recompute, form, &BlockCost::seconds),
+          work_of(blocks, recompute, form, &BlockCost::floor_s)};
 }
 
 }  // namespace
@@ -94,7 +101,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
                       floor_of(work.floors, choice).simulated_s};
   };
   const BlockCosts* costs = nullptr;
-  std::array<std::array<std::optional<BlockWork>, 3>, 2> works;  // by whether backwards are cut
+  std::array<std::array<std::optional<BlockWork>, 3>, 2 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
@@ -104,10 +111,12 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
       visit(stages);
       continue;
     }
-    const bool cut = splits_backward(choice.schedule);
-    std::optional<BlockWork>& work = works[cut ? 1 : 0][recompute];
+    const BackwardForm form = backward_form(choice.schedule);
+    const bool strands = choice.schedule.strands > 1;
+    auto& of_form = works[2 * static_cast<std::size_t>(form) + (strands ? 1 : 0)];
+    std::optional<BlockWork>& work = of_form[recompute];
     // What recomputes nothing bounds what does, and often saves pricing it.
-    const std::optional<BlockWork>& least = works[cut ? 1 : 0][kNoRecompute];
+    const std::optional<BlockWork>& least = of_form[kNoRecompute];
     if (!work && least) {
       stages.floor = floors_of(*least, choice);
       if (beaten(stages.floor.price_s)) {
@@ -117,7 +126,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     }
     if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
       costs = &blocks(stages, unit.micro_batch);
-      work = block_work(*costs, recompute, cut);
+      work = strands ? shared_work(*costs, recompute, form) : block_work(*costs, recompute, form);
     }
     stages.costs = costs;
     stages.floor = floors_of(*work, choice);
@@ -148,7 +157,7 @@ void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
 bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& states) const {
   for (const StageCost& stage : pipeline.stages) {
     const double bytes =
-        states.of(stage.size) + stage.activation_bytes + reserve_.bytes(stage.activation_bytes);
+        states.of(stage.size) + stage.activations.any + reserve_.bytes(stage.activations.any);
     if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes) return true;
   }
   return false;

@@ -75,7 +75,7 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
     : job_(job),
       cost_(cost),
       layers_(job.model),
-      one_order_(job.space.rank_order.empty()),
+      messages_(job.space.rank_order.empty() && std::ranges::count(job.space.strands, 2) == 0),
       of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)),
       prices_(cost) {
@@ -86,7 +86,7 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
 
 double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) {
   if (is_communication(op.kind)) {
-    if (!one_order_ || !message_counts(op, any_expert)) return 0;
+    if (!messages_ || !message_counts(op, any_expert)) return 0;
     return least_message_s(op, layouts);
   }
   const double repeats = op.repeats;

@@ -74,7 +74,9 @@ class WorkFloor {
   const Job& job_;
   const CostModel& cost_;
   LayerCounts layers_;
-  bool one_order_;  ///< Groups inside a pipeline position lie alike in all plans of their degrees.
+  /// Messages count: groups inside a pipeline position lie alike in all plans of their degrees, and
+  /// nothing runs beside them.
+  bool messages_;
   bool overlaps_tensor_ = false;  ///< Some plan hides its tensor messages.
   bool overlaps_expert_ = false;
   std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.

@@ -59,10 +59,14 @@ Plan any_plan(const Job& job, std::mt19937& random) {
                    .expert = job.model.experts ? one_of(random, degrees) : 1,
                    .data = one_of(random, degrees)};
   plan.micro_batch = one_of<std::int64_t>(random, {1, 2});
-  plan.schedule.kind =
-      one_of<ScheduleKind>(random, {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
-                                    ScheduleKind::kInterleaved, ScheduleKind::kZeroBubbleH1});
-  if (plan.schedule.kind == ScheduleKind::kInterleaved) plan.schedule.chunks = 2;
+  plan.schedule.kind = one_of<ScheduleKind>(
+      random,
+      {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
+       ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2, ScheduleKind::kVHalf,
+       ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired});
+  plan.schedule.chunks =
+      chunks_of(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1}).front();
+  if (traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;
   plan.sharding = one_of(random, paro_strategies());
   plan.sharding.group = one_of(random, degrees);
   plan.sharding.expert_group = one_of(random, degrees);

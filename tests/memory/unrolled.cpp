@@ -47,7 +47,7 @@ class Unroller {
  public:
   explicit Unroller(const StepProgram& program) : program_(program) {}
 
-  void run(const Sequence& sequence, std::int32_t micro_batch) {
+  void run(const Sequence& sequence, const Slot& slot) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
@@ -55,9 +55,13 @@ class Unroller {
       for (std::size_t later = at; later < count; ++later) {
         if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
       }
-      const std::vector<std::int32_t>& units = sequence.items[at].units;
-      const std::int32_t unit = units.empty() ? kAnyUnit : units.front();
-      run_item(sequence, at, kept_[{sequence.chunk, micro_batch, unit}]);
+      const Item& item = sequence.items[at];
+      const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
+      Kept& restored =
+          kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
+      Kept& saved =
+          kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);
+      run_item(sequence, at, restored, saved);
     }
     while (!held_.empty()) release_held(held_.begin()->first);
     for (const auto& outputs : made_) {
@@ -73,6 +77,12 @@ class Unroller {
 
  private:
   using Kept = std::vector<std::vector<int>>;
+  /// What a block keeps of a strand's micro-batch. What chunks of a position hand over lies under
+  /// the same key for both.
+  Kept& kept_of(const Sequence& sequence, const Slot& slot, std::int32_t unit, std::size_t strand) {
+    const std::int32_t chunk = unit == kHandedOver ? 0 : sequence.chunk_of(strand);
+    return kept_[{chunk, slot.micro_batch_of(strand), unit}];
+  }
   using Buffers = std::map<TensorId, int>;
 
   const Template& piece(const Sequence& sequence, std::size_t at) const {
@@ -107,13 +117,13 @@ class Unroller {
     for (const TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
   }
 
-  void run_item(const Sequence& sequence, std::size_t at, Kept& kept) {
+  void run_item(const Sequence& sequence, std::size_t at, Kept& restored, Kept& saved) {
     const Template& what = piece(sequence, at);
     Buffers here = made_[at];
-    restore(what, kept, here);
+    restore(what, restored, here);
     take_inputs(sequence, at, here);
     run_operators(what, here);
-    leave(what, kept, here, made_[at]);
+    leave(what, saved, here, made_[at]);
   }
 
   void take_inputs(const Sequence& sequence, std::size_t at, Buffers& here) {
@@ -229,7 +239,7 @@ class Unroller {
 Unrolled unroll(const StepProgram& program, const Stage& stage) {
   Unroller walk(program);
   for (const Slot& slot : stage.schedule) {
-    walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot.micro_batch);
+    walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot);
   }
   return walk.result();
 }

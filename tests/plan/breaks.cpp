@@ -135,22 +135,34 @@ std::vector<Break> layer_breaks() {
       {Rule::kChunksNeedInterleaving, false, [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
        "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
        "schedule interleaved"},
+      {Rule::kChunksNeedInterleaving, false,
+       [](Job&, Plan& plan) { plan.schedule = {ScheduleKind::kFolded, 3}; },
+       "the schedule folded has 2 chunks, and chunks is 3; nearest legal: chunks 2, or schedule "
+       "interleaved"},
       {Rule::kInterleavingNeedsChunks, false, [](Job&, Plan& plan) { interleave(plan, 1); },
-       "an interleaved schedule has at least 2 chunks, and chunks is 1; nearest legal: schedule "
+       "the schedule interleaved has at least 2 chunks, and chunks is 1; nearest legal: schedule "
        "1f1b, or chunks 2"},
-      {Rule::kInterleavingNeedsPipeline, false,
+      {Rule::kInterleavingNeedsChunks, false,
+       [](Job&, Plan& plan) { plan.schedule = {ScheduleKind::kZeroBubbleV, 1}; },
+       "the schedule zb-v has 2 chunks, and chunks is 1; nearest legal: schedule 1f1b, or chunks "
+       "2"},
+      {Rule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
          interleave(plan, 2);
        },
-       "an interleaved schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
+       "the schedule interleaved needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
        "with chunks 1"},
-      {Rule::kZeroBubbleNeedsPipeline, false,
+      {Rule::kStrandsNeedPairs, false, [](Job&, Plan& plan) { plan.schedule.strands = 2; },
+       "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev "
+       "and "
+       "paired have); nearest legal: strands 1, or schedule folded with chunks 2"},
+      {Rule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
          plan.schedule = {ScheduleKind::kZeroBubbleH1, 1};
        },
-       "a zero-bubble schedule needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
+       "the schedule zb-h1 needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
 }
 
 std::vector<Break> batch_breaks() {
@@ -167,7 +179,27 @@ std::vector<Break> batch_breaks() {
          interleave(plan, 2);
        },
        "1 micro-batches are not a multiple of pipeline 2 (interleaved); nearest legal: "
-       "micro_batch 8"}};
+       "micro_batch 8"},
+      {Rule::kDualPipeEnds, false,
+       [](Job& job, Plan& plan) {
+         job.sequences = 30;
+         plan.schedule = {ScheduleKind::kDualPipe, 2};
+       },
+       "the schedule dualpipe needs an even number of positions and of micro-batches; pipeline is "
+       "2, micro-batches are 15; nearest legal: schedule 1f1b with chunks 1"},
+      {Rule::kDualPipeMicroBatches, false,
+       [](Job&, Plan& plan) {
+         plan.micro_batch = 8;
+         plan.schedule = {ScheduleKind::kDualPipeV, 2};
+       },
+       "the schedule dualpipev needs at least 4 micro-batches with pipeline 2; they are 2; nearest "
+       "legal: micro_batch 4"},
+      {Rule::kStrandsNeedMicroBatches, false,
+       [](Job&, Plan& plan) {
+         plan.micro_batch = 16;
+         plan.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+       },
+       "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"}};
 }
 
 std::vector<Break> sharding_breaks() {

@@ -163,8 +163,8 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 }
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
-  for (const std::string line : {"schedule: zb-v", "schedule: {kind: folded}",
-                                 "schedule: {strands: 2}", "offload: {parameters: nvme}"}) {
+  for (const std::string line :
+       {"schedule: stp", "schedule: {kind: dualpipe}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
 }

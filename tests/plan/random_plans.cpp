@@ -49,8 +49,13 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
                      .chunks = dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
   } else {
     plan.schedule.kind = dice.pick<ScheduleKind>(
-        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1});
-    plan.schedule.chunks = dice.chance(20) ? 2 : 1;
+        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1,
+         ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
+         ScheduleKind::kPaired});
+    plan.schedule.chunks = chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
+    const bool pairs = traits_of(plan.schedule.kind).pairs;
+    if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
+    if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
   if (plan.layers.size() > 1 && dice.chance(2)) {

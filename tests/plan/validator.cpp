@@ -106,17 +106,36 @@ bool experts_can_be_spread(const Job& job, const Plan& plan) {
 
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const std::int64_t chunks = pipeline * plan.schedule.chunks;
-  if (chunks > job.model.layers) return false;
+  const bool shared = plan.schedule.kind == ScheduleKind::kDualPipe;  // by two positions
+  if (pipeline * plan.schedule.chunks > job.model.layers) return false;
+  const std::int64_t chunks = shared ? pipeline : pipeline * plan.schedule.chunks;
   if (!plan.layers.empty()) {
     std::int64_t sum = 0;
     for (const std::int64_t layers : plan.layers) sum += layers;
     const bool fits = std::ssize(plan.layers) == chunks && sum == job.model.layers;
     if (!fits || std::ranges::min(plan.layers) < 1) return false;
   }
-  if (plan.schedule.kind == ScheduleKind::kZeroBubbleH1 && pipeline == 1) return false;
-  if (plan.schedule.kind != ScheduleKind::kInterleaved) return plan.schedule.chunks == 1;
-  return plan.schedule.chunks > 1 && pipeline > 1;
+  const std::int64_t own = plan.schedule.chunks;
+  if (plan.schedule.strands == 2 && plan.schedule.kind != ScheduleKind::kFolded &&
+      plan.schedule.kind != ScheduleKind::kDualPipeV &&
+      plan.schedule.kind != ScheduleKind::kPaired) {
+    return false;
+  }
+  switch (plan.schedule.kind) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::kOneForwardOneBackward: return own == 1;
+    case ScheduleKind::kZeroBubbleH1:
+    case ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
+    case ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
+    case ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
+    case ScheduleKind::kFolded: return own == 2;
+    case ScheduleKind::kDualPipe: return own == 2 && pipeline > 1 && pipeline % 2 == 0;
+    case ScheduleKind::kZeroBubbleV:
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVMin:
+    case ScheduleKind::kDualPipeV: return own == 2 && pipeline > 1;
+  }
+  return false;
 }
 
 bool batch_can_be_dealt(const Job& job, const Plan& plan) {
@@ -125,8 +144,14 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   std::int64_t count = 0;
   for (; left > 0; left -= plan.micro_batch) ++count;
   if (left != 0) return false;
-  return plan.schedule.kind != ScheduleKind::kInterleaved ||
-         deals_evenly(count, plan.parallel.pipeline);
+  if (plan.schedule.strands == 2 && count < 2) return false;
+  switch (plan.schedule.kind) {
+    case ScheduleKind::kInterleaved:
+    case ScheduleKind::kPaired: return deals_evenly(count, plan.parallel.pipeline);
+    case ScheduleKind::kDualPipe: return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
+    case ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
+    default: return true;
+  }
 }
 
 bool ranks_can_be_laid_out(const Job& job, const Plan& plan) {

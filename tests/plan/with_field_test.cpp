@@ -249,8 +249,7 @@ TEST(WithField, RefusesWhatIsMalformed) {
 }
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
-  field_refused("schedule.strands=2", ErrorKind::kUnsupported);
-  field_refused("schedule.kind=folded", ErrorKind::kUnsupported);
+  field_refused("schedule.kind=auto", ErrorKind::kUnsupported);
   field_refused("offload=true", ErrorKind::kUnsupported);
 }
 

@@ -49,6 +49,33 @@ const RankCase kPipeline[] = {
      "schedule: zb-h1\nsharding: GGG\n"},
     {"ZeroBubbleRecomputes", 4, kTied,
      "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: full\n"},
+    {"ZeroBubbleH2", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h2\n"},
+    {"ZeroBubbleV", 2, kTied,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-v\nrecompute: selective\n"},
+    {"VHalf", 4, kLlama, "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: v-half\n"},
+    {"VMin", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: v-min\nsharding: GGG\n"},
+    {"Folded", 2, kTied, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: folded\n"},
+    {"FoldedAlone", 2, kTied,
+     "parallel: {data: 2}\nmicro_batch: 1\nschedule: folded\nsharding: NGG\n"},
+    {"DualPipeV", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: dualpipev\n"},
+    {"DualPipeVReduces", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: dualpipev\nsharding: GGG\n"
+     "recompute: full\n"},
+    {"Paired", 2, kTied,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},
+    {"TwoStrands", 4, kTied,
+     "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: folded, strands: 2}\n"},
+    {"TwoStrandsAlone", 2, kLlama,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: paired, strands: 2}\nrecompute: selective\n"},
+    {"TwoStrandsInContext", 4, kLlama,
+     "parallel: {context: 2, pipeline: 2}\nmicro_batch: 1\n"
+     "schedule: {kind: paired, chunks: 2, strands: 2}\nrecompute: full\n"},
+    {"TwoStrandsSharded", 4, kTied,
+     "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
+     "sharding: GGG\n"},
     {"TiedWithTensor", 4, kTied,
      "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"},
     {"NotOverlapped", 4, kLlama,

@@ -8,11 +8,13 @@
 namespace stepwright {
 namespace {
 
-constexpr Schedule kSchedules[] = {{ScheduleKind::kGpipe, 1},
-                                   {ScheduleKind::kOneForwardOneBackward, 1},
-                                   {ScheduleKind::kInterleaved, 2},
-                                   {ScheduleKind::kInterleaved, 3},
-                                   {ScheduleKind::kZeroBubbleH1, 1}};
+constexpr Schedule kSchedules[] = {
+    {ScheduleKind::kGpipe, 1},        {ScheduleKind::kOneForwardOneBackward, 1},
+    {ScheduleKind::kInterleaved, 2},  {ScheduleKind::kInterleaved, 3},
+    {ScheduleKind::kZeroBubbleH1, 1}, {ScheduleKind::kZeroBubbleH2, 1},
+    {ScheduleKind::kZeroBubbleV, 2},  {ScheduleKind::kVHalf, 2},
+    {ScheduleKind::kVMin, 2},         {ScheduleKind::kFolded, 2},
+    {ScheduleKind::kDualPipeV, 2},    {ScheduleKind::kPaired, 2}};
 
 TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
   for (const Schedule& schedule : kSchedules) {
@@ -25,15 +27,40 @@ TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
                                                                         : Direction::kForward;
         EXPECT_TRUE(part.direction == Direction::kForward || done.contains(before));
       }
-      const std::int64_t directions = splits_backward(schedule) ? 3 : 2;
-      EXPECT_EQ(std::ssize(done), 8 * schedule.chunks * directions);
+      const auto of = [&](Direction direction) {
+        return std::ranges::count(done, direction, &Part::direction);
+      };
+      const std::int64_t each = 8 * schedule.chunks;
+      EXPECT_EQ(of(Direction::kForward), each);
+      EXPECT_EQ(of(Direction::kBackward) + of(Direction::kDataGradient), each);
+      EXPECT_EQ(of(Direction::kWeightGradient), of(Direction::kDataGradient));
     }
   }
 }
 
-TEST(ScheduleFacts, OnlyZeroBubbleSplitsBackwards) {
+TEST(ScheduleFacts, BackwardsAreWholeCutOrBoth) {
+  const auto of = [](ScheduleKind kind) { return backward_form({kind, 2}); };
+  EXPECT_EQ(of(ScheduleKind::kInterleaved), BackwardForm::kWhole);
+  EXPECT_EQ(of(ScheduleKind::kFolded), BackwardForm::kWhole);
+  EXPECT_EQ(of(ScheduleKind::kZeroBubbleH1), BackwardForm::kSplit);
+  EXPECT_EQ(of(ScheduleKind::kVMin), BackwardForm::kSplit);
+  EXPECT_EQ(of(ScheduleKind::kDualPipeV), BackwardForm::kBoth);
+}
+
+// Reductions stand in the last whole backward of a chunk, or in its last data and weight gradient:
+// no whole one may come between these two.
+TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
-    EXPECT_EQ(splits_backward(schedule), schedule.kind == ScheduleKind::kZeroBubbleH1);
+    for (std::int64_t stages = 2; stages <= 9; ++stages) {
+      for (std::int64_t position = 0; position < stages; ++position) {
+        const auto parts = parts_of(pipeline_schedule(schedule, stages, position, 2 * stages));
+        for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+          const ChunkEnds ends = chunk_ends(parts, chunk);
+          const Part& last = parts[static_cast<std::size_t>(ends.last_backward)];
+          EXPECT_EQ(ends.last_weight >= 0, last.direction == Direction::kDataGradient);
+        }
+      }
+    }
   }
 }
 

@@ -17,10 +17,23 @@ struct Visit {
   std::set<std::string> plans;
 };
 
+/// A kind with all listed chunks and strands, whether it has a choice of them or not.
+std::vector<Schedule> all_schedules(ScheduleKind kind, const Dimensions& space) {
+  std::vector<Schedule> all;
+  for (const std::int64_t chunks : space.chunks) {
+    for (const std::int64_t strands : space.strands) {
+      all.push_back({.kind = kind, .chunks = chunks, .strands = strands});
+    }
+  }
+  return all;
+}
+
 void take(const Job& job, Plan plan, Visit& visit) {
   ++visit.total;
-  // Choices without meaning: chunks of other schedules, groups of strategies without a state I.
-  if (plan.schedule.kind != ScheduleKind::kInterleaved) plan.schedule.chunks = 1;
+  // Choices without meaning: chunks and strands of other schedules, groups of strategies without a
+  // state I.
+  plan.schedule.chunks = chunks_of(plan.schedule.kind, {plan.schedule.chunks}).front();
+  if (!traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
   if (!plan.sharding.uses(Spread::kInner) && is_paro_strategy(plan.sharding)) {
     plan.sharding.group = plan.sharding.expert_group = 1;
   }
@@ -73,11 +86,11 @@ void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& vis
 void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
-      for (const std::int64_t chunks : space.chunks) {
+      for (const Schedule& schedule : all_schedules(kind, space)) {
         for (const auto& layers : space.layers) {
           for (const Recompute& recompute : space.recompute) {
             plan.micro_batch = micro_batch;
-            plan.schedule = {.kind = kind, .chunks = chunks};
+            plan.schedule = schedule;
             plan.layers = layers;
             plan.recompute = recompute;
             visit_states(job, space, plan, visit);

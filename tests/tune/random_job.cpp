@@ -46,6 +46,9 @@ void draw_space(Draw& draw, Job& job) {
   if (draw.chance(5)) {
     job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
   }
+  if (draw.chance(5)) {
+    job.space.schedule = {ScheduleKind::kVHalf, ScheduleKind::kDualPipeV, ScheduleKind::kPaired};
+  }
 }
 
 }  // namespace

@@ -59,6 +59,11 @@ void list_dimensions(Dice& dice, Space& space) {
   if (dice.chance(4)) {
     space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
   }
+  if (dice.chance(3)) {
+    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kVMin,
+                      ScheduleKind::kFolded, ScheduleKind::kDualPipeV};
+    if (dice.chance(2)) space.strands = {1, 2};
+  }
   if (dice.chance(4)) {
     space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
   }

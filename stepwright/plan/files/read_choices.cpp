@@ -60,15 +60,19 @@ std::int64_t read_group(Node node) {
 
 ScheduleKind read_schedule_kind(Node node) {
   refuse_future(node, kFutureSchedules, &ScheduleWord::name);
-  return node.choice(kScheduleNames);
+  const ScheduleKind kind = node.choice(kScheduleNames);
+  if (!traits_of(kind).runs) {
+    node.fail_unsupported(
+        "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
+        "on half the positions");
+  }
+  return kind;
 }
 
-void read_strands(Node node) {
-  if (read_degree(node) > 1) {
-    node.fail_unsupported(
-        "two strands (micro-batch co-execution) are known but nothing covers "
-        "them yet; strands is 1");
-  }
+std::int64_t read_strands(Node node) {
+  const std::int64_t strands = read_degree(node);
+  if (strands > 2) node.fail(fmt::format("must be 1 or 2; it is {}", strands));
+  return strands;
 }
 
 Sharding read_states(Node node, Notes& notes) {

@@ -40,7 +40,7 @@ std::int64_t read_group(Node node);
 /// `gpipe`, `1f1b`, `interleaved`.
 ScheduleKind read_schedule_kind(Node node);
 /// Fails unless strands are 1.
-void read_strands(Node node);
+std::int64_t read_strands(Node node);
 /// "IIG" or an alias, groups left at 1. An alias that is only the nearest leaves a note.
 Sharding read_states(Node node, Notes& notes);
 /// none | selective | full | {every: n}.

@@ -21,13 +21,23 @@ Parallel read_parallel(Node node) {
   return parallel;
 }
 
+/// Chunks where a file says nothing: the only number of the kind, or 1.
+std::int64_t usual_chunks(ScheduleKind kind) {
+  return has_chunk_choice(kind) ? 1 : traits_of(kind).least_chunks;
+}
+
 Schedule read_schedule(Node node) {
   Schedule schedule;
-  if (!node.is_mapping()) return {.kind = read_schedule_kind(node), .chunks = 1};
+  if (!node.is_mapping()) {
+    schedule.kind = read_schedule_kind(node);
+    schedule.chunks = usual_chunks(schedule.kind);
+    return schedule;
+  }
   node.allow_only({"kind", "chunks", "strands"});
   if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
+  schedule.chunks = usual_chunks(schedule.kind);
   if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
-  if (const auto strands = node.find("strands")) read_strands(*strands);
+  if (const auto strands = node.find("strands")) schedule.strands = read_strands(*strands);
   return schedule;
 }
 

@@ -83,6 +83,7 @@ constexpr Dimension kDimensions[] = {
     {"micro_batch", values<&Space::micro_batch, read_degree>},
     {"schedule", values<&Space::schedule, read_schedule_kind>},
     {"chunks", values<&Space::chunks, read_degree>},
+    {"strands", values<&Space::strands, read_strands>},
     {"sharding", states},
     {"sharding_group", values<&Space::sharding_group, read_group>},
     {"expert_group", values<&Space::expert_group, read_group>},
@@ -145,7 +146,6 @@ class SpaceReader {
 
   void read(std::string_view key, Node node) {
     if (key == "offload") return read_offload(node);
-    if (key == "strands") return read_strands(node);
     std::ranges::find(kDimensions, key, &Dimension::key)->read(node, space_, reading_);
   }
 

@@ -32,6 +32,7 @@ void write_degrees(Json& search, const Space& space) {
   write_many(search, "data", space.data, plain);
   write_many(search, "micro_batch", space.micro_batch, plain);
   write_many(search, "chunks", space.chunks, plain);
+  write_many(search, "strands", space.strands, plain);
   write_many(search, "sharding_group", space.sharding_group, group_json);
   write_many(search, "expert_group", space.expert_group, group_json);
   write_many(search, "gradient_bucket", space.gradient_bucket, plain);

@@ -31,6 +31,15 @@ std::vector<std::string> sharding_words() {
   return words;
 }
 
+constexpr std::string_view kTwoStrands = "two-strands";
+
+/// The kinds, and a forward beside a backward operator by operator.
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> words = words_of(kScheduleNames);
+  words.emplace_back(kTwoStrands);
+  return words;
+}
+
 /// All orders of the axes, the usual one first.
 std::vector<std::string> rank_order_words() {
   std::vector<std::string> words;
@@ -44,7 +53,7 @@ std::vector<std::string> rank_order_words() {
 std::vector<std::string> words_of(Ability ability) {
   switch (ability) {
     case Ability::kParallel: return words_of(kDegreeWords);
-    case Ability::kSchedule: return words_of(kScheduleNames);
+    case Ability::kSchedule: return schedule_words();
     case Ability::kLayers: return {"equal", "nearly", "any"};
     case Ability::kSequenceParallel: return {"false", "true"};
     case Ability::kTensorInput: return words_of(kTensorInputNames);
@@ -81,7 +90,9 @@ bool replicates(const Job& job, const Parallel& degrees) {
 WordSet taken_schedule(const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && plan.schedule.kind == ScheduleKind::kOneForwardOneBackward) return {};
-  return word(kScheduleNames, plan.schedule.kind);
+  WordSet words = word(kScheduleNames, plan.schedule.kind);
+  if (plan.schedule.strands > 1) words |= word(Ability::kSchedule, kTwoStrands);
+  return words;
 }
 
 WordSet taken_layers(const Job& job, const Plan& plan) {

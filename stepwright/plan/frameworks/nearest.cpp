@@ -89,12 +89,18 @@ class Towards {
   /// 1f1b before the others: it is between them.
   [[nodiscard]] std::vector<Plan> schedules() const {
     std::vector<Plan> plans;
-    for (const ScheduleKind kind :
-         {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
-          ScheduleKind::kZeroBubbleH1, ScheduleKind::kGpipe}) {
+    const auto add = [&](ScheduleKind kind) {
       plans.push_back(plan_);
-      plans.back().schedule = {.kind = kind, .chunks = kind == ScheduleKind::kInterleaved ? 2 : 1};
+      const std::int64_t least = traits_of(kind).least_chunks;
+      plans.back().schedule = {.kind = kind, .chunks = has_chunk_choice(kind) ? 2 : least};
+    };
+    add(ScheduleKind::kOneForwardOneBackward);
+    for (const auto& [kind, name] : kScheduleNames) {
+      const bool between = kind != ScheduleKind::kOneForwardOneBackward &&
+                           kind != ScheduleKind::kGpipe && traits_of(kind).runs;
+      if (between) add(kind);
     }
+    add(ScheduleKind::kGpipe);
     return plans;
   }
 

@@ -27,6 +27,7 @@ auto sizes(AnyPlan& plan) {
                     Size{"parallel.data", &degrees.data},
                     Size{"micro_batch", &plan.micro_batch},
                     Size{"schedule.chunks", &plan.schedule.chunks},
+                    Size{"schedule.strands", &plan.schedule.strands},
                     Size{"sharding.group", &plan.sharding.group},
                     Size{"sharding.expert_group", &plan.sharding.expert_group},
                     Size{"buckets.gradients", &plan.gradient_bucket},

@@ -10,7 +10,21 @@
 namespace stepwright {
 namespace {
 
-bool interleaved(const Plan& plan) { return plan.schedule.kind == ScheduleKind::kInterleaved; }
+const ScheduleTraits& traits(const Plan& plan) { return traits_of(plan.schedule.kind); }
+
+std::string_view kind_of(const Plan& plan) { return name_of(kScheduleNames, plan.schedule.kind); }
+
+/// Chunks of a position that a schedule works with. Pairs come of one chunk only where there is one
+/// position.
+std::int64_t least_chunks(const Plan& plan) {
+  const bool paired = plan.schedule.kind == ScheduleKind::kPaired;
+  return paired && plan.parallel.pipeline > 1 ? 2 : traits(plan).least_chunks;
+}
+
+std::int64_t most_chunks(const Plan& plan) {
+  const bool paired = plan.schedule.kind == ScheduleKind::kPaired;
+  return paired && plan.parallel.pipeline == 1 ? 1 : traits(plan).most_chunks;
+}
 
 /// The plan without virtual stages.
 Plan plain(Plan plan) {
@@ -67,55 +81,103 @@ void repair_split(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- Interleaving. ---
+// --- Chunks. ---
 
-bool chunks_not_interleaved(const Job& /*job*/, const Plan& plan) {
-  return plan.schedule.chunks > 1 && !interleaved(plan);
+bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
+  return plan.schedule.chunks > most_chunks(plan);
 }
 
-std::string chunks_values(const Job& /*job*/, const Plan& plan) {
+std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
+  const std::int64_t most = most_chunks(plan);
+  if (most > 1) {
+    return fmt::format("the schedule {} has {} chunks, and chunks is {}", kind_of(plan), most,
+                       plan.schedule.chunks);
+  }
   return fmt::format("{} chunks need the interleaved schedule, and it is {}", plan.schedule.chunks,
-                     name_of(kScheduleNames, plan.schedule.kind));
+                     kind_of(plan));
 }
 
-void repair_chunks(Repairs& repairs) {
-  Plan one = repairs.plan();
-  one.schedule.chunks = 1;
+void repair_many_chunks(Repairs& repairs) {
+  Plan fewer = repairs.plan();
+  fewer.schedule.chunks = most_chunks(fewer);
   Plan more = repairs.plan();
   more.schedule.kind = ScheduleKind::kInterleaved;
-  repairs.plans({one, more});
+  repairs.plans({fewer, more});
 }
 
-bool one_chunk_interleaved(const Job& /*job*/, const Plan& plan) {
-  return interleaved(plan) && plan.schedule.chunks == 1;
+bool too_few_chunks(const Job& /*job*/, const Plan& plan) {
+  return plan.schedule.chunks < least_chunks(plan);
 }
 
-std::string one_chunk_values(const Job& /*job*/, const Plan& /*plan*/) {
-  return "an interleaved schedule has at least 2 chunks, and chunks is 1";
+std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
+  const std::int64_t least = least_chunks(plan);
+  return fmt::format("the schedule {} has {}{} chunks, and chunks is {}", kind_of(plan),
+                     most_chunks(plan) > least ? "at least " : "", least, plan.schedule.chunks);
 }
 
-void repair_one_chunk(Repairs& repairs) {
+void repair_few_chunks(Repairs& repairs) {
   Plan two = repairs.plan();
-  two.schedule.chunks = 2;
+  two.schedule.chunks = least_chunks(two);
   repairs.plans({plain(repairs.plan()), two});
 }
 
-bool interleaved_alone(const Job& /*job*/, const Plan& plan) {
-  return interleaved(plan) && plan.parallel.pipeline == 1;
+bool pipeline_missing(const Job& /*job*/, const Plan& plan) {
+  return !traits(plan).alone && plan.parallel.pipeline == 1;
 }
 
-std::string interleaved_alone_values(const Job& /*job*/, const Plan& /*plan*/) {
-  return "an interleaved schedule needs a pipeline, and pipeline is 1";
+std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format("the schedule {} needs a pipeline, and pipeline is 1", kind_of(plan));
 }
 
 void repair_to_plain(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
 
-bool zero_bubble_alone(const Job& /*job*/, const Plan& plan) {
-  return plan.schedule.kind == ScheduleKind::kZeroBubbleH1 && plan.parallel.pipeline == 1;
+/// DualPipe's micro-batches come from two ends to two halves of the positions.
+bool odd_ends(const Job& job, const Plan& plan) {
+  if (plan.schedule.kind != ScheduleKind::kDualPipe) return false;
+  return plan.parallel.pipeline % 2 != 0 || micro_batches(job, plan) % 2 != 0;
 }
 
-std::string zero_bubble_alone_values(const Job& /*job*/, const Plan& /*plan*/) {
-  return "a zero-bubble schedule needs a pipeline, and pipeline is 1";
+std::string odd_ends_values(const Job& job, const Plan& plan) {
+  return fmt::format(
+      "the schedule dualpipe needs an even number of positions and of micro-batches; pipeline is "
+      "{}, micro-batches are {}",
+      plan.parallel.pipeline, micro_batches(job, plan));
+}
+
+// --- Strands. ---
+
+bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
+  return plan.schedule.strands > 1 && !traits(plan).pairs;
+}
+
+std::string strands_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format(
+      "strands is {}, and the schedule {} has no forward beside a backward (folded, dualpipev and "
+      "paired have)",
+      plan.schedule.strands, kind_of(plan));
+}
+
+void repair_strands(Repairs& repairs) {
+  Plan one = repairs.plan();
+  one.schedule.strands = 1;
+  Plan folded = repairs.plan();
+  folded.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+  repairs.plans({one, folded});
+}
+
+bool strands_of_one(const Job& job, const Plan& plan) {
+  return plan.schedule.strands > 1 && micro_batches(job, plan) < 2;
+}
+
+std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
+  return "two strands are two micro-batches, and a step has 1";
+}
+
+void repair_strands_of_one(Repairs& repairs) {
+  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
+  Plan one = repairs.plan();
+  one.schedule.strands = 1;
+  repairs.plans({one});
 }
 
 // --- Batch. ---
@@ -137,12 +199,12 @@ void repair_batch(Repairs& repairs) {
 }
 
 bool rounds_cut(const Job& job, const Plan& plan) {
-  return interleaved(plan) && micro_batches(job, plan) % plan.parallel.pipeline != 0;
+  return traits(plan).rounds && micro_batches(job, plan) % plan.parallel.pipeline != 0;
 }
 
 std::string rounds_values(const Job& job, const Plan& plan) {
-  return fmt::format("{} micro-batches are not a multiple of pipeline {} (interleaved)",
-                     micro_batches(job, plan), plan.parallel.pipeline);
+  return fmt::format("{} micro-batches are not a multiple of pipeline {} ({})",
+                     micro_batches(job, plan), plan.parallel.pipeline, kind_of(plan));
 }
 
 void repair_rounds(Repairs& repairs) {
@@ -150,16 +212,35 @@ void repair_rounds(Repairs& repairs) {
   repair_to_plain(repairs);
 }
 
+/// DualPipe fills both directions before its steady state begins.
+std::int64_t least_micro_batches(const Plan& plan) {
+  const bool dual = plan.schedule.kind == ScheduleKind::kDualPipe ||
+                    plan.schedule.kind == ScheduleKind::kDualPipeV;
+  return dual ? 2 * plan.parallel.pipeline : 1;
+}
+
+bool too_few_micro_batches(const Job& job, const Plan& plan) {
+  return micro_batches(job, plan) < least_micro_batches(plan);
+}
+
+std::string few_micro_batches_values(const Job& job, const Plan& plan) {
+  return fmt::format(
+      "the schedule {} needs at least {} micro-batches with pipeline {}; they are {}",
+      kind_of(plan), least_micro_batches(plan), plan.parallel.pipeline, micro_batches(job, plan));
+}
+
 constexpr Law kScheduleLaws[] = {
     {Rule::kStagesWithinLayers, too_many_stages, stages_values, repair_stages},
     {Rule::kLayerSplit, wrong_split, split_values, repair_split},
-    {Rule::kChunksNeedInterleaving, chunks_not_interleaved, chunks_values, repair_chunks},
-    {Rule::kInterleavingNeedsChunks, one_chunk_interleaved, one_chunk_values, repair_one_chunk},
-    {Rule::kInterleavingNeedsPipeline, interleaved_alone, interleaved_alone_values,
-     repair_to_plain},
-    {Rule::kZeroBubbleNeedsPipeline, zero_bubble_alone, zero_bubble_alone_values, repair_to_plain},
+    {Rule::kChunksNeedInterleaving, too_many_chunks, many_chunks_values, repair_many_chunks},
+    {Rule::kInterleavingNeedsChunks, too_few_chunks, few_chunks_values, repair_few_chunks},
+    {Rule::kScheduleNeedsPipeline, pipeline_missing, pipeline_missing_values, repair_to_plain},
+    {Rule::kStrandsNeedPairs, strands_without_pairs, strands_values, repair_strands},
     {Rule::kBatchDivides, batch_cut, batch_values, repair_batch},
-    {Rule::kInterleavingNeedsGroups, rounds_cut, rounds_values, repair_rounds}};
+    {Rule::kInterleavingNeedsGroups, rounds_cut, rounds_values, repair_rounds},
+    {Rule::kDualPipeEnds, odd_ends, odd_ends_values, repair_rounds},
+    {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds},
+    {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ void Cell::count(HeldTensors& held, TensorKind kind) {
 }
 
 at::Tensor Call::weight(std::string_view name) const {
-  StoredParameter* parameter = rank.store.unit(item.units.front()).find(name);
+  StoredParameter* parameter = rank.store.unit(unit).find(name);
   if (parameter == nullptr) return {};
   if (parameter->gather_offset >= 0) {
     return parameter->shaped(
@@ -36,15 +36,15 @@ at::Tensor Call::gradient() const { return gradient(parameter().name); }
 at::Tensor Call::bias_gradient() const { return gradient(bias_name(parameter().name)); }
 
 at::Tensor Call::gradient(std::string_view name) const {
-  StoredUnit& unit = rank.store.unit(item.units.front());
-  StoredParameter* parameter = unit.find(name);
+  StoredUnit& block = rank.store.unit(unit);
+  StoredParameter* parameter = block.find(name);
   if (parameter == nullptr) return {};
   if (parameter->reduce_offset < 0) {
     return parameter->shaped(parameter->holder().gradient);
   }
   at::Tensor& leaving = gathered_writes.front()->value;
   if (!leaving.defined()) {
-    leaving = at::zeros({unit.leaving_elements}, rank.options_of(rank.setting.gradient));
+    leaving = at::zeros({block.leaving_elements}, rank.options_of(rank.setting.gradient));
   }
   return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
 }

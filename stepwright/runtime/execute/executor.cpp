@@ -16,6 +16,9 @@ void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+/// The strand of what an item takes up again: of a pair its backward's.
+std::size_t last_strand(const Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
+
 std::vector<std::vector<TensorId>> dying_after(const Template& piece) {
   const std::vector<Life> lives = lives_of(piece);
   std::vector<std::vector<TensorId>> dying(piece.operators.size());
@@ -32,8 +35,10 @@ Executor::Executor(const StepProgram& program, const Stage& stage, Performer& pe
                    Lanes::Compute compute, RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
   for (const Template& piece : program.templates) {
-    const bool computes = std::ranges::any_of(
-        piece.operators, [](const Operator& op) { return op.stream == Stream::kCompute; });
+    const bool computes =
+        piece.operators.empty() || std::ranges::any_of(piece.operators, [](const Operator& op) {
+          return op.stream == Stream::kCompute;
+        });
     lives_.push_back({dying_after(piece), computes});
   }
 }
@@ -54,7 +59,7 @@ void Executor::run_slot(const Slot& slot) {
   const Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
   if (sequence.direction == Direction::kUpdate) lanes_.wait_all();
   Run run{.sequence = sequence,
-          .micro_batch = slot.micro_batch,
+          .slot = slot,
           .frames = std::vector<Frame>(sequence.items.size()),
           .begin = lanes_.last(Stream::kCompute)};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
@@ -71,8 +76,8 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
     const auto issued = [&](std::int32_t earlier) {
       return run.frames[static_cast<std::size_t>(earlier)].issued;
     };
-    const bool receives = piece_of(items[i]).operators.front().kind == OperatorKind::kReceive;
-    bool ready = !lives_[static_cast<std::size_t>(items[i].which)].computes && !receives &&
+    const bool computes = lives_[static_cast<std::size_t>(items[i].which)].computes;
+    bool ready = !computes && piece_of(items[i]).operators.front().kind != OperatorKind::kReceive &&
                  std::ranges::all_of(items[i].after, issued) &&
                  std::ranges::all_of(items[i].inputs, [&](const Source& from_item) {
                    return issued(from_item.item);
@@ -115,13 +120,13 @@ void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
 
 void Executor::restore(const Run& run, const Item& item, Frame& frame) {
   const Template& piece = piece_of(item);
-  const auto found = saved_.find({item.units.front(), run.micro_batch});
+  const SavedKey key{item.units.back(), run.slot.micro_batch_of(last_strand(item))};
+  const auto found = saved_.find(key);
   const std::size_t count = found == saved_.end() ? 0 : found->second.size();
   if (count != piece.restored.size()) {
-    throw Error(
-        ErrorKind::kRuntime,
-        fmt::format("{} of block {}, micro-batch {}: restores {} tensors, {} are saved", piece.name,
-                    item.units.front(), run.micro_batch, piece.restored.size(), count));
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("{} of block {}, micro-batch {}: restores {} tensors, {} are saved",
+                            piece.name, key.unit, key.micro_batch, piece.restored.size(), count));
   }
   for (std::size_t i = 0; i < count; ++i) {
     frame.cells[static_cast<std::size_t>(piece.restored[i])] = std::move(found->second[i]);
@@ -156,7 +161,8 @@ void Executor::keep_outputs(const Run& run, const Item& item, Frame& frame) {
     frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
   }
   if (!piece.saved.empty()) {
-    std::vector<CellPtr>& saved = saved_[{item.units.front(), run.micro_batch}];
+    std::vector<CellPtr>& saved =
+        saved_[{item.units.front(), run.slot.micro_batch_of(item.strand)}];
     for (const TensorId id : piece.saved) {
       saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
     }
@@ -168,12 +174,15 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
                               const std::vector<Ticket>& before) {
   const Template& piece = piece_of(item);
   const Operator& op = piece.operators[index];
+  const std::size_t strand = item.strand_of(op);
   PlacedOperator placed{.op = op,
                         .piece = piece,
                         .item = item,
-                        .chunk = run.sequence.chunk,
-                        .micro_batch = run.micro_batch,
-                        .direction = run.sequence.direction};
+                        .layer = item.layer_of(op),
+                        .unit = item.unit_of(op),
+                        .chunk = run.sequence.chunk_of(strand),
+                        .micro_batch = run.slot.micro_batch_of(strand),
+                        .direction = run.sequence.direction_of(strand)};
   std::vector<Ticket> waits = before;
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);

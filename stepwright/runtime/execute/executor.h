@@ -27,7 +27,7 @@ class Executor {
   /// What a template's tensors need to know once for all placements.
   struct Lives {
     std::vector<std::vector<TensorId>> dies_after;  ///< Per operator.
-    bool computes = false;                          ///< Something stands on the compute stream.
+    bool computes = false;  ///< Something stands on the compute stream, or on none.
   };
   /// A template while it runs.
   struct Frame {
@@ -38,7 +38,7 @@ class Executor {
   };
   struct Run {
     const Sequence& sequence;
-    std::int32_t micro_batch;
+    const Slot& slot;
     std::vector<Frame> frames;
     Ticket begin;  ///< When the compute stream has reached the slot.
   };

@@ -39,6 +39,8 @@ struct PlacedOperator {
   const Operator& op;
   const Template& piece;
   const Item& item;
+  std::int32_t layer = -1;  ///< Of the model, as `Item::layer`.
+  std::int32_t unit = -1;   ///< Of its block, as `Item::units`.
   std::int32_t chunk = 0;
   std::int32_t micro_batch = -1;  ///< -1 in an update.
   Direction direction{};

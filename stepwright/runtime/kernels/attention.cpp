@@ -37,8 +37,8 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
       .queries = visitors.whole ? visitors.positions : positions_of(call, call.rank.place.context),
       .keys = visitors.positions,
       .whole = visitors.whole};
-  if (call.item.layer >= 0) {
-    in.mask.window = call.rank.setting.model->layer_class(call.item.layer).window;
+  if (call.layer >= 0) {
+    in.mask.window = call.rank.setting.model->layer_class(call.layer).window;
   }
   return in;
 }

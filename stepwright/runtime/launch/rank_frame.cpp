@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "stepwright/checkpoint/durable_file.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/runtime/launch/train_flags.h"
 
 namespace stepwright {
@@ -45,8 +46,8 @@ std::string common_options(TrainOptions options) {
 }  // namespace
 
 bool reports(const Plan& plan, const Coordinates& place) {
-  return place.pipeline + 1 == plan.parallel.pipeline && place.tensor == 0 && place.context == 0 &&
-         place.data == 0;
+  return place.pipeline == placement_of(plan).head_position() && place.tensor == 0 &&
+         place.context == 0 && place.data == 0;
 }
 
 void check_same_run(const Groups::World& world, const TrainOptions& options,

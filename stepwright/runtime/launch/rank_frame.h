@@ -31,7 +31,7 @@ struct StepReport {
 };
 using Reporter = std::function<void(const StepReport&)>;
 
-/// Whether a rank is the one that reports: the first of the last pipeline position.
+/// Whether a rank is the one that reports: the first of the position with the head.
 bool reports(const Plan& plan, const Coordinates& place);
 
 /// Fails with `kInput` unless all ranks were given the same program (as a checksum) and options:

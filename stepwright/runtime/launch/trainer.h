@@ -10,7 +10,7 @@
 
 namespace stepwright {
 
-/// Who hears of a run, on the rank that knows the loss (the first of the last pipeline position).
+/// Who hears of a run, on the rank that knows the loss (the first of the position with the head).
 struct TrainReports {
   Reporter step;                                ///< After each step.
   std::function<void(const StepSummary&)> end;  ///< After the last, where operators were timed.

@@ -4,6 +4,8 @@
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
+#include "stepwright/step/pair.h"
+#include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/split_backward.h"
 
 namespace stepwright {
@@ -30,6 +32,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   seconds += count * other.seconds;
   floor_s += count * other.floor_s;
   compute_s += count * other.compute_s;
+  kernels_s += count * other.kernels_s;
   stream_s += count * other.stream_s;
   waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
@@ -37,13 +40,29 @@ void BlockCost::add(const BlockCost& other, double count) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
   }
   retained_bytes += count * other.retained_bytes;
-  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+  peak.keep(other.peak, 0);
 }
 
-BlockCost BlockCosts::Layer::backward(std::size_t recompute, bool cut) const {
-  if (!cut) return costs[recompute].backward;
+void BlockCost::keep_least(const BlockCost& other) {
+  for (double BlockCost::* part :
+       {&BlockCost::seconds, &BlockCost::floor_s, &BlockCost::compute_s, &BlockCost::kernels_s,
+        &BlockCost::stream_s, &BlockCost::waiting_s, &BlockCost::serial_s,
+        &BlockCost::retained_bytes}) {
+    this->*part = std::min(this->*part, other.*part);
+  }
+  for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] = std::min(busy_s[i], other.busy_s[i]);
+}
+
+void BlockCost::share_stream() {
+  floor_s = stream_s = compute_s = kernels_s;
+  waiting_s = 0;
+}
+
+BlockCost BlockCosts::Layer::backward(std::size_t recompute, BackwardForm form) const {
+  if (form == BackwardForm::kWhole) return costs[recompute].backward;
   BlockCost both = split[recompute].data;
   both.add(split[recompute].weight, 1);
+  if (form == BackwardForm::kBoth) both.keep_least(costs[recompute].backward);
   return both;
 }
 
@@ -55,6 +74,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
       times_.push_back(cost_.price(op, where.layouts, where.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
+      cost.kernels_s += times_.back().seconds;
     }
   }
   cost_.wait_for_host(piece, where.layouts, times_);
@@ -71,7 +91,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   cost.waiting_s = floor.waiting_s;
   const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
   cost.retained_bytes = sum(memory.retained);
-  cost.peak_bytes = memory.peak_bytes;
+  cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
   return cost;
 }
 
@@ -111,6 +131,26 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
     layer.costs[index] =
         price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
     layer.known[index] = true;
+  }
+}
+
+void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+                            const Layouts& layouts) {
+  const std::size_t index = recompute_index(kind);
+  if (blocks.layers.empty() || !blocks.layers.front().pairs[index].empty()) return;
+  const Setting setting = block_setting(job_, plan);
+  const RoughSeconds seconds(job_, Grid(plan));
+  std::vector<BlockPair> classes;
+  for (const BlockCosts::Layer& layer : blocks.layers) {
+    classes.push_back(build_layer(setting, layer.which, kind));
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    for (const BlockPair& other : classes) {
+      const Template& forward = classes[i].forward;
+      const PairOrder order = pair_order(forward, other.backward, seconds);
+      blocks.layers[i].pairs[index].push_back(
+          price(pair_template(forward, other.backward, order), {layouts, plan.collectives}));
+    }
   }
 }
 

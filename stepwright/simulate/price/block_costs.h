@@ -24,6 +24,8 @@ class BlockPricer {
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
   /// Adds one kind of recomputation to every layer class.
   void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  /// Adds forwards beside backwards, of every two classes.
+  void add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
   /// Adds the two parts of its backward.
   void add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
 

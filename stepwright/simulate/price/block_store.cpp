@@ -47,6 +47,7 @@ const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, Bloc
   const auto add = [&](RecomputeKind kind) {
     pricer.add(costs, kind, plan, layouts);
     if (cut) pricer.add_split(costs, kind, plan, layouts);
+    if (plan.schedule.strands > 1) pricer.add_pairs(costs, kind, plan, layouts);
   };
   if (plan.recompute.kind == RecomputeKind::kEvery) {
     add(RecomputeKind::kNone);

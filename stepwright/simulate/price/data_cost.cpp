@@ -134,13 +134,13 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
 }
 
 double deferred_gradient_bytes(const Plan& plan, const StageCost& stage) {
-  if (stage.deferred <= 0) return 0;
+  if (stage.deferred_size == UnitSize{}) return 0;
   double elements = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     if (spread.divisor(plan.sharding.gradients) <= 1) continue;
-    elements += static_cast<double>(spread.held(stage.cut_size));
+    elements += static_cast<double>(spread.held(stage.deferred_size));
   }
-  return static_cast<double>(stage.deferred) * elements * bytes_of(plan.accumulate, 1);
+  return elements * bytes_of(plan.accumulate, 1);
 }
 
 double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {

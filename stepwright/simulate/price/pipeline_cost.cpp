@@ -20,9 +20,12 @@ struct SentChunks {
 };
 
 SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
-  const auto chunks = static_cast<double>(placement.chunks());
-  return {.forward = chunks - (placement.holds_head(position) ? 1 : 0),
-          .backward = chunks - (placement.holds_embedding(position) ? 1 : 0)};
+  SentChunks sent;
+  for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
+    if (placement.sends_forward({position, chunk})) ++sent.forward;
+    if (placement.sends_backward({position, chunk})) ++sent.backward;
+  }
+  return sent;
 }
 
 }  // namespace
@@ -53,23 +56,38 @@ void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, do
   forward.add(once, count);
   backward.add(back, count);
   const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
-  forward_peak_bytes = std::max(forward_peak_bytes, before + once.peak_bytes);
-  backward_peak_bytes = std::max(backward_peak_bytes, before + back.peak_bytes);
+  forward_peak.keep(once.peak, before);
+  backward_peak.keep(back.peak, before);
 }
 
 void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, double after_bytes) {
   weight.add(split.weight, count);
   const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
-  weight_peak_bytes = std::max(weight_peak_bytes, before + split.weight.peak_bytes);
-  data_beyond_bytes =
-      std::min(data_beyond_bytes, split.data.peak_bytes - split.data.retained_bytes);
+  weight_peak.keep(split.weight.peak, before);
+  data_beyond_bytes = std::min(data_beyond_bytes, split.data.peak.any - split.data.retained_bytes);
+}
+
+void PipelinePricer::Chunk::add_whole(const BlockCost& once, const BlockCost& both, double count,
+                                      double after_bytes) {
+  whole.add(both, count);
+  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
+  whole_peak.keep(both.peak, before);
+}
+
+BlockCost PipelinePricer::Chunk::gradients(BackwardForm form) const {
+  BlockCost sum = backward;
+  if (form != BackwardForm::kWhole) sum.add(weight, 1);
+  if (form == BackwardForm::kBoth) sum.keep_least(whole);
+  return sum;
 }
 
 /// A cut backward begins beside all that the forward kept, and ends beside all that the weight
 /// gradients need.
-double PipelinePricer::Chunk::backward_peak() const {
-  if (weight.seconds <= 0) return backward_peak_bytes;
-  return std::max(backward_peak_bytes, backward.retained_bytes + data_beyond_bytes);
+PeakBytes PipelinePricer::Chunk::data_peak() const {
+  PeakBytes peak = backward_peak;
+  if (weight.seconds > 0)
+    peak.any = std::max(peak.any, backward.retained_bytes + data_beyond_bytes);
+  return peak;
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
@@ -90,13 +108,17 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       chunk.add(cost.forward, cut_ ? split.data : cost.backward, times,
                 after * layer.costs[plain].forward.retained_bytes);
       if (cut_) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
+      if (form_ == BackwardForm::kBoth) {
+        chunk.add_whole(cost.forward, cost.backward, times,
+                        after * layer.costs[plain].forward.retained_bytes);
+      }
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.full[i];
     if (held > 0) stage.least_block.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
-    if (cut_) stage.cut_size.dense += held * layer.size.dense;
-    if (cut_) stage.cut_size.expert += held * layer.size.expert;
+    if (cut_) chunk.cut_size.dense += held * layer.size.dense;
+    if (cut_) chunk.cut_size.expert += held * layer.size.expert;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -109,9 +131,11 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
   const Placement placement = placement_of(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
-  const bool split_table = job_.model.tied && plan.parallel.pipeline > 1;
+  const bool split_table =
+      job_.model.tied && placement.embedding_position() != placement.head_position();
   const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
     chunk.add(cost.forward, cost.backward, 1, 0);
+    if (form_ == BackwardForm::kBoth) chunk.add_whole(cost.forward, cost.backward, 1, 0);
     stage.size += size;
     stage.least_block.keep(size);
     ++stage.units;
@@ -125,25 +149,27 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
 }
 
 /// What waits, and the largest moment beside it, for a schedule with closed forms.
-double PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
+PeakBytes PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
   const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
   // When all have come that wait at once, the first backward is that of the last chunk; with
   // several, the last forward was that of another.
   const Chunk& last = chunks_.back();
   const bool one = chunks_.size() == 1;
-  const double peak = std::max(one ? last.forward_peak_bytes : 0, last.backward_peak_bytes);
-  double bytes = peak - last.forward.retained_bytes;
+  double bytes = -last.forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
              chunks_[i].forward.retained_bytes;
   }
-  return bytes;
+  PeakBytes peak;
+  if (one) peak.keep(last.forward_peak, bytes);
+  peak.keep(last.backward_peak, bytes);
+  return peak;
 }
 
 /// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
 /// waits for weight gradients is what the data gradients' part kept.
-double PipelinePricer::played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const {
-  double most = 0;
+PeakBytes PipelinePricer::played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const {
+  PeakBytes most;
   for (const Moment& moment : fullest) {
     double bytes = 0;
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -151,22 +177,32 @@ double PipelinePricer::played_bytes(const std::vector<Moment>& fullest, StageCos
                moment.weight[i] * chunks_[i].backward.retained_bytes;
     }
     const Chunk& chunk = chunks_[static_cast<std::size_t>(moment.part.chunk)];
+    const double before = most.any;
     switch (moment.part.direction) {
-      case Direction::kForward: bytes += chunk.forward_peak_bytes; break;
+      case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
       case Direction::kWeightGradient:
-        bytes += chunk.weight_peak_bytes - chunk.backward.retained_bytes;
+        most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
         break;
-      default: bytes += chunk.backward_peak() - chunk.forward.retained_bytes;
+      case Direction::kBackward:
+        most.keep(cut_ ? chunk.whole_peak : chunk.backward_peak,
+                  bytes - chunk.forward.retained_bytes);
+        break;
+      default: most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
     }
-    if (bytes < most) continue;
-    most = bytes;
-    stage.deferred = *std::ranges::min_element(moment.weight);
-    if (moment.part.direction == Direction::kWeightGradient) --stage.deferred;
+    if (most.any == before) continue;
+    stage.deferred_size = {};
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      const bool runs = moment.part.direction == Direction::kWeightGradient &&
+                        static_cast<std::size_t>(moment.part.chunk) == i;
+      const std::int64_t waiting = moment.weight[i] - (runs ? 1 : 0);
+      stage.deferred_size.dense += waiting * chunks_[i].cut_size.dense;
+      stage.deferred_size.expert += waiting * chunks_[i].cut_size.expert;
+    }
   }
   return most;
 }
 
-double PipelinePricer::activations(const Plan& plan, StageCost& stage) {
+PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   const std::int64_t position = stage.position;
   if (has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
   const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
@@ -186,18 +222,24 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     add_layers(chunk, stage, blocks, plan,
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
     add_ends(chunk, stage, blocks, plan, place);
+    stage.cut_size += chunk.cut_size;
+    if (plan.schedule.strands > 1) {
+      for (BlockCost* cost : {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {
+        cost->share_stream();
+      }
+    }
     sizes.push_back(
         {.dense = stage.size.dense - before.dense, .expert = stage.size.expert - before.expert});
     stage.forward.add(chunk.forward, 1);
-    stage.backward.add(chunk.backward, 1);
-    if (cut_) stage.backward.add(chunk.weight, 1);
+    stage.backward.add(chunk.gradients(form_), 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
   for (const UnitSize& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
-  stage.activation_bytes = activations(plan, stage);
+  stage.activations = activations(plan, stage);
+  stage.strands = plan.schedule.strands > 1;
   const auto at = static_cast<std::size_t>(position);
   first_forward_floor_[at] = chunks_.front().forward.floor_s;
   first_backward_floor_[at] = chunks_.front().backward.floor_s;
@@ -241,7 +283,9 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
   }
   for (const Chunk& chunk : chunks_) {
     load.first_s = std::max(load.first_s, slow * chunk.forward.floor_s);
-    load.last_s = std::max(load.last_s, slow * (chunk.backward.floor_s + chunk.weight.floor_s));
+    load.last_s = std::max(
+        load.last_s,
+        slow * std::max(chunk.backward.floor_s + chunk.weight.floor_s, chunk.whole.floor_s));
   }
   const bool first = placement.holds_embedding(stage.position);
   const SentChunks sent = sent_chunks(placement, stage.position);
@@ -309,20 +353,81 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
   floors.assign(chunks_.size(), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Place place{position, static_cast<std::int64_t>(i)};
-    const double onward = placement.next(place) ? 1 : 0;
-    const double back = placement.previous(place) ? 1 : 0;
-    const double gradients =
-        chunks_[i].backward.seconds + back * share * send.seconds + onward * send.arrival_s;
+    const double onward = placement.sends_forward(place) ? 1 : 0;
+    const double back = placement.sends_backward(place) ? 1 : 0;
+    const double messages = back * share * send.seconds + onward * send.arrival_s;
+    const BlockCost& whole = form_ == BackwardForm::kBoth ? chunks_[i].whole : chunks_[i].backward;
     parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
                            back * send.arrival_s,
-                .backward = gradients,
-                .data = gradients,
+                .backward = whole.seconds + messages,
+                .data = chunks_[i].backward.seconds + messages,
                 .weight = chunks_[i].weight.seconds};
     floors[i] = {.forward = chunks_[i].forward.floor_s,
-                 .backward = chunks_[i].backward.floor_s,
+                 .backward = whole.floor_s,
                  .data = chunks_[i].backward.floor_s,
                  .weight = chunks_[i].weight.floor_s};
     weight_floor_[at] += chunks_[i].weight.floor_s;
+  }
+}
+
+/// The layers of a chunk of the model forward beside those of another backward, the first beside
+/// the last; what one has more of runs alone. The least: computation of those side by side, which
+/// nothing lets begin before both are there.
+PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks, const Plan& plan,
+                                                        std::int64_t forward,
+                                                        std::int64_t backward) const {
+  const auto start = [&](std::int64_t chunk) {
+    std::int64_t layers = 0;
+    for (std::int64_t i = 0; i < chunk; ++i) layers += split_[static_cast<std::size_t>(i)];
+    return layers;
+  };
+  const std::int64_t ahead = split_[static_cast<std::size_t>(forward)];
+  const std::int64_t back = split_[static_cast<std::size_t>(backward)];
+  const std::int64_t first = start(forward);
+  const std::int64_t last = start(backward) + back - 1;
+  const auto layer_of = [&](std::int64_t layer) {
+    return layers_.class_of[static_cast<std::size_t>(layer)];
+  };
+  PairSeconds sum;
+  for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
+    const std::size_t own = i < ahead ? layer_of(first + i) : 0;
+    const std::size_t other = i < back ? layer_of(last - i) : 0;
+    const std::size_t kind = recompute_index(layer_recompute(plan.recompute, back - 1 - i));
+    const std::size_t ahead_kind = recompute_index(layer_recompute(plan.recompute, i));
+    if (i >= back) {
+      sum.seconds += blocks.layers[own].costs[ahead_kind].forward.seconds;
+    } else if (i >= ahead) {
+      sum.seconds += blocks.layers[other].costs[kind].backward.seconds;
+    } else {
+      const BlockCost& pair = blocks.layers[own].pairs[kind][other];
+      sum.seconds += pair.seconds;
+      sum.least_s += pair.compute_s;
+    }
+  }
+  return sum;
+}
+
+/// What turns of two parts take: their layers side by side, embedding and head by themselves.
+void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan,
+                                      std::int64_t position, double messages_s) {
+  const Placement placement = placement_of(plan);
+  const auto at = static_cast<std::size_t>(position);
+  for (std::int64_t forward = 0; forward < placement.chunks(); ++forward) {
+    const Place own{position, forward};
+    PartSeconds& part = turn_seconds_.parts[at][static_cast<std::size_t>(forward)];
+    PartSeconds& floor = turn_floors_.parts[at][static_cast<std::size_t>(forward)];
+    for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
+      const Place other{position, backward};
+      const PairSeconds layers =
+          pair_layers(blocks, plan, placement.model_chunk(own), placement.model_chunk(other));
+      double seconds = layers.seconds + messages_s;
+      if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
+      if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
+      if (placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
+      if (placement.holds_head(other)) seconds += blocks.head.backward.seconds;
+      part.beside.push_back(seconds);
+      floor.beside.push_back(layers.least_s);
+    }
   }
 }
 
@@ -330,9 +435,8 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
 /// long pipelines stands for all of it in their seconds, and bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const Plan& plan, Played played) {
   if (cost.micro_batches * placement_of(plan).model_chunks() > kMostPlayedTurns) return;
-  if (played != Played::kNothing) {
-    cost.floors = turn_floors_;
-  } else {
+  if (played != Played::kNothing) cost.floors = turn_floors_;
+  if (played == Played::kNothing || !has_closed_form(plan.schedule.kind)) {
     cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
   }
 }
@@ -350,7 +454,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
                                      Played played) {
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
-  cut_ = splits_backward(plan.schedule);
+  form_ = backward_form(plan.schedule);
+  cut_ = form_ != BackwardForm::kWhole;
   floors_ = cut_ || played != Played::kNothing;
   plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
   PipelineCost cost;
@@ -371,6 +476,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     }
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
+    if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position, 0);
     set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);

@@ -39,9 +39,12 @@ class PipelinePricer {
     BlockCost forward{};
     BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
     BlockCost weight{};    ///< Of a cut one the rest.
-    double forward_peak_bytes = 0;
-    double backward_peak_bytes = 0;
-    double weight_peak_bytes = 0;
+    BlockCost whole{};     ///< Both, where some are whole beside others that are cut.
+    PeakBytes forward_peak;
+    PeakBytes backward_peak;
+    PeakBytes weight_peak;
+    PeakBytes whole_peak;
+    UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
     /// Of cut backwards: the least that a block needs beyond what it keeps for its weight
     /// gradients.
     double data_beyond_bytes = std::numeric_limits<double>::infinity();
@@ -49,7 +52,10 @@ class PipelinePricer {
     /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
     void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
     void add_weight(const SplitCost& split, double count, double after_bytes);
-    [[nodiscard]] double backward_peak() const;
+    void add_whole(const BlockCost& once, const BlockCost& both, double count, double after_bytes);
+    /// Both gradients of a micro-batch.
+    [[nodiscard]] BlockCost gradients(BackwardForm form) const;
+    [[nodiscard]] PeakBytes data_peak() const;
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
@@ -58,13 +64,21 @@ class PipelinePricer {
                   const Content& content) const;
   void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
-  [[nodiscard]] double activations(const Plan& plan, StageCost& stage);
-  [[nodiscard]] double waiting_bytes(const Plan& plan, std::int64_t position) const;
-  [[nodiscard]] double played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const;
+  [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
+  [[nodiscard]] PeakBytes waiting_bytes(const Plan& plan, std::int64_t position) const;
+  [[nodiscard]] PeakBytes played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const;
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
+  void set_pair_seconds(const BlockCosts& blocks, const Plan& plan, std::int64_t position,
+                        double messages_s);
+  struct PairSeconds {
+    double seconds = 0;
+    double least_s = 0;
+  };
+  [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, const Plan& plan,
+                                        std::int64_t forward, std::int64_t backward) const;
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
@@ -83,7 +97,8 @@ class PipelinePricer {
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
-  bool cut_ = false;                  ///< Whether the schedule at hand cuts backwards.
+  BackwardForm form_{};               ///< Of the schedule at hand.
+  bool cut_ = false;                  ///< Whether it cuts backwards.
   bool plays_ = false;                ///< Whether its turns are played for their seconds.
   bool floors_ = false;               ///< Whether floors of its turns are asked for.
   TurnSeconds turn_seconds_;

@@ -32,7 +32,7 @@ const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t mi
 
 PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
   const Key key{static_cast<std::int64_t>(plan.schedule.kind), plan.schedule.chunks,
-                plan.parallel.pipeline, played};
+                plan.schedule.strands, plan.parallel.pipeline, played};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   if (turns_ > kMostTurns) {
@@ -42,7 +42,10 @@ PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played
   PlayedSchedule& schedule =
       known_[key] = {.placement = placement_of(plan),
                      .turns = all_turns(plan.schedule, plan.parallel.pipeline, played)};
-  for (const Turns& turns : schedule.turns) turns_ += turns.size();
+  for (Turns& turns : schedule.turns) {
+    if (plan.schedule.strands == 1) turns = without_pairs(turns);
+    turns_ += turns.size();
+  }
   return schedule;
 }
 

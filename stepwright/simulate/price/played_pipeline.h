@@ -14,7 +14,9 @@ namespace stepwright {
 /// micro-batches.
 struct PlayedSchedule {
   Placement placement;
-  std::vector<Turns> turns;  ///< By position, of at most `kPlayedRounds` rounds of micro-batches.
+  /// By position, of at most `kPlayedRounds` rounds of micro-batches; with one strand without
+  /// pairs.
+  std::vector<Turns> turns;
   std::vector<std::vector<Moment>> fullest;  ///< By position.
   std::vector<std::int64_t> weights_at_end;  ///< By position.
 };
@@ -41,7 +43,7 @@ class PlayedPipeline {
   /// With turns alone: seconds do not ask for what waits.
   PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
 
-  using Key = std::array<std::int64_t, 4>;  ///< Kind, chunks, stages, micro-batches.
+  using Key = std::array<std::int64_t, 5>;  ///< Kind, chunks, strands, stages, micro-batches.
   std::map<Key, PlayedSchedule> known_;
   std::size_t turns_ = 0;  ///< Remembered.
   TurnPlayer player_;

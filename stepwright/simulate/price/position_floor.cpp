@@ -33,6 +33,10 @@ double chain_s(const StageCost& stage, const DataCost& data, const Overlap& over
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
   const double reduce_s = overlap.gradients ? 0 : data.reduce.floor_s;
   const double end_s = overlap.gradients ? 0 : data.last_reduce.floor_s;
+  if (stage.strands) {
+    const double both_s = stage.forward.floor_s + stage.backward.floor_s;
+    return micro_batches * std::max(both_s, 2 * ahead_s);
+  }
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
   const double passes_s = forward_s + pass_s(stage.backward, ahead_s, gather_s + reduce_s);
   // What waits until the drain of a cut backward reduces its gradients there.

@@ -127,7 +127,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played
   }
   PipelineCost cost = store_->pipelines.compose(blocks, plan, send, played);
   for (const StageCost& stage : cost.stages) {
-    const double dynamic = stage.activation_bytes;
+    const double dynamic = stage.activations.any;
     cost.memory_floor_bytes =
         std::max(cost.memory_floor_bytes,
                  least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
@@ -251,8 +251,9 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
     const DataMemory& memory = known.memory;
-    const double dynamic =
-        stage.activation_bytes + memory.transient_bytes + deferred_gradient_bytes(plan, stage);
+    const double dynamic = std::max(stage.activations.any,
+                                    stage.activations.using_parameters + memory.transient_bytes) +
+                           deferred_gradient_bytes(plan, stage);
     price.memory_bytes = std::max(
         price.memory_bytes,
         memory.states_bytes + dynamic +

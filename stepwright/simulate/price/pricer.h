@@ -11,9 +11,24 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/price/step_load.h"
 #include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
+
+/// The largest of some moments, and of those at which a block needs its parameters: where they are
+/// gathered, their bytes come on top.
+struct PeakBytes {
+  double any = 0;
+  double using_parameters = 0;  ///< 0: none needs any.
+
+  /// Takes the larger of each and of `other` beside `beside_bytes`.
+  void keep(const PeakBytes& other, double beside_bytes) {
+    any = std::max(any, other.any + beside_bytes);
+    if (other.using_parameters <= 0) return;
+    using_parameters = std::max(using_parameters, other.using_parameters + beside_bytes);
+  }
+};
 
 /// One template, priced once: what it costs alone on its streams, and what it does to memory.
 struct BlockCost {
@@ -21,15 +36,21 @@ struct BlockCost {
   double floor_s = 0;    ///< The least that it takes of its compute stream in a step
                          ///< (`simulate/price/block_floor.h`).
   double compute_s = 0;  ///< Seconds of computation in it.
+  double kernels_s = 0;  ///< Of the same, were the host never waited for.
   double stream_s = 0;   ///< Seconds of everything on its compute stream.
   double waiting_s = 0;  ///< Of the same, when its compute stream can compute nothing.
   double serial_s = 0;   ///< All its operators one after the other.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
-  double peak_bytes = 0;                      ///< Alive at its largest moment, all its tensors.
+  PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.
 
   /// Adds `count` repetitions; peaks take the larger.
   void add(const BlockCost& other, double count);
+  /// Takes the lesser of each.
+  void keep_least(const BlockCost& other);
+  /// Floors of what runs beside another strand, which may fill its waits, for the host too: its
+  /// kernels.
+  void share_stream();
 };
 
 struct BlockPairCost {
@@ -51,9 +72,11 @@ struct BlockCosts {
     std::array<bool, 3> known{};
     std::array<SplitCost, 3> split;  ///< Of the same backwards, for schedules that cut them.
     std::array<bool, 3> known_split{};
+    /// Its forward beside the backward of another class with that recomputation, by that class.
+    std::array<std::vector<BlockCost>, 3> pairs;
 
-    /// Both gradients of one layer.
-    [[nodiscard]] BlockCost backward(std::size_t recompute, bool cut) const;
+    /// Both gradients of one layer; where some are whole and some cut the least of either.
+    [[nodiscard]] BlockCost backward(std::size_t recompute, BackwardForm form) const;
   };
   std::vector<Layer> layers;
   BlockPairCost embedding;
@@ -89,18 +112,20 @@ struct StageCost {
   double first_drain_s = 0;   ///< The same for the first of them.
   StepLoad load;              ///< Of the last of them, without messages of data parallelism.
   std::vector<double>
-      chunk_shares;             ///< Of its parameters, dense or routed, in each chunk, at least.
-  double activation_bytes = 0;  ///< At the peak: kept activations and the largest transient.
+      chunk_shares;       ///< Of its parameters, dense or routed, in each chunk, at least.
+  PeakBytes activations;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
-  /// Of cut backwards: micro-batches that wait for their weight gradients at the peak, and the
-  /// parameters of the blocks that are cut: gradients that leave are there from the first part on.
-  std::int64_t deferred = 0;
+  /// Of cut backwards: the parameters of the blocks that are cut, and those whose weight gradients
+  /// wait at the peak, once for each micro-batch: gradients that leave are there from the first
+  /// part on.
+  UnitSize deferred_size;
   UnitSize cut_size;
   std::int64_t units = 0;         ///< Blocks with parameters.
   LeastSize least_block;          ///< Of its blocks.
   std::int64_t routed_units = 0;  ///< Those with routed ones.
   std::int64_t tied_table = 0;    ///< As in `StepEnd`.
   bool head = false;              ///< Computes the loss.
+  bool strands = false;           ///< Forwards run beside backwards: floors hold of their sum.
 };
 
 /// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any

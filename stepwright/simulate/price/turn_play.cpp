@@ -86,8 +86,10 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   const PartSeconds& own = chunks[static_cast<std::size_t>(turn.part.chunk)];
   if (!turn.beside) return own.of(turn.part.direction);
   const PartSeconds& other = chunks[static_cast<std::size_t>(turn.beside->chunk)];
-  if (own.paired < 0) return own.of(turn.part.direction) + other.of(turn.beside->direction);
-  return std::max(own.paired, other.paired);
+  const bool forward = turn.part.direction == Direction::kForward;
+  const std::vector<double>& beside = forward ? own.beside : other.beside;
+  if (beside.empty()) return own.of(turn.part.direction) + other.of(turn.beside->direction);
+  return beside[static_cast<std::size_t>(forward ? turn.beside->chunk : turn.part.chunk)];
 }
 
 /// Where the end of a forward, or of a backward or data gradient, is kept.

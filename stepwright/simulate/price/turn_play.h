@@ -15,7 +15,8 @@ struct PartSeconds {
   double backward = 0;  ///< Both gradients together.
   double data = 0;
   double weight = 0;
-  double paired = -1;  ///< A forward beside a backward; negative: the sum of the two.
+  /// Its forward beside the backward of a chunk of the position, by that chunk; empty: their sum.
+  std::vector<double> beside = {};
 
   [[nodiscard]] double of(Direction direction) const;
 };

@@ -221,8 +221,9 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
   const auto add = [&](std::int32_t slot, std::int32_t item, std::int32_t operation, double start_s,
                        double end_s) {
     const Item& place = part.sequences[part.schedule[slot].sequence].items[item];
-    events.push_back({stage, place.which, operation, place.layer, part.schedule[slot].micro_batch,
-                      start_s, end_s});
+    const Operator& op = program_.templates[place.which].operators[operation];
+    events.push_back({stage, place.which, operation, place.layer_of(op),
+                      part.schedule[slot].micro_batch_of(place.strand_of(op)), start_s, end_s});
   };
   for (const Player::Played& played : played_[stage]) {
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);

@@ -24,7 +24,7 @@ class Matcher {
     chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
     for (const Stage& stage : program.stages) {
       for (const Slot& slot : stage.schedule) {
-        micro_batches_ = std::max(micro_batches_, slot.micro_batch + 1);
+        micro_batches_ = std::max({micro_batches_, slot.micro_batch + 1, slot.beside + 1});
       }
     }
   }
@@ -48,16 +48,21 @@ class Matcher {
     for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
       const Slot& slot = stage.schedule[i];
       const Track& track = score_.tracks[track_of(index, slot.sequence)];
-      const std::int32_t chunk = model_chunk(stage, slot);
       const auto number = static_cast<std::int32_t>(i);
       for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
-        const bool backward = score_.receives[m].backward;
-        receives_.push_back({key(backward, chunk, slot), index, number, m, receives++});
+        const MessageEnd& end = score_.receives[m];
+        const std::size_t strand = strand_of(stage, slot, end);
+        const std::int32_t chunk = model_chunk(stage, slot, strand);
+        const std::int32_t micro_batch = slot.micro_batch_of(strand);
+        receives_.push_back({key(end.backward, chunk, micro_batch), index, number, m, receives++});
       }
       for (std::int32_t m = track.first_send; m < track.first_send + track.sends; ++m) {
-        const bool backward = score_.sends[m].backward;
-        const std::int32_t to = backward ? chunk - 1 : chunk + 1;
-        sends_.push_back({key(backward, to, slot), index, number, m, sends++});
+        const MessageEnd& end = score_.sends[m];
+        const std::size_t strand = strand_of(stage, slot, end);
+        const std::int32_t chunk = model_chunk(stage, slot, strand);
+        const std::int32_t to = end.backward ? chunk - 1 : chunk + 1;
+        const std::int32_t micro_batch = slot.micro_batch_of(strand);
+        sends_.push_back({key(end.backward, to, micro_batch), index, number, m, sends++});
       }
     }
     matching_.targets[index].resize(static_cast<std::size_t>(sends));
@@ -68,16 +73,28 @@ class Matcher {
     return static_cast<std::size_t>(score_.first_track[stage]) + static_cast<std::size_t>(sequence);
   }
 
-  [[nodiscard]] std::int32_t model_chunk(const Stage& stage, const Slot& slot) const {
+  [[nodiscard]] const Operator& operator_of(const Item& item, const MessageEnd& end) const {
+    return program_.templates[item.which].operators[end.operation];
+  }
+
+  /// Which strand of its slot a message belongs to.
+  [[nodiscard]] std::size_t strand_of(const Stage& stage, const Slot& slot,
+                                      const MessageEnd& end) const {
+    const Item& item = stage.sequences[slot.sequence].items[end.item];
+    return item.strand_of(operator_of(item, end));
+  }
+
+  [[nodiscard]] std::int32_t model_chunk(const Stage& stage, const Slot& slot,
+                                         std::size_t strand) const {
     const Sequence& sequence = stage.sequences[slot.sequence];
     return static_cast<std::int32_t>(
-        program_.placement.model_chunk({stage.position, sequence.chunk}));
+        program_.placement.model_chunk({stage.position, sequence.chunk_of(strand)}));
   }
 
   /// One number for direction, receiving chunk and micro-batch.
-  [[nodiscard]] std::int32_t key(bool backward, std::int32_t to, const Slot& slot) const {
+  [[nodiscard]] std::int32_t key(bool backward, std::int32_t to, std::int32_t micro_batch) const {
     if (to < 0 || to >= chunks_) return -1;
-    return ((backward ? chunks_ : 0) + to) * (micro_batches_ + 1) + slot.micro_batch + 1;
+    return ((backward ? chunks_ : 0) + to) * (micro_batches_ + 1) + micro_batch + 1;
   }
 
   /// Groups the receives by key, each group in the order of the schedule.
@@ -114,7 +131,7 @@ class Matcher {
     const Slot& slot = stage.schedule[end.slot];
     const Sequence& sequence = stage.sequences[slot.sequence];
     const Item& item = sequence.items[message.item];
-    const Operator& op = program_.templates[item.which].operators[message.operation];
+    const Operator& op = operator_of(item, message);
     throw Error(ErrorKind::kRuntime,
                 fmt::format("stage {}, slot {} ({}, micro-batch {}): the message of operator "
                             "\"{}\" {}",

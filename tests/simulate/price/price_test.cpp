@@ -50,11 +50,14 @@ class Dice {
     p.parallel.data =
         job.cluster.devices() / (p.parallel.tensor * p.parallel.pipeline * p.parallel.context);
     p.micro_batch = pick(Sizes{1, 1, 2, 4});
-    p.schedule.kind =
-        pick<ScheduleKind>({ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
-                            ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
-                            ScheduleKind::kZeroBubbleH1});
-    if (p.schedule.kind == ScheduleKind::kInterleaved) p.schedule.chunks = pick(Sizes{2, 4, 5});
+    p.schedule.kind = pick<ScheduleKind>(
+        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
+         ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
+         ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2, ScheduleKind::kZeroBubbleV,
+         ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
+         ScheduleKind::kPaired});
+    p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
+    if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
     p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                             RecomputeKind::kFull, RecomputeKind::kEvery});
     if (p.recompute.kind == RecomputeKind::kEvery) p.recompute.every = 2;
@@ -161,7 +164,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
     const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
     EXPECT_LE(price.memory_bytes, memory + 1) << plan_text(plan);
     EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan_text(plan);
-    const bool cut = plan.schedule.kind == ScheduleKind::kZeroBubbleH1;
+    const bool cut = splits_backward(plan.schedule);
     (cut ? of_cut_backwards : shares).push_back(price.memory_bytes / memory);
   }
   std::ranges::sort(shares);
@@ -172,7 +175,9 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   ASSERT_GE(of_cut_backwards.size(), 100U);
   std::ranges::sort(of_cut_backwards);
   RecordProperty("least_of_cut_backwards", std::to_string(of_cut_backwards.front()));
-  EXPECT_GE(of_cut_backwards.front(), 0.45);
+  // With two chunks the moment with most activations need not be the one with most gradients.
+  EXPECT_GE(of_cut_backwards.front(), 0.2);
+  EXPECT_GE(of_cut_backwards[of_cut_backwards.size() / 20], 0.6);
   EXPECT_GE(median(of_cut_backwards), 0.9);
 }
 
@@ -180,12 +185,13 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
-    for (const auto& [kind, chunks] :
+    for (const auto& [kind, chunks, strands] :
          {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
           Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
-          Schedule{ScheduleKind::kZeroBubbleH1, 1}}) {
-      const bool alone =
-          kind == ScheduleKind::kGpipe || kind == ScheduleKind::kOneForwardOneBackward;
+          Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
+          Schedule{ScheduleKind::kVMin, 2}, Schedule{ScheduleKind::kFolded, 2},
+          Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2}}) {
+      const bool alone = traits_of(kind).alone && kind != ScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
       Job job;
       job.model = *built_in_model("llama-3-70b");

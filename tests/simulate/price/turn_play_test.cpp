@@ -78,7 +78,7 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
   TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
   TurnPlayer player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
-  seconds.parts[0][0].paired = 2.4;
+  seconds.parts[0][0].beside = {2.4};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
 }
 

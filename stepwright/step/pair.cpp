@@ -1,0 +1,251 @@
+#include "stepwright/step/pair.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace stepwright {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Messages that wait for nothing but their operands: each scheme has its stream.
+Stream stream_of(const Operator& op) {
+  if (!is_communication(op.kind) || op.stream != Stream::kCompute) return op.stream;
+  switch (op.scheme) {
+    case Scheme::kTensor: return Stream::kTensor;
+    case Scheme::kContext: return Stream::kContext;
+    case Scheme::kExpert: return Stream::kExpert;
+    default: return op.stream;
+  }
+}
+
+/// Chooses an order by playing it.
+class Issuer {
+ public:
+  Issuer(const Template& forward, const Template& backward, const OperatorSeconds& seconds) {
+    strands_[0] = strand_of(forward, seconds);
+    strands_[1] = strand_of(backward, seconds);
+  }
+
+  PairOrder run() {
+    const std::size_t all = strands_[0].seconds.size() + strands_[1].seconds.size();
+    while (order_.size() < all) {
+      if (!issue_message()) issue_computation();
+    }
+    return order_;
+  }
+
+ private:
+  struct Strand {
+    const Template* piece = nullptr;
+    std::vector<double> seconds;
+    std::vector<double> ends;  ///< Of those issued; `kNever`: not yet.
+    /// Computations between an operator and the next message behind it.
+    std::vector<double> until_message;
+  };
+  struct Choice {
+    std::size_t strand = 0;
+    std::size_t op = 0;
+    double start_s = kNever;
+    bool found = false;
+  };
+
+  static Strand strand_of(const Template& piece, const OperatorSeconds& seconds) {
+    Strand strand{.piece = &piece};
+    const std::size_t count = piece.operators.size();
+    for (const Operator& op : piece.operators) strand.seconds.push_back(seconds(op));
+    strand.ends.assign(count, kNever);
+    strand.until_message.assign(count, kNever);
+    double ahead = kNever;
+    for (std::size_t i = count; i-- > 0;) {
+      const Operator& op = piece.operators[i];
+      if (stream_of(op) != Stream::kCompute) {
+        ahead = 0;
+      } else if (!is_filler(op)) {
+        ahead += strand.seconds[i];
+      }
+      strand.until_message[i] = ahead;
+    }
+    return strand;
+  }
+
+  static bool is_filler(const Operator& op) {
+    return op.phase == Phase::kWeightGradient && !is_communication(op.kind);
+  }
+
+  /// When all that an operator comes after has ended; `kNever` where some is not issued.
+  static double ready_s(const Strand& strand, std::size_t op) {
+    double ready = 0;
+    for (const std::int32_t other : strand.piece->after(strand.piece->operators[op])) {
+      ready = std::max(ready, strand.ends[static_cast<std::size_t>(other)]);
+    }
+    return ready;
+  }
+
+  static bool issued(const Strand& strand, std::size_t op) { return strand.ends[op] != kNever; }
+
+  /// Messages of a stream keep the order of their strand.
+  static bool first_of_stream(const Strand& strand, std::size_t op) {
+    const Stream own = stream_of(strand.piece->operators[op]);
+    for (std::size_t i = 0; i < op; ++i) {
+      if (!issued(strand, i) && stream_of(strand.piece->operators[i]) == own) return false;
+    }
+    return true;
+  }
+
+  bool issue_message() {
+    Choice best;
+    for (std::size_t s = 0; s < strands_.size(); ++s) {
+      const Strand& strand = strands_[s];
+      for (std::size_t i = 0; i < strand.seconds.size(); ++i) {
+        const Stream stream = stream_of(strand.piece->operators[i]);
+        if (issued(strand, i) || stream == Stream::kCompute || !first_of_stream(strand, i))
+          continue;
+        const double ready = ready_s(strand, i);
+        if (ready == kNever) continue;
+        const double start = std::max(ready, free_s_[static_cast<std::size_t>(stream)]);
+        if (start < best.start_s) best = {s, i, start, true};
+      }
+    }
+    if (best.found) issue(best);
+    return best.found;
+  }
+
+  /// Computations of a strand that may come next: the first in its order, and weight gradients.
+  template <class Visit>
+  void each_open(const Strand& strand, Visit visit) const {
+    bool first = true;
+    for (std::size_t i = 0; i < strand.seconds.size(); ++i) {
+      const Operator& op = strand.piece->operators[i];
+      if (issued(strand, i) || stream_of(op) != Stream::kCompute) continue;
+      if (is_filler(op)) {
+        visit(i);
+      } else if (first) {
+        first = false;
+        visit(i);
+      }
+    }
+  }
+
+  void issue_computation() {
+    const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
+    Choice best;
+    std::array<double, 2> rank{};
+    for (std::size_t s = 0; s < strands_.size(); ++s) {
+      const Strand& strand = strands_[s];
+      each_open(strand, [&](std::size_t i) {
+        const double ready = ready_s(strand, i);
+        if (ready == kNever) return;
+        const double start = std::max(ready, now);
+        const bool filler = is_filler(strand.piece->operators[i]);
+        const std::array<double, 2> own{filler ? 1.0 : 0.0, strand.until_message[i]};
+        const bool better = start < best.start_s || (start == best.start_s && own < rank);
+        if (best.found && !better) return;
+        best = {s, i, start, true};
+        rank = own;
+      });
+    }
+    issue(best);
+  }
+
+  void issue(const Choice& choice) {
+    Strand& strand = strands_[choice.strand];
+    const double end = choice.start_s + strand.seconds[choice.op];
+    strand.ends[choice.op] = end;
+    free_s_[static_cast<std::size_t>(stream_of(strand.piece->operators[choice.op]))] = end;
+    const std::size_t before = choice.strand == 0 ? 0 : strands_[0].seconds.size();
+    order_.push_back(static_cast<std::int32_t>(before + choice.op));
+  }
+
+  std::array<Strand, 2> strands_;
+  std::array<double, kStreams> free_s_{};
+  PairOrder order_;
+};
+
+/// Copies templates into one, tensors and parameters behind those that are there.
+class Joiner {
+ public:
+  Joiner(const Template& forward, const Template& backward) {
+    out_.name = forward.name + "+" + backward.name;
+    add(forward);
+    add(backward);
+    out_.saved = forward.saved;
+    for (const TensorId id : backward.restored) out_.restored.push_back(moved(id, 1));
+  }
+
+  Template join(std::span<const std::int32_t> order) {
+    const auto count = static_cast<std::int32_t>(pieces_[0]->operators.size());
+    places_.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      places_[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+    }
+    for (const std::int32_t index : order) {
+      const bool second = index >= count;
+      append(second ? 1 : 0, static_cast<std::size_t>(second ? index - count : index));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add(const Template& piece) {
+    const std::size_t strand = pieces_[0] == nullptr ? 0 : 1;
+    pieces_[strand] = &piece;
+    tensors_[strand] = out_.tensors.size();
+    parameters_[strand] = out_.parameters.size();
+    out_.tensors.insert(out_.tensors.end(), piece.tensors.begin(), piece.tensors.end());
+    out_.parameters.insert(out_.parameters.end(), piece.parameters.begin(), piece.parameters.end());
+    for (const TensorId id : piece.inputs) out_.inputs.push_back(moved(id, strand));
+    for (const TensorId id : piece.outputs) out_.outputs.push_back(moved(id, strand));
+  }
+
+  [[nodiscard]] TensorId moved(TensorId id, std::size_t strand) const {
+    return static_cast<TensorId>(static_cast<std::size_t>(id) + tensors_[strand]);
+  }
+
+  Slice copy(std::span<const TensorId> ids, std::size_t strand) {
+    const auto first = static_cast<std::int32_t>(out_.operands.size());
+    for (const TensorId id : ids) out_.operands.push_back(moved(id, strand));
+    return {first, static_cast<std::int32_t>(ids.size())};
+  }
+
+  void append(std::size_t strand, std::size_t index) {
+    const Template& piece = *pieces_[strand];
+    Operator op = piece.operators[index];
+    const std::size_t before = strand == 0 ? 0 : pieces_[0]->operators.size();
+    const auto first = static_cast<std::int32_t>(out_.edges.size());
+    for (const std::int32_t other : piece.after(op)) {
+      out_.edges.push_back(places_[before + static_cast<std::size_t>(other)]);
+    }
+    op.after = {first, static_cast<std::int32_t>(out_.edges.size()) - first};
+    op.reads = copy(piece.reads(piece.operators[index]), strand);
+    op.writes = copy(piece.writes(piece.operators[index]), strand);
+    if (op.parameter >= 0) {
+      op.parameter =
+          static_cast<ParameterId>(static_cast<std::size_t>(op.parameter) + parameters_[strand]);
+    }
+    op.strand = static_cast<std::uint8_t>(strand);
+    op.stream = stream_of(op);
+    out_.operators.push_back(op);
+  }
+
+  std::array<const Template*, 2> pieces_{};
+  std::array<std::size_t, 2> tensors_{};
+  std::array<std::size_t, 2> parameters_{};
+  std::vector<std::int32_t> places_;  ///< By index in an order: where it stands.
+  Template out_;
+};
+
+}  // namespace
+
+PairOrder pair_order(const Template& forward, const Template& backward,
+                     const OperatorSeconds& seconds) {
+  return Issuer(forward, backward, seconds).run();
+}
+
+Template pair_template(const Template& forward, const Template& backward,
+                       std::span<const std::int32_t> order) {
+  return Joiner(forward, backward).join(order);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,48 @@
+#include "stepwright/step/rough_seconds.h"
+
+#include <algorithm>
+
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kComputeShare = 0.5;
+constexpr double kMemoryShare = 0.75;
+/// A kernel or a message at least.
+constexpr double kLeastSeconds = 5e-6;
+
+double peak_of(const Device& device, DType type) {
+  const auto found = device.peak_flops.find(type);
+  if (found != device.peak_flops.end()) return found->second;
+  return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
+}
+
+}  // namespace
+
+RoughSeconds::RoughSeconds(const Job& job, const Grid& grid) : device_(&job.cluster.device) {
+  for (int kind = 0; kind < kGroupKinds; ++kind) {
+    const GroupLayout layout = group_layout(job.cluster, grid.shape(static_cast<GroupKind>(kind)));
+    if (layout.size <= 1 || layout.span < 0) continue;
+    const auto at = static_cast<std::size_t>(kind);
+    const auto level = static_cast<std::size_t>(layout.span);
+    const auto sharers = static_cast<double>(std::max<std::int64_t>(1, layout.sharers[level]));
+    link_bytes_per_s_[at] = job.cluster.levels[level].uplink_bytes_per_s / sharers;
+    passed_[at] = 1 - 1 / static_cast<double>(layout.size);
+  }
+}
+
+double RoughSeconds::operator()(const Operator& op) const {
+  if (is_communication(op.kind)) {
+    const auto at = static_cast<std::size_t>(op.group);
+    if (link_bytes_per_s_[at] <= 0) return 0;
+    const double bytes = static_cast<double>(op.payload_bytes()) * op.repeats;
+    return kLeastSeconds + passed_[at] * bytes / link_bytes_per_s_[at];
+  }
+  return kLeastSeconds +
+         op.repeats *
+             std::max(flops(op) / (kComputeShare * peak_of(*device_, op.dtype)),
+                      memory_bytes(op) / (kMemoryShare * device_->memory_bandwidth_bytes_per_s));
+}
+
+}  // namespace stepwright

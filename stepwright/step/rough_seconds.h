@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/step/operator.h"
+
+namespace stepwright {
+
+/// About how long an operator takes alone, from the peaks of device and links: enough to say which
+/// of two is longer where a program must choose an order, before anything has a price. A
+/// computation takes the larger of its FLOPs at half of the peak and its bytes at three quarters of
+/// the memory bandwidth; a message (n-1)/n of its payload over the share of the outermost link that
+/// its group crosses. Rates are assumed: they move orders alone.
+class RoughSeconds {
+ public:
+  /// `grid` fills the job's cluster.
+  RoughSeconds(const Job& job, const Grid& grid);
+  double operator()(const Operator& op) const;
+
+ private:
+  const Device* device_;
+  std::array<double, kGroupKinds> link_bytes_per_s_{};  ///< Of one rank; 0: a group of one.
+  std::array<double, kGroupKinds> passed_{};            ///< (n - 1) / n.
+};
+
+}  // namespace stepwright
