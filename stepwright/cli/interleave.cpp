@@ -6,11 +6,13 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/named.h"
 #include "stepwright/core/table.h"
 #include "stepwright/interleave/interleaving_json.h"
 #include "stepwright/interleave/layer_strands.h"
+#include "stepwright/interleave/pair_memory.h"
 
 namespace stepwright {
 namespace {
@@ -52,10 +54,12 @@ std::string interleaving_text(const Interleaving& found) {
       "interleaved, with barriers         {}, of that {} of messages exposed\n"
       "interleaved, with events           {}\n"
       "lower bound                        {}\n"
+      "memory beyond what is there before {}; one operator after the other {}\n"
       "The forward list starts at {}; what belongs to the next layer has a prime.\n",
       blocks_text(found), format_time(found.serial_s), share(found.serial_own_overlap_s),
       share(found.interleaved_s), format_time(found.exposed_s), share(found.event_s),
-      share(found.lower_bound_s), found.starts_at);
+      share(found.lower_bound_s), format_bytes(found.peak_extra_bytes),
+      format_bytes(found.serial_extra_bytes), found.starts_at);
 }
 
 class InterleaveCommand : public Command {
@@ -71,6 +75,10 @@ class InterleaveCommand : public Command {
                     "Measured seconds of the operators, in place of the priced ones: JSON with "
                     "`forward`, `backward` and `pair` (`docs/formats.md`)")
         ->type_name("FILE");
+    app()
+        .add_option("--memory-limit", memory_limit_bytes_,
+                    "Most bytes that the pair may take beyond what is there before it")
+        ->type_name("BYTES");
     app().add_option("--layer", layer_, "Layer of a model whose layers differ, from 0");
     app().add_flag("--no-rotation", no_rotation_,
                    "Do not let the forward list start at another operator than its first");
@@ -79,8 +87,21 @@ class InterleaveCommand : public Command {
   void run(const Console& console) override {
     const PlannedJob planned = load_legal_plan(plan_);
     const CostModel cost(planned.job);
-    StrandPair pair = layer_strands(planned.job, planned.plan, cost, layer_);
-    InterleaveOptions options{.contention = cost.contention(), .rotate = !no_rotation_};
+    LayerStrands strands = layer_strands(planned.job, planned.plan, cost, layer_);
+    StrandPair& pair = strands.pair;
+    const double imbalance = planned.job.model.experts ? planned.job.imbalance : 1.0;
+    InterleaveOptions options{.contention = cost.contention(),
+                              .rotate = !no_rotation_,
+                              .extra_bytes = [&](const std::vector<Block>& blocks) {
+                                return pair_extra_bytes(strands, blocks, imbalance);
+                              }};
+    if (app().count("--memory-limit") > 0) {
+      if (!(memory_limit_bytes_ >= 0)) {
+        fail_input(fmt::format("--memory-limit: {} is not a number of bytes of 0 or more",
+                               memory_limit_bytes_));
+      }
+      options.memory_limit_bytes = memory_limit_bytes_;
+    }
     if (!times_.empty()) {
       const Document times = Document::load(times_);
       read_times(times.root(), pair);
@@ -98,6 +119,7 @@ class InterleaveCommand : public Command {
  private:
   std::string plan_;
   std::string times_;
+  double memory_limit_bytes_ = 0;
   std::int64_t layer_ = 0;
   bool no_rotation_ = false;
 };

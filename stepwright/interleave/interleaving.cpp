@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "stepwright/core/error.h"
+#include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/pair_template.h"
 #include "stepwright/simulate/price/step_load.h"
 
@@ -348,6 +349,14 @@ void set_exposed(const StrandPair& pair, Interleaving& out) {
   }
 }
 
+void check_limit(double serial_bytes, double limit_bytes) {
+  if (serial_bytes <= limit_bytes) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("--memory-limit: one operator after the other needs {:.0f} bytes beyond "
+                          "what is there before; {:.0f} are fewer",
+                          serial_bytes, limit_bytes));
+}
+
 }  // namespace
 
 double block_seconds(const std::array<double, kLinkClasses>& collectives, double compute_s,
@@ -366,6 +375,12 @@ Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options
   out.serial_s = total(pair.forward) + total(pair.backward);
   out.serial_own_overlap_s = out.serial_s - own_overlap_s(pair.backward, options.contention);
   out.lower_bound_s = std::max(compute_s, std::ranges::max(busy_s));
+  const std::vector<Block> serial = serial_blocks(pair);
+  const auto extra_bytes = [&](const std::vector<Block>& blocks) {
+    return options.extra_bytes ? options.extra_bytes(blocks) : 0;
+  };
+  out.serial_extra_bytes = extra_bytes(serial);
+  check_limit(out.serial_extra_bytes, options.memory_limit_bytes);
   const Backward states(pair.backward);
   double least_s = kUnreached;
   Strand best;
@@ -374,13 +389,25 @@ Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options
     Programme programme(forward, pair.backward, states, options.contention);
     const double exposed_s = programme.solve();
     if (exposed_s < least_s * (1 - kRounding)) {
-      least_s = exposed_s;
-      out.starts_at = forward.front().id;
-      out.blocks = programme.blocks();
-      best = std::move(forward);
+      std::vector<Block> blocks = programme.blocks();
+      const double bytes = extra_bytes(blocks);
+      if (bytes <= options.memory_limit_bytes) {
+        least_s = exposed_s;
+        out.starts_at = forward.front().id;
+        out.blocks = std::move(blocks);
+        out.peak_extra_bytes = bytes;
+        best = std::move(forward);
+      }
     }
     const bool best_possible = compute_s + least_s <= out.lower_bound_s * (1 + kRounding);
     if (!options.rotate || best_possible) break;
+  }
+  if (least_s == kUnreached) {
+    least_s = out.serial_s - compute_s;
+    out.starts_at = pair.forward.front().id;
+    out.blocks = serial;
+    out.peak_extra_bytes = out.serial_extra_bytes;
+    best = pair.forward;
   }
   out.exposed_s = least_s;
   out.interleaved_s = compute_s + least_s;

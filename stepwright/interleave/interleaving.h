@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,7 +33,9 @@ struct Interleaving {
   double lower_bound_s = 0;         ///< The larger of all computation and of any link's messages.
   double exposed_s = 0;             ///< Less all computation.
   std::map<std::string, double> exposed_by_collective;
-  std::string starts_at;  ///< First operator of the forward list.
+  std::string starts_at;          ///< First operator of the forward list.
+  double peak_extra_bytes = 0;    ///< Beyond what is there before, where it was asked for.
+  double serial_extra_bytes = 0;  ///< The same of one operator after the other.
 };
 
 struct InterleaveOptions {
@@ -40,6 +44,9 @@ struct InterleaveOptions {
   /// Whether the forward list may start at any of its operators, those before it being the next
   /// layer's: the steady state of many layers.
   bool rotate = true;
+  /// Bytes that an order of blocks takes beyond what is there before; none: nobody asks.
+  std::function<double(const std::vector<Block>&)> extra_bytes = {};
+  double memory_limit_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// Seconds of a block with these collectives, by link class (0: none), and so much computation: all
@@ -49,8 +56,10 @@ double block_seconds(const std::array<double, kLinkClasses>& collectives, double
 
 /// The fastest sequence of blocks over all orders of the backward and all cuts into blocks, by
 /// dynamic programming over the place in the forward and the set of backward operators done. Where
-/// rotation is allowed the best of all, ties to the one that starts first. Fails with
-/// `kUnsupported` when a forward is no chain, or a strand has more than 64 operators.
+/// rotation is allowed the best of all, ties to the one that starts first. With a memory limit the
+/// best of those starts that keep it, else one operator after the other; fails with `kInput` when
+/// that needs more. Fails with `kUnsupported` when a forward is no chain, or a strand has more than
+/// 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
 }  // namespace stepwright

@@ -12,7 +12,9 @@ nlohmann::ordered_json interleaving_json(const Interleaving& interleaving) {
                                  {"lower_bound_s", interleaving.lower_bound_s},
                                  {"exposed_s", interleaving.exposed_s},
                                  {"exposed_by_collective", interleaving.exposed_by_collective},
-                                 {"starts_at", interleaving.starts_at}};
+                                 {"starts_at", interleaving.starts_at},
+                                 {"peak_extra_bytes", interleaving.peak_extra_bytes},
+                                 {"serial_extra_bytes", interleaving.serial_extra_bytes}};
   json["blocks"] = nlohmann::ordered_json::array();
   for (const Block& block : interleaving.blocks) {
     json["blocks"].push_back({{"forward", block.forward},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,40 @@ constexpr StrandRole kForwardRoles[] = {
     {"mlp.fc1", Use::kEnter, "f9"},          {"mlp.fc1", Use::kCompute, "f10"},
     {"activation", Use::kCompute, "f11"},    {"mlp.fc2", Use::kCompute, "f12"},
     {"mlp.fc2", Use::kLeave, "f13"}};
+/// Of a layer of experts the half behind attention.
+constexpr StrandRole kExpertForwardRoles[] = {{"norm.mlp", Use::kCompute, "m1"},
+                                              {"router.weight", Use::kCompute, "m2"},
+                                              {"router.top_k", Use::kCompute, "m2"},
+                                              {"experts.permute", Use::kCompute, "m3"},
+                                              {"experts.counts", Use::kEnter, "m4"},
+                                              {"experts.dispatch", Use::kCompute, "m4"},
+                                              {"experts.probabilities", Use::kCompute, "m4"},
+                                              {"experts.sort", Use::kCompute, "m5"},
+                                              {"experts.fc1", Use::kCompute, "m6"},
+                                              {"activation", Use::kCompute, "m7"},
+                                              {"experts.fc2", Use::kCompute, "m8"},
+                                              {"experts.unsort", Use::kCompute, "m8"},
+                                              {"experts.combine", Use::kCompute, "m9"},
+                                              {"experts.unpermute", Use::kCompute, "m10"}};
+constexpr StrandRole kExpertBackwardRoles[] = {
+    {"experts.permute", Use::kCompute, "q2"},
+    {"experts.combine", Use::kCompute, "q3"},
+    {"experts.sort", Use::kCompute, "q4"},
+    {"experts.probabilities_gradient", Use::kCompute, "q4"},
+    {"experts.fc2", Use::kCompute, "q4"},
+    {"experts.fc2", Use::kWeightGradient, "q5"},
+    {"activation", Use::kCompute, "q6"},
+    {"experts.fc1", Use::kCompute, "q7"},
+    {"experts.unsort", Use::kCompute, "q7"},
+    {"experts.fc1", Use::kWeightGradient, "q8"},
+    {"experts.probabilities", Use::kCompute, "q9"},
+    {"experts.dispatch", Use::kCompute, "q9"},
+    {"experts.unpermute", Use::kCompute, "q10"},
+    {"router.top_k", Use::kCompute, "q11"},
+    {"router.weight", Use::kCompute, "q11"},
+    {"router.weight", Use::kWeightGradient, "q12"},
+    {"experts.sum", Use::kCompute, "q13"},
+    {"norm.mlp", Use::kCompute, "q13"}};
 constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
                                          {"mlp.fc2", Use::kCompute, "b3"},
                                          {"mlp.fc2", Use::kWeightGradient, "b4"},
@@ -54,6 +89,14 @@ constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
                                          {"attention.qkv", Use::kLeave, "b17"},
                                          {"norm.attention", Use::kCompute, "b18"}};
 
+[[noreturn]] void fail_unlisted(std::string_view what) {
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("interleave: layers with {} have no list of operators yet", what));
+}
+
+/// Before the id of what is computed again for the backward.
+constexpr std::string_view kAgain = "re_";
+
 /// Collects operators of a template under their ids.
 class StrandWriter {
  public:
@@ -66,8 +109,12 @@ class StrandWriter {
     const std::size_t at = place(std::string(id));
     StrandOperator& out = strand_[at];
     ids_[op] = at;
-    out.seconds += times_[op].seconds;
-    if (is_communication(piece_.operators[op].kind)) out.link = times_[op].link;
+    out.operators.push_back(static_cast<std::int32_t>(op));
+    const bool message = is_communication(piece_.operators[op].kind);
+    auto& [compute_s, message_s] = seconds_[at];
+    (message ? message_s : compute_s) += times_[op].seconds;
+    out.seconds = std::max(compute_s, message_s);
+    if (message) out.link = times_[op].link;
     out.weight_gradient = use_of(piece_.operators[op]) == Use::kWeightGradient;
     for (const std::int32_t other : piece_.after(piece_.operators[op])) {
       const std::size_t before = ids_[static_cast<std::size_t>(other)];
@@ -83,17 +130,34 @@ class StrandWriter {
     }
     needed_[second].insert(first);
   }
-  /// Everything that depends on nothing comes after it.
+  /// Everything that depends on nothing comes after it, but what is only computed again.
   void put_first(std::string_view id) {
     const std::size_t first = place(std::string(id));
     for (std::size_t i = 0; i < strand_.size(); ++i) {
+      if (strand_[i].id.starts_with(kAgain)) continue;
       if (i != first && needed_[i].empty()) needed_[i].insert(first);
     }
   }
 
+  /// In an order that respects the dependences: of those that may come next the first one met.
   Strand strand() {
-    for (auto& [id, needed] : needed_) strand_[id].after.assign(needed.begin(), needed.end());
-    return strand_;
+    Strand out;
+    std::vector<std::size_t> place(strand_.size(), strand_.size());
+    const auto ready = [&](std::size_t i) {
+      return place[i] == strand_.size() && std::ranges::all_of(needed_[i], [&](std::size_t other) {
+               return place[other] < strand_.size();
+             });
+    };
+    while (out.size() < strand_.size()) {
+      std::size_t next = 0;
+      while (next < strand_.size() && !ready(next)) ++next;
+      if (next == strand_.size()) fail_unlisted("operators that wait for each other");
+      place[next] = out.size();
+      StrandOperator& op = out.emplace_back(strand_[next]);
+      for (const std::size_t other : needed_[next]) op.after.push_back(place[other]);
+      std::ranges::sort(op.after);
+    }
+    return out;
   }
 
  private:
@@ -107,51 +171,115 @@ class StrandWriter {
   std::span<const OperatorTime> times_;
   std::vector<std::size_t> ids_;  ///< By operator of the template.
   Strand strand_;
+  std::map<std::size_t, std::pair<double, double>> seconds_;  ///< Of computation, of messages.
   std::map<std::string, std::size_t> places_;
   std::map<std::size_t, std::set<std::size_t>> needed_;
 };
 
-[[noreturn]] void fail_unlisted(std::string_view what) {
-  throw Error(ErrorKind::kUnsupported,
-              fmt::format("interleave: layers with {} have no list of operators yet", what));
+std::optional<std::string> role_in(const Operator& op, std::span<const StrandRole> roles) {
+  for (const StrandRole& role : roles) {
+    if (role.name == op.name && role.use == use_of(op)) return std::string(role.id);
+  }
+  return std::nullopt;
 }
 
-std::string_view id_of(const Operator& op, std::span<const StrandRole> roles,
-                       std::string_view core) {
-  for (const StrandRole& role : roles) {
-    if (role.name == op.name && role.use == use_of(op)) return role.id;
-  }
-  if (!op.name.starts_with("attention.")) fail_unlisted(fmt::format("the operator '{}'", op.name));
-  return core;
-}
+/// The half of a layer that an operator stands in, and how far a ring has come.
+struct Walked {
+  bool mlp = false;            ///< Of a forward: past attention. Of a backward: still before it.
+  std::int64_t blocks = 0;     ///< Of attention.
+  std::int64_t messages = 0;   ///< Of keys and values.
+  std::int64_t gradients = 0;  ///< Of their gradients.
+};
 
 bool is_residual(const Operator& op) { return op.name == "residual" || op.name == "dropout"; }
 
-Strand forward_strand(const Template& piece, std::span<const OperatorTime> times) {
+/// Names the operators of a layer's templates.
+class LayerNames {
+ public:
+  LayerNames(bool experts, std::int64_t context) : experts_(experts), context_(context) {}
+
+  [[nodiscard]] std::string forward(const Operator& op, Walked& walked) const {
+    if (op.name == "norm.mlp") walked.mlp = true;
+    if (is_residual(op)) return walked.mlp ? (experts_ ? "m11" : "f14") : "f7";
+    if (experts_ && walked.mlp) return required(op, role_in(op, kExpertForwardRoles));
+    if (auto id = role_in(op, kForwardRoles)) return *id;
+    if (context_ == 1) return core(op, "f4");
+    if (op.name == "attention.rotary") return "f3";
+    if (op.name == "context.key_values") return entry("f4", ++walked.messages);
+    if (op.name == "attention.core") return entry("f4", ++walked.blocks);
+    return core(op, entry("f4", context_));
+  }
+
+  [[nodiscard]] std::string backward(const Operator& op, Walked& walked) const {
+    if (is_residual(op)) return walked.mlp ? first() : "b10";
+    const bool norm = op.name == "norm.mlp";
+    const bool behind = walked.mlp;
+    if (norm) walked.mlp = false;
+    if (experts_ && behind) return required(op, role_in(op, kExpertBackwardRoles));
+    if (auto id = role_in(op, kBackwardRoles)) return *id;
+    if (context_ == 1) return core(op, "b14");
+    if (op.name == "context.key_values") return entry("b14", ++walked.messages);
+    if (op.name == "attention.core") return entry("b14", ++walked.blocks);
+    if (op.name == "context.key_values_gradient" && is_communication(op.kind)) {
+      return entry("b14", ++walked.gradients + 1);
+    }
+    if (op.name.starts_with("context.") && is_communication(op.kind)) fail_unlisted(op);
+    return entry("b14", context_ + 1);
+  }
+
+  /// The gradient of the last residual addition, and of the norm behind attention.
+  [[nodiscard]] std::string first() const { return experts_ ? "q1" : "b1"; }
+  [[nodiscard]] std::string middle() const { return experts_ ? "q13" : "b9"; }
+
+ private:
+  [[noreturn]] static void fail_unlisted(const Operator& op) {
+    stepwright::fail_unlisted(fmt::format("the operator '{}'", op.name));
+  }
+  static std::string required(const Operator& op, const std::optional<std::string>& id) {
+    if (!id) fail_unlisted(op);
+    return *id;
+  }
+  static std::string core(const Operator& op, std::string id) {
+    if (!op.name.starts_with("attention.")) fail_unlisted(op);
+    return id;
+  }
+  static std::string entry(std::string_view id, std::int64_t number) {
+    return fmt::format("{}.{}", id, number);
+  }
+
+  bool experts_;
+  std::int64_t context_;
+};
+
+Strand forward_strand(const Template& piece, std::span<const OperatorTime> times,
+                      const LayerNames& names) {
   StrandWriter writer(piece, times);
-  bool mlp = false;
+  Walked walked;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    mlp = mlp || op.name == "norm.mlp";
-    writer.add(i, is_residual(op) ? (mlp ? "f14" : "f7") : id_of(op, kForwardRoles, "f4"));
+    writer.add(i, names.forward(piece.operators[i], walked));
   }
   return writer.strand();
 }
 
-Strand backward_strand(const Template& piece, std::span<const OperatorTime> times) {
+Strand backward_strand(const Template& piece, std::span<const OperatorTime> times,
+                       const LayerNames& names) {
   StrandWriter writer(piece, times);
-  writer.open("b1");
-  bool attention = false;
-  bool opened = false;
+  writer.open(names.first());
+  Walked again;
+  Walked walked{.mlp = true};
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const Operator& op = piece.operators[i];
-    if (attention && !opened) writer.open("b10");
-    opened = attention;
-    attention = attention || op.name == "norm.mlp";
-    writer.add(i, is_residual(op) ? (attention ? "b10" : "b1") : id_of(op, kBackwardRoles, "b14"));
+    if (op.phase == Phase::kRecompute) {
+      writer.add(i, std::string(kAgain) + names.forward(op, again));
+      continue;
+    }
+    const bool before = walked.mlp;
+    const std::string id = names.backward(op, walked);
+    writer.add(i, id);
+    if (before && !walked.mlp) writer.open("b10");
   }
-  writer.put_behind("b10", "b9");
-  writer.put_first("b1");
+  writer.put_behind("b10", names.middle());
+  writer.put_first(names.first());
   return writer.strand();
 }
 
@@ -160,9 +288,9 @@ void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
     throw Error(ErrorKind::kInput,
                 fmt::format("--layer {}: must be from 0 to {}", layer, job.model.layers - 1));
   }
-  if (job.model.layer_class(layer).experts) fail_unlisted("experts");
-  if (plan.parallel.context > 1) fail_unlisted("context parallelism");
-  if (plan.recompute.kind != RecomputeKind::kNone) fail_unlisted("recomputation");
+  if (plan.parallel.context > 1 && plan.context_kind != ContextKind::kRing) {
+    fail_unlisted("context parallelism that is no ring");
+  }
   if (plan.parallel.tensor > 1 && !plan.sequence_parallel) {
     fail_unlisted("tensor parallelism without sequence parallelism");
   }
@@ -183,18 +311,20 @@ void set_seconds(Node node, Strand& strand) {
 
 }  // namespace
 
-StrandPair layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
-                         std::int64_t layer) {
+LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
+                           std::int64_t layer) {
   check_listed(job, plan, layer);
-  const BlockPair pair =
-      build_layer(make_setting(job, plan), job.model.layer_class(layer), RecomputeKind::kNone);
+  const LayerClass which = job.model.layer_class(layer);
+  LayerStrands out;
+  out.templates =
+      build_layer(make_setting(job, plan), which, layer_recompute(plan.recompute, layer));
+  const LayerNames names(which.experts, plan.parallel.context);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   std::vector<OperatorTime> times;
-  cost.price(pair.forward, layouts, plan.collectives, times);
-  StrandPair out;
-  out.forward = forward_strand(pair.forward, times);
-  cost.price(pair.backward, layouts, plan.collectives, times);
-  out.backward = backward_strand(pair.backward, times);
+  cost.price(out.templates.forward, layouts, plan.collectives, times);
+  out.pair.forward = forward_strand(out.templates.forward, times, names);
+  cost.price(out.templates.backward, layouts, plan.collectives, times);
+  out.pair.backward = backward_strand(out.templates.backward, times, names);
   return out;
 }
 

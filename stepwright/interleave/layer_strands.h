@@ -6,17 +6,26 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/interleave/strand.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/step/layer.h"
 
 namespace stepwright {
 
+/// The two strands of a layer and the templates that they are of.
+struct LayerStrands {
+  StrandPair pair;
+  BlockPair templates;
+};
+
 /// The operators of one layer of a plan, forward and backward, from the templates of its step, with
 /// their priced seconds and ids (`docs/strands.md`). Those that are several small ones in the
-/// program (rotary embedding and attention) are one; the gradients of the residual additions b1 and
-/// b10 take no time where there is no dropout. `layer` from 0. Fails with `kInput` when there is no
-/// such layer, with `kUnsupported` for what has no list of operators yet: experts, context
-/// parallelism, recomputation, parallel branches, tensor parallelism without sequence parallelism.
-StrandPair layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
-                         std::int64_t layer);
+/// program (rotary embedding and attention) are one; an entry of a ring is a block of attention and
+/// the messages beside it, and takes as long as the longer of both. The gradients of the residual
+/// additions b1 and b10 take no time where there is no dropout. `layer` from 0. Fails with `kInput`
+/// when there is no such layer, with `kUnsupported` for what has no list of operators: shared
+/// experts, context parallelism but in a ring, parallel branches, tensor parallelism without
+/// sequence parallelism.
+LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
+                           std::int64_t layer);
 
 /// Replaces all seconds by those of `{"forward": {"f1": s, ...}, "backward": {"b1": s, ...}}`.
 /// Fails with `kInput` when an operator is missing or unknown, or a time is not above zero.

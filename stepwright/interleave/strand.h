@@ -16,6 +16,7 @@ struct StrandOperator {
   double seconds = 0;                 ///< Alone.
   std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.
   bool weight_gradient = false;
+  std::vector<std::int32_t> operators;  ///< Of its template, in their order there.
 
   [[nodiscard]] bool is_collective() const { return link != LinkClass::kNone; }
 };

@@ -11,8 +11,8 @@ TEST(Arguments, HelpTextsAreThese) {
   for (const char* arguments :
        {"--help", "tune --help", "predict --help", "traffic --help", "memory --help",
         "study --help", "fit --help", "validate --help", "train --help", "checkpoint --help",
-        "characterize --help", "compare --help", "export --help", "import --help", "list --help", "lab --help",
-        "lab run --help", "--version"}) {
+        "characterize --help", "compare --help", "export --help", "import --help", "list --help",
+        "lab --help", "lab run --help", "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);

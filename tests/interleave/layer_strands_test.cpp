@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/interleave/interleaving.h"
+#include "stepwright/interleave/pair_memory.h"
 #include "stepwright/model/catalog.h"
 #include "tests/plan/refusal.h"
 
@@ -33,7 +34,7 @@ Plan plan() {
 }
 
 StrandPair strands(const Job& job, const Plan& plan, std::int64_t layer = 0) {
-  return layer_strands(job, plan, CostModel(job), layer);
+  return layer_strands(job, plan, CostModel(job), layer).pair;
 }
 
 std::set<std::string> ids(const Strand& strand) {
@@ -90,22 +91,102 @@ TEST(LayerStrands, RefuseWhatHasNoListYet) {
     return refusal_of(ErrorKind::kUnsupported, [&] { strands(job, plan); });
   };
   Plan other = plan();
-  other.recompute.kind = RecomputeKind::kFull;
-  EXPECT_THAT(refused(job(), other), HasSubstr("layers with recomputation"));
-  other = plan();
   other.sequence_parallel = false;
   EXPECT_THAT(refused(job(), other), HasSubstr("without sequence parallelism"));
   other = plan();
   other.parallel = {.tensor = 4, .context = 2};
-  EXPECT_THAT(refused(job(), other), HasSubstr("context parallelism"));
-  Job experts = job();
-  experts.model = *built_in_model("mixtral-8x7b");
-  EXPECT_THAT(refused(experts, plan()), HasSubstr("experts"));
+  other.context_kind = ContextKind::kUlysses;
+  EXPECT_THAT(refused(job(), other), HasSubstr("context parallelism that is no ring"));
   Job branches = job();
   branches.model = *built_in_model("gpt-neox-20b");
   EXPECT_THAT(refused(branches, plan()), HasSubstr("no list of operators yet"));
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { strands(job(), plan(), 32); }),
               HasSubstr("--layer 32: must be from 0 to 31"));
+}
+
+/// What an operator depends on, by id.
+std::set<std::string> needs(const Strand& strand, const std::string& id) {
+  std::set<std::string> found;
+  for (const StrandOperator& op : strand) {
+    if (op.id != id) continue;
+    for (const std::size_t other : op.after) found.insert(strand[other].id);
+  }
+  return found;
+}
+
+TEST(LayerStrands, OfARingHaveAnEntryForEachBlock) {
+  Plan ring = plan();
+  ring.parallel = {.tensor = 2, .context = 4};
+  const StrandPair pair = strands(job(), ring);
+  const std::set<std::string> forward = ids(pair.forward);
+  const std::set<std::string> backward = ids(pair.backward);
+  for (const char* id : {"f4.1", "f4.2", "f4.3", "f4.4"}) EXPECT_TRUE(forward.contains(id)) << id;
+  for (int i = 1; i <= 5; ++i) EXPECT_TRUE(backward.contains("b14." + std::to_string(i))) << i;
+  EXPECT_EQ(forward.size(), 14U + 3);
+  EXPECT_FALSE(forward.contains("f4"));
+  for (const StrandOperator& op : pair.forward) {
+    const bool entry = op.id == "f4.1" || op.id == "f4.2" || op.id == "f4.3";
+    if (!op.id.starts_with("f4")) continue;
+    EXPECT_EQ(op.is_collective(), entry) << op.id;
+  }
+  EXPECT_TRUE(needs(pair.backward, "b15").contains("b14.5"));
+  EXPECT_LE(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+}
+
+TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
+  Job experts = job();
+  experts.model = *built_in_model("mixtral-8x7b");
+  Plan spread = plan();
+  spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
+  const StrandPair pair = strands(experts, spread);
+  const std::set<std::string> forward = ids(pair.forward);
+  const std::set<std::string> backward = ids(pair.backward);
+  for (int i = 1; i <= 11; ++i) EXPECT_TRUE(forward.contains("m" + std::to_string(i))) << i;
+  for (int i = 1; i <= 13; ++i) EXPECT_TRUE(backward.contains("q" + std::to_string(i))) << i;
+  EXPECT_EQ(needs(pair.backward, "q3"), std::set<std::string>{"q2"});
+  EXPECT_EQ(needs(pair.backward, "q2"), std::set<std::string>{"q1"});
+  EXPECT_TRUE(needs(pair.backward, "q13").contains("q10"));
+  for (const StrandOperator& op : pair.forward) {
+    const bool exchange = op.id == "m4" || op.id == "m9";
+    if (!op.id.starts_with("m")) continue;
+    EXPECT_EQ(op.is_collective(), exchange) << op.id;
+  }
+  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+}
+
+TEST(LayerStrands, ComputeAgainInTheBackward) {
+  Plan again = plan();
+  again.recompute.kind = RecomputeKind::kFull;
+  const StrandPair pair = strands(job(), again);
+  const std::set<std::string> backward = ids(pair.backward);
+  for (const char* id : {"re_f1", "re_f2", "re_f4", "re_f13"}) {
+    EXPECT_TRUE(backward.contains(id)) << id;
+  }
+  EXPECT_FALSE(needs(pair.backward, "re_f1").contains("b1"));
+  for (std::size_t i = 0; i < pair.backward.size(); ++i) {
+    for (const std::size_t other : pair.backward[i].after) EXPECT_LT(other, i);
+  }
+  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+}
+
+TEST(LayerStrands, KeepAMemoryLimit) {
+  const Job own = job();
+  const LayerStrands strands = layer_strands(own, plan(), CostModel(own), 0);
+  InterleaveOptions options{.contention = CostModel(own).contention(),
+                            .extra_bytes = [&](const std::vector<Block>& blocks) {
+                              return pair_extra_bytes(strands, blocks, 1);
+                            }};
+  const Interleaving free = interleave(strands.pair, options);
+  EXPECT_GE(free.peak_extra_bytes, free.serial_extra_bytes);
+  EXPECT_GT(free.serial_extra_bytes, 0);
+  options.memory_limit_bytes = free.serial_extra_bytes;
+  const Interleaving bound = interleave(strands.pair, options);
+  EXPECT_LE(bound.peak_extra_bytes, options.memory_limit_bytes);
+  EXPECT_GE(bound.interleaved_s, free.interleaved_s);
+  EXPECT_LE(bound.interleaved_s, bound.serial_s);
+  options.memory_limit_bytes = free.serial_extra_bytes - 1;
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [&] { interleave(strands.pair, options); }),
+              HasSubstr("--memory-limit: one operator after the other needs"));
 }
 
 std::string times(const std::string& changed, const std::string& value) {

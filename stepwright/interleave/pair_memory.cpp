@@ -1,0 +1,66 @@
+#include "stepwright/interleave/pair_memory.h"
+
+#include <map>
+#include <string>
+
+#include "stepwright/memory/lifetimes.h"
+#include "stepwright/step/pair.h"
+
+namespace stepwright {
+namespace {
+
+/// The operators of both templates by the ids of the strands.
+std::map<std::string, PairOrder> operators_by_id(const LayerStrands& strands) {
+  std::map<std::string, PairOrder> operators;
+  for (const StrandOperator& op : strands.pair.forward) operators[op.id] = op.operators;
+  const auto count = static_cast<std::int32_t>(strands.templates.forward.operators.size());
+  for (const StrandOperator& op : strands.pair.backward) {
+    for (const std::int32_t index : op.operators) operators[op.id].push_back(count + index);
+  }
+  return operators;
+}
+
+PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& blocks) {
+  const auto operators = operators_by_id(strands);
+  PairOrder order;
+  for (const Block& block : blocks) {
+    for (const auto* list : {&block.communication, &block.backward, &block.forward}) {
+      for (std::string id : *list) {
+        if (id.ends_with('\'')) id.pop_back();
+        const auto found = operators.find(id);
+        if (found == operators.end()) continue;
+        order.insert(order.end(), found->second.begin(), found->second.end());
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
+                        double imbalance) {
+  const Template pair = pair_template(strands.templates.forward, strands.templates.backward,
+                                      order_of(strands, blocks));
+  const Footprint walked = footprint(pair, imbalance);
+  return walked.peak_bytes - walked.input_bytes - total_bytes(walked.restored);
+}
+
+std::vector<Block> serial_blocks(const StrandPair& pair) {
+  std::vector<Block> blocks;
+  const auto add = [&](const StrandOperator& op, std::vector<std::string> Block::* list) {
+    Block& block = blocks.emplace_back();
+    if (op.is_collective()) {
+      block.communication.push_back(op.id);
+    } else {
+      (block.*list).push_back(op.id);
+      block.compute_s = op.seconds;
+    }
+    block.seconds = op.seconds;
+  };
+  for (const StrandOperator& op : pair.backward) add(op, &Block::backward);
+  for (const StrandOperator& op : pair.forward) add(op, &Block::forward);
+  return blocks;
+}
+
+}  // namespace stepwright
