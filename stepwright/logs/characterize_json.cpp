@@ -76,6 +76,12 @@ LogJson small_json(const SmallCalls& row) {
 
 }  // namespace
 
+LogJson below_knee_json(const Log& log, std::optional<double> knee_bytes) {
+  LogJson list = LogJson::array();
+  for (const SmallCalls& row : small_calls(log, knee_bytes)) list.push_back(small_json(row));
+  return list;
+}
+
 LogJson sources_json(const Log& log) {
   LogJson list = LogJson::array();
   std::int64_t number = 0;
@@ -106,10 +112,7 @@ LogJson characterize_json(const Log& log, std::optional<double> knee_bytes) {
   }
   json["latency"] = LogJson::array();
   for (const LatencyLine& line : latency_lines(log)) json["latency"].push_back(line_json(line));
-  json["below_knee"] = LogJson::array();
-  for (const SmallCalls& row : small_calls(log, knee_bytes)) {
-    json["below_knee"].push_back(small_json(row));
-  }
+  json["below_knee"] = below_knee_json(log, knee_bytes);
   const Batching batching = batching_of(log, knee_bytes);
   json["batching"] = {{"messages", batching.messages},
                       {"batches", batching.batches},

@@ -11,6 +11,9 @@ namespace stepwright {
 /// that the log has no times for.
 nlohmann::ordered_json characterize_json(const Log& log, std::optional<double> knee_bytes);
 
+/// Calls below the knee of their operation (`small_calls`), for both.
+nlohmann::ordered_json below_knee_json(const Log& log, std::optional<double> knee_bytes);
+
 /// What became of each file, for that answer and for the one of `compare`.
 nlohmann::ordered_json sources_json(const Log& log);
 

@@ -38,6 +38,7 @@ class KindMatch {
         Sizes& row = sizes_[payload];
         row.scheme = size.scheme;
         row.routed = size.routed;
+        row.beside = size.beside;
         row.predicted = row.predicted_left = size.count * logged.steps;
       }
     }
@@ -86,6 +87,7 @@ class KindMatch {
       sum.group = group;
       sum.group_size = kind_.size;
       sum.payload_bytes = payload;
+      sum.beside = sum.beside || row.beside;
       sum.predicted += row.predicted;
       sum.predicted_only += row.predicted_left;
       sum.logged += row.logged.count;
@@ -111,6 +113,7 @@ class KindMatch {
   struct Sizes {
     Scheme scheme = Scheme::kNone;
     bool routed = false;
+    bool beside = false;
     std::int64_t predicted = 0;
     std::int64_t predicted_left = 0;
     LoggedSize logged;
@@ -188,6 +191,9 @@ class LogMatcher {
     for (const auto& [key, row] : rows_) result_.rows.push_back(row);
     result_.ranks = std::ssize(of_rank_);
     say_what_is_held();
+    for (std::string& remark : missing_overlap(result_.rows)) {
+      result_.remarks.push_back(std::move(remark));
+    }
     for (std::string& difference : explain_differences(result_.rows)) {
       result_.differences.push_back(std::move(difference));
     }

@@ -21,6 +21,7 @@ struct MatchedCalls {
   std::int64_t logged = 0;
   std::int64_t predicted_only = 0;  ///< Of the predicted ones.
   std::int64_t logged_only = 0;     ///< Of the logged ones.
+  bool beside = false;              ///< The plan lets them run beside computation.
   std::int64_t timed = 0;           ///< Logged calls that say how long they took.
   double seconds = 0;               ///< Of those, with the wait for others.
   double transfer_s = 0;            ///< Of those, the shortest of all ranks' times of a call.

@@ -102,6 +102,7 @@ MatchJson match_json(const LogComparison& comparison, const Log& log) {
           {"remarks", comparison.remarks},
           {"by_scheme", scheme_json(comparison)},
           {"by_size", sizes_json(comparison)},
+          {"below_knee", below_knee_json(log, std::nullopt)},
           {"sources", sources_json(log)}};
 }
 

@@ -55,16 +55,22 @@ PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int6
         if (!is_point_to_point(operation)) kind.members = members;
         kind.size = std::ssize(kind.members);
         PlannedSize& size = step.calls[kind][call.payload_bytes];
+        const bool beside = key.channel != name_of(kStreamNames, Stream::kCompute);
+        size.beside = beside && (size.count == 0 || size.beside);
         if (size.count++ == 0) size.scheme = call.scheme;
         size.routed = size.routed || routed.contains(call);
       }
     }
   }
-  for (const auto& [kind, name] : kGroupNames) {
+  // The world before groups of experts: in a dense model those are the same ranks by chance.
+  std::vector<GroupKind> kinds = {GroupKind::kWorld};
+  for (const auto& [kind, name] : kGroupNames) kinds.push_back(kind);
+  for (const GroupKind kind : kinds) {
     std::vector<std::int64_t> members = grid.members(kind, rank);
     std::ranges::sort(members);
-    if (members.size() > 1)
-      step.groups.try_emplace(std::move(members), PlannedGroup{std::string(name), Scheme::kNone});
+    if (members.size() < 2) continue;
+    step.groups.try_emplace(std::move(members),
+                            PlannedGroup{std::string(name_of(kGroupNames, kind)), Scheme::kNone});
   }
   return step;
 }

@@ -29,6 +29,7 @@ struct PlannedSize {
   Scheme scheme{};
   std::int64_t count = 0;
   bool routed = false;  ///< The payload is a mean (`data_calls`).
+  bool beside = false;  ///< The plan lets all of them run beside computation.
 };
 
 /// A group of a rank in the plan.

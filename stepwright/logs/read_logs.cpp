@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -18,6 +19,31 @@
 #include "stepwright/logs/readers/nccl_text.h"
 
 namespace stepwright {
+namespace {
+
+/// Takes out calls with which the bytes of a log would pass any number that a job can send, so that
+/// sums hold.
+void take_out_gigantic(Log& log) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
+  std::int64_t sum = 0;
+  std::erase_if(log.records, [&](const LogRecord& record) {
+    std::int64_t bytes = 0;
+    std::int64_t with = 0;
+    const std::int64_t payload = std::max(record.payload_bytes, record.logged_bytes);
+    const bool fits =
+        !__builtin_mul_overflow(record.count, std::max<std::int64_t>(payload, 1), &bytes) &&
+        !__builtin_add_overflow(sum, bytes, &with) && with <= kMostBytes;
+    if (fits) {
+      sum = with;
+      return false;
+    }
+    log.sources[static_cast<std::size_t>(record.source)].cannot_explain(
+        record.line, "more bytes than any job sends");
+    return true;
+  });
+}
+
+}  // namespace
 
 Log read_logs(std::span<const std::string> files) {
   std::vector<ByteSource> opened;
@@ -46,6 +72,7 @@ Log read_logs(std::span<ByteSource> files) {
   }
   nccl.finish();
   profiler.finish();
+  take_out_gigantic(log);
   return log;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "stepwright/core/format.h"
 
@@ -28,6 +29,7 @@ struct LeftOver {
   double all_predicted_bytes = 0;  ///< With what was matched.
   std::int64_t largest_bytes = 0;  ///< Payload.
 
+  [[nodiscard]] bool more_logged() const { return logged > predicted; }
   [[nodiscard]] double apart() const { return std::abs(logged_bytes - predicted_bytes); }
 };
 
@@ -79,7 +81,7 @@ std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) 
                                    ? LogOperation::kReduceScatter
                                    : LogOperation::kAllReduce;
     if (replaced_by(left, other, all)) {
-      return (left.logged > 0) == (left.operation == LogOperation::kAllReduce)
+      return left.more_logged() == (left.operation == LogOperation::kAllReduce)
                  ? "gradients are reduced whole (all-reduce), the plan shards them (reduce-scatter)"
                  : "gradients are reduced to shards (reduce-scatter), the plan reduces them whole";
     }
@@ -104,11 +106,14 @@ std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) 
 }
 
 std::string tensor_reason(const LeftOver& left, const std::vector<LeftOver>& all) {
-  if (left.operation == LogOperation::kAllReduce &&
-      (replaced_by(left, LogOperation::kAllGather, all) ||
-       replaced_by(left, LogOperation::kReduceScatter, all))) {
-    return left.logged > 0 ? "sequence parallelism is off in the run, on in the plan"
-                           : "sequence parallelism is on in the run, off in the plan";
+  const bool reduction = left.operation == LogOperation::kAllReduce;
+  const bool replaced = reduction ? replaced_by(left, LogOperation::kAllGather, all) ||
+                                        replaced_by(left, LogOperation::kReduceScatter, all)
+                                  : replaced_by(left, LogOperation::kAllReduce, all);
+  if (replaced) {
+    return reduction == left.more_logged()
+               ? "sequence parallelism is off in the run, on in the plan"
+               : "sequence parallelism is on in the run, off in the plan";
   }
   if (is_gather(left.operation) && left.predicted == 0) {
     return "inputs are gathered again for the weight gradient (re-gather), the plan keeps them "
@@ -162,6 +167,28 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
         name_of(kLogOperationNames, one.operation), name_of(kSchemeNames, one.scheme), one.group,
         one.group_size, counted(one.predicted, "call"), format_bytes(one.predicted_bytes),
         counted(one.logged, "call"), format_bytes(one.logged_bytes), reason_of(one, left)));
+  }
+  return lines;
+}
+
+std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) {
+  constexpr double kExposed = 0.8;
+  std::map<std::pair<Scheme, LogOperation>, std::pair<double, double>> seconds;  // all, exposed
+  for (const MatchedCalls& row : rows) {
+    if (!row.beside || row.timed == 0) continue;
+    auto& [all_s, exposed_s] = seconds[{row.scheme, row.operation}];
+    all_s += row.seconds;
+    exposed_s += row.exposed_s;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [kind, sums] : seconds) {
+    const auto& [all_s, exposed_s] = sums;
+    if (exposed_s <= kExposed * all_s) continue;
+    lines.push_back(fmt::format(
+        "{} of {}: the plan lets them run beside computation; in the run {} of {} is exposed "
+        "(missing overlap, or waiting for other ranks)",
+        name_of(kLogOperationNames, kind.second), name_of(kSchemeNames, kind.first),
+        format_time(exposed_s), format_time(all_s)));
   }
   return lines;
 }

@@ -12,4 +12,7 @@ namespace stepwright {
 /// a norm or loss that only one of them sums.
 std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& rows);
 
+/// Calls that the plan lets run beside computation, and that hardly did where the log has times.
+std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows);
+
 }  // namespace stepwright

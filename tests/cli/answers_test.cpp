@@ -27,6 +27,28 @@ TEST(Answers, OfMemoryAreThese) {
   expect_golden("memory.txt", transcript(place, std::string("memory ") + kExamplePlan));
 }
 
+TEST(Answers, OfLogsAreThese) {
+  const Workplace place;
+  std::string logs = " --log";
+  for (const std::string rank : {"0", "1", "2", "3"}) {
+    const std::string name = "nccl_mixed.rank" + rank + ".log.gz";
+    place.write(name, content_of("tests/logs/data/" + name));
+    logs += " " + name;
+  }
+  const std::string trace = "nccl_mixed.trace_rank0.json.gz";
+  place.write(trace, content_of("tests/logs/data/" + trace));
+  place.write("four.plan.yaml",
+              "stepwright: plan/2\njob:\n"
+              "  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}\n"
+              "  cluster: {profile: dgx-h100, devices: 4}\n  batch: {sequences: 8, length: 64}\n"
+              "parallel: {tensor: 2, data: 2}\n");
+  expect_golden("characterize.txt", transcript(place, "characterize" + logs) +
+                                        transcript(place, "characterize --log " + trace) +
+                                        transcript(place, "characterize --log four.plan.yaml"));
+  expect_golden("compare.txt", transcript(place, "compare four.plan.yaml" + logs) +
+                                   transcript(place, "compare four.plan.yaml --log " + trace));
+}
+
 TEST(Answers, OfTuneAreThese) {
   const Workplace place;
   const std::string text =

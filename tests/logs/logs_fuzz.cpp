@@ -5,6 +5,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/logs/characterize.h"
+#include "stepwright/logs/communicator_roles.h"
+#include "stepwright/logs/knee.h"
 #include "stepwright/logs/read_logs.h"
 
 /// Any bytes are a log or refused, and a log can be summed.
@@ -15,6 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const stepwright::Log log = stepwright::read_logs(files);
     stepwright::volumes(log);
     stepwright::size_histogram(log);
+    stepwright::communicator_roles(log);
+    stepwright::small_calls(log, 4096.0);
+    stepwright::batching_of(log, 4096.0);
   } catch (const stepwright::Error&) {
     return 0;
   }

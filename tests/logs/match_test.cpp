@@ -139,6 +139,30 @@ TEST(CompareLog, ComparesTheRanksThatItHas) {
   EXPECT_THAT(found.remarks, Contains(HasSubstr("2 of 16 ranks")));
 }
 
+TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
+  const WrittenRun run(small_job(), tensor_plan());
+  std::string text = nccl_log_of(run.program, run.grid, 4, {3});
+  std::size_t calls = text.find("opCount");
+  calls = text.rfind('\n', calls) + 1;
+  std::string broadcast = text.substr(calls, text.find('\n', calls) + 1 - calls);
+  broadcast.replace(broadcast.find("INFO ") + 5,
+                    broadcast.find(": op") - broadcast.find("INFO ") - 5, "Broadcast");
+  text.insert(calls, broadcast);
+  for (int line = 0; line < 7; ++line) text.erase(text.rfind('\n', text.size() - 2) + 1);
+  const LogComparison found = compare_log(run.program, run.grid, log_of(text));
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+  EXPECT_EQ(found.steps, 3);
+  EXPECT_GT(found.outside, 1);
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("outside of whole steps")));
+}
+
+TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
+  const WrittenRun run(small_job(), tensor_plan());
+  Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  for (LogRecord& record : log.records) record.communicator = -1;
+  EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
+}
+
 TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
   const WrittenRun run(small_job(), tensor_plan());
   Plan half = tensor_plan();

@@ -17,17 +17,19 @@ namespace stepwright {
 namespace {
 
 constexpr std::int64_t kMostNcclRanks = 10'000'000;
+constexpr std::size_t kLongestName = 64;  ///< Of an operation, with what follows it.
 
 constexpr std::string_view kNcclMarks[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE "};
 
-/// The next mark of a message at or behind a place, and its length.
+/// The next mark of a message at or behind a place, and its length. The rare letter is looked for.
 std::pair<std::size_t, std::size_t> next_mark(std::string_view line, std::size_t from) {
-  std::pair<std::size_t, std::size_t> first{std::string_view::npos, 0};
-  for (const std::string_view mark : kNcclMarks) {
-    const std::size_t found = line.find(mark, from);
-    if (found < first.first) first = {found, mark.size()};
+  for (std::size_t at = line.find("NCCL ", from + 1); at != std::string_view::npos;
+       at = line.find("NCCL ", at + 1)) {
+    for (const std::string_view mark : kNcclMarks) {
+      if (line.substr(at - 1).starts_with(mark)) return {at - 1, mark.size()};
+    }
   }
-  return first;
+  return {std::string_view::npos, 0};
 }
 
 bool is_word(char c) {
@@ -157,14 +159,15 @@ std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
 
 void NcclTextReader::message(std::string_view prefix, std::string_view text, std::int64_t number) {
   const auto who = prefix_at_end(prefix);
-  const bool call = text.find(": opCount ") != std::string_view::npos;
-  const bool init = text.find(" COMPLETE") != std::string_view::npos &&
+  const bool call = text.substr(0, kLongestName).find(": opCount ") != std::string_view::npos;
+  const bool init = !call && text.find(" COMPLETE") != std::string_view::npos &&
                     text.find("comm 0x") != std::string_view::npos;
-  if (const std::size_t at = text.find("NCCL version "); at != std::string_view::npos) {
-    source_->version =
-        "NCCL " + std::string(text.substr(at + 13, text.find(' ', at + 13) - at - 13));
+  const bool tuning = !call && text.find(" Bytes -> Algo ") != std::string_view::npos;
+  const std::size_t version = call ? std::string_view::npos : text.find("NCCL version ");
+  if (version != std::string_view::npos) {
+    source_->version = "NCCL " + std::string(text.substr(
+                                     version + 13, text.find(' ', version + 13) - version - 13));
   }
-  const bool tuning = text.find(" Bytes -> Algo ") != std::string_view::npos;
   if (!call && !init && !tuning) return;
   if (!who) {
     return source_->cannot_explain(number, "a message without host, process and device before it");

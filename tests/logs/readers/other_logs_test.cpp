@@ -83,6 +83,16 @@ TEST(DeepSpeed, ReadsASummaryAlone) {
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 0), Pair(4, 6 << 20))));
 }
 
+TEST(DeepSpeed, LeavesOutMoreBytesThanAnyJobSends) {
+  const Log log = log_of(
+      "Comm. Op            Message Size        Count               Total Latency(ms)\n"
+      "all_reduce\n"
+      "                    7.5 TB              99999999999                   11.12\n"
+      "                    7.5 TB              3                   11.12\n");
+  EXPECT_EQ(log.calls(), 3);
+  EXPECT_EQ(log.unexplained(), 1);
+}
+
 constexpr std::string_view kPluginEvents = R"([
 {"name": "AllGather", "cat": "COLL_API", "ph": "b", "id": 0, "pid": 7, "tid": 1, "ts": 1.0, "args": {"count": 100, "datatype": ncclFloat32}},
 {"name": "AllGather", "cat": "COLL", "ph": "b", "id": 0, "pid": 7, "tid": 1, "ts": 2.0, "args": {"SeqNum": 0, "CommHash": 1493613951195738943, "Rank": @, "Count": 400, "Datatype": "ncclInt8", "Algorithm": "RING", "Protocol": "SIMPLE", "nChannels": 2}},
