@@ -9,16 +9,35 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
-#include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch/megatron_pattern.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
 namespace {
 
+/// What follows a flag of Megatron-LM.
+enum class Arity : std::uint8_t {
+  kNone,  ///< Nothing: the flag sets its field to `value`.
+  kOne,
+  kMany,  ///< All words up to the next flag.
+};
+
+/// A flag of Megatron-LM's command line and the field of its configuration that it sets.
+struct MegatronFlag {
+  std::string_view flag;
+  std::string_view field;
+  Arity arity = Arity::kOne;
+  std::string_view value = "";  ///< What a flag without words sets.
+  std::string_view from = "";   ///< The release of Megatron-Core that brought it; empty: the first.
+  std::string_view before = "";  ///< The release that no longer has it; empty: it is there.
+};
+
 using enum Arity;
 
-// NVIDIA/Megatron-LM megatron/training/arguments.py and CHANGELOG.md.
+// Every flag that is written or read, in the order of writing. Of several for one field the first
+// that a release has is written, all are read. NVIDIA/Megatron-LM megatron/training/arguments.py
+// and CHANGELOG.md.
 constexpr MegatronFlag kFlags[] = {
     {"--num-layers", "num_layers"},
     {"--hidden-size", "hidden_size"},
@@ -244,18 +263,6 @@ std::string list_text(const Tree& list, std::string_view between) {
   return fmt::format("{}", fmt::join(words, between));
 }
 
-/// "([0]*3+[1]*58)": a list of 0 and 1 as Megatron writes it.
-std::string pattern_text(const Tree& list) {
-  std::vector<std::string> runs;
-  for (std::size_t i = 0; i < list.items.size();) {
-    std::size_t end = i;
-    while (end < list.items.size() && list.items[end].text == list.items[i].text) ++end;
-    runs.push_back(fmt::format("[{}]*{}", list.items[i].text, end - i));
-    i = end;
-  }
-  return fmt::format("'({})'", fmt::join(runs, "+"));
-}
-
 std::string quoted(const std::string& text) {
   static constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:+/=";
@@ -265,84 +272,8 @@ std::string quoted(const std::string& text) {
 
 std::string value_text(const MegatronFlag& flag, const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) return quoted(value.text);
-  return flag.field == "moe_layer_freq" ? pattern_text(value) : list_text(value, " ");
+  return flag.field == "moe_layer_freq" ? "'" + pattern_text(value) + "'" : list_text(value, " ");
 }
-
-/// Reads "([0]*3+[1]*58)", "[1,1,0]*4" and sums of them; nothing for another text.
-class PatternReader {
- public:
-  explicit PatternReader(std::string_view text) : text_(text) {}
-
-  std::optional<std::vector<std::string>> read() {
-    auto all = sum();
-    if (at_ != text_.size()) return std::nullopt;
-    return all;
-  }
-
- private:
-  using List = std::optional<std::vector<std::string>>;
-  static constexpr std::size_t kLongest = 65'536;
-  static constexpr int kDeepest = 50;
-
-  bool take(char c) {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    const bool here = at_ < text_.size() && text_[at_] == c;
-    if (here) ++at_;
-    return here;
-  }
-
-  List sum() {
-    List all = times();
-    while (all && take('+')) {
-      const List more = times();
-      if (!more || all->size() + more->size() > kLongest) return std::nullopt;
-      all->insert(all->end(), more->begin(), more->end());
-    }
-    return all;
-  }
-
-  List times() {
-    List one = atom();
-    while (one && take('*')) {
-      const IntegerReading count = read_integer(digits());
-      const bool good = count.status == IntegerReading::Status::kGood && count.value >= 0;
-      if (!good || one->size() * static_cast<std::size_t>(count.value) > kLongest) {
-        return std::nullopt;
-      }
-      std::vector<std::string> many;
-      for (std::int64_t i = 0; i < count.value; ++i)
-        many.insert(many.end(), one->begin(), one->end());
-      one = std::move(many);
-    }
-    return one;
-  }
-
-  List atom() {
-    if (take('(')) {
-      if (++depth_ > kDeepest) return std::nullopt;
-      List inner = sum();
-      return inner && take(')') ? inner : std::nullopt;
-    }
-    if (!take('[')) return std::nullopt;
-    std::vector<std::string> items;
-    do {
-      items.emplace_back(digits());
-      if (items.back().empty() || items.size() > kLongest) return std::nullopt;
-    } while (take(','));
-    return take(']') ? List(items) : std::nullopt;
-  }
-
-  std::string_view digits() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
-};
 
 Tree placed(Tree tree, std::uint32_t line) {
   tree.line = line;
@@ -352,7 +283,7 @@ Tree placed(Tree tree, std::uint32_t line) {
 
 Tree word_tree(const ShellWord& word) {
   if (word.text.find('[') != std::string::npos) {
-    if (const auto list = PatternReader(word.text).read()) {
+    if (const auto list = read_pattern(word.text)) {
       Tree tree = Tree::flow_sequence();
       for (const std::string& item : *list) tree.add(placed(Tree::scalar(item, false), word.line));
       return placed(tree, word.line);
@@ -401,8 +332,6 @@ bool is_flag(const ShellWord& word) { return word.text.starts_with("--"); }
 }
 
 }  // namespace
-
-std::span<const MegatronFlag> megatron_flags() { return kFlags; }
 
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release) {
   std::vector<std::string> texts;

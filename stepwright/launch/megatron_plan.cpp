@@ -189,6 +189,14 @@ void read_schedule(const Fields& fields, Draft& draft) {
     }
     chunks = std::ssize(plan.layers) / pipeline;
   } else {
+    const auto first = fields.find("num_layers_in_first_pipeline_stage");
+    const auto last = fields.find("num_layers_in_last_pipeline_stage");
+    if (chunks > 1 && (first || last)) {
+      (first ? first : last)
+          ->fail_unsupported(
+              "an uneven stage beside virtual stages: nothing covers it but "
+              "--pipeline-model-parallel-layout");
+    }
     plan.layers = uneven_layers(fields, layers, pipeline * chunks);
   }
   if (chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
