@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long cuda-objects bench check check-all format fuzz profiles accuracy search emulation \
+.PHONY: plan test test-long cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
 	collectives scaling
 
 plan:
@@ -70,6 +70,13 @@ search:
 	cmake --preset release
 	cmake --build --preset commands
 	python3 tools/search_comparison.py > docs/search.md
+
+# Writes docs/strands_published.md anew: predicted gains of two strands beside published ones.
+strands:
+	tools/setup.sh search
+	cmake --preset release
+	cmake --build --preset commands
+	python3 tools/strands_tables.py > docs/strands_published.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.
 accuracy:

@@ -109,8 +109,7 @@ void read_titan_schedule(const Fields& fields, Draft& draft) {
   if (plan.parallel.pipeline == 1) return;
   plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
                                      ScheduleKind::kOneForwardOneBackward);
-  const bool looped = plan.schedule.kind == ScheduleKind::kInterleaved;
-  plan.schedule.chunks = looped ? 2 : 1;
+  plan.schedule.chunks = chunks_of(plan.schedule.kind, {2}).front();
   if (const auto parts = fields.find("module_fqns_per_model_part")) {
     for (std::size_t i = 0; i < parts->size(); ++i) {
       plan.layers.push_back(layers_of_part(parts->at(i)));

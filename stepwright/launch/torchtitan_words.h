@@ -12,7 +12,9 @@ namespace stepwright {
 inline constexpr Named<ScheduleKind> kTitanSchedules[] = {
     {ScheduleKind::kOneForwardOneBackward, "1F1B"},
     {ScheduleKind::kGpipe, "GPipe"},
-    {ScheduleKind::kInterleaved, "Interleaved1F1B"}};
+    {ScheduleKind::kInterleaved, "Interleaved1F1B"},
+    {ScheduleKind::kZeroBubbleV, "ZBVZeroBubble"},
+    {ScheduleKind::kDualPipeV, "DualPipeV"}};
 inline constexpr Named<ContextKind> kRotateMethods[] = {{ContextKind::kAllGather, "allgather"},
                                                         {ContextKind::kRing, "alltoall"}};
 
