@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 INTRODUCTION = """# Two strands beside published figures
 
 MFU that the authors of TWIST ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog
-of March 2026: DHelix on Megatron core 0.14, after the mistake of the first release was found) report
+of March 2026: DHelix on Megatron core 0.14, after the first release's mistake was found) report
 for Megatron and for two strands, and what `stepwright predict` says of the same plans. The models'
 layers, heads and vocabulary, sharding (NNG), no recomputation and the profiles of the clusters are
 assumed. "Megatron" is 1f1b with reductions and gathers beside weight gradients, two strands are the
