@@ -1,6 +1,10 @@
 // Traffic of the programs that build_program writes.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <tuple>
+#include <vector>
+
 #include "stepwright/traffic/ledger.h"
 #include "stepwright/traffic/matrix.h"
 #include "tests/traffic/programs.h"
@@ -141,6 +145,25 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
   // 8 chunks have 7 boundaries, crossed twice by 8 micro-batches on 16 ranks of a stage.
   EXPECT_EQ(calls[OperatorKind::kSend], 7 * 2 * 8 * 16);
   EXPECT_EQ(calls[OperatorKind::kReceive], calls[OperatorKind::kSend]);
+}
+
+TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
+  for (const ScheduleKind kind :
+       {ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired}) {
+    using Row = std::tuple<Scheme, OperatorKind, std::int64_t, std::int64_t, double>;
+    const auto sent = [&](std::int64_t strands) {
+      Plan plan = small_plan();
+      plan.schedule = {.kind = kind, .chunks = 2, .strands = strands};
+      std::vector<Row> rows;
+      for (const Message& m :
+           ledger(build_program(small_job(), plan), std::nullopt, Grid(plan)).messages) {
+        rows.emplace_back(m.scheme, m.operation, m.payload_bytes, m.count, m.sent_bytes_per_rank);
+      }
+      return rows;
+    };
+    EXPECT_FALSE(sent(1).empty());
+    EXPECT_EQ(sent(1), sent(2)) << name_of(kScheduleNames, kind);
+  }
 }
 
 TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
