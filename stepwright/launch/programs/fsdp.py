@@ -104,7 +104,11 @@ def replicate(model, mesh, device):
     group = mesh["replicate"].get_group()
     devices = [torch.cuda.current_device()] if device == "cuda" else None
     return DistributedDataParallel(
-        model, device_ids=devices, process_group=group, bucket_cap_mb=megabytes
+        model,
+        device_ids=devices,
+        process_group=group,
+        bucket_cap_mb=megabytes,
+        broadcast_buffers=False,
     )
 
 
@@ -114,6 +118,20 @@ def the_optimizer(model, rate):
     if PLAN["states"] == "NNG" and PLAN["replicas"] > 1:
         return ZeroRedundancyOptimizer(model.parameters(), optimizer_class=kind, lr=rate)
     return kind(model.parameters(), lr=rate)
+
+
+def clip(model, longest):
+    """Scales gradients down to a norm; those of one mesh are summed in one message."""
+    by_mesh = {}
+    for parameter in model.parameters():
+        by_mesh.setdefault(getattr(parameter.grad, "device_mesh", None), []).append(parameter)
+    norms = []
+    for parameters in by_mesh.values():
+        norm = torch.nn.utils.get_total_norm([parameter.grad for parameter in parameters])
+        norms.append(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+    norm = torch.linalg.vector_norm(torch.stack(norms))
+    for parameters in by_mesh.values():
+        torch.nn.utils.clip_grads_with_norm_(parameters, longest, norm)
 
 
 def accumulate(model, last):
@@ -144,7 +162,18 @@ def batch_of(step, data_rank, device):
     return mine.to(device).split(PLAN["micro_batch"])
 
 
-def train(steps, rate):
+def record_calls(folder):
+    """What this rank sent, for `stepwright compare PLAN --log FOLDER/flight.*`."""
+    from torch._C._distributed_c10d import _dump_fr_trace
+
+    path = os.path.join(folder, f"flight.{dist.get_rank()}")
+    with open(path, "wb") as file:
+        file.write(_dump_fr_trace(includeStackTraces=False))
+
+
+def train(steps, rate, longest=1.0, recorder=None):
+    if recorder:
+        os.environ.setdefault("TORCH_FR_BUFFER_SIZE", "100000")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
@@ -163,7 +192,7 @@ def train(steps, rate):
     optimizer = the_optimizer(model, rate)
     for step in range(steps):
         parts = batch_of(step, data_rank, device)
-        total = torch.zeros((), device=device)
+        total = torch.zeros((), dtype=torch.float64, device=device)
         for i, tokens in enumerate(parts):
             split = loss_parallel() if PLAN["tensor"] > 1 else contextlib.nullcontext()
             with accumulate(model, i == len(parts) - 1), split:
@@ -171,12 +200,15 @@ def train(steps, rate):
                 loss.backward()
             value = loss.detach()
             total += value.full_tensor() if hasattr(value, "full_tensor") else value
+        clip(model, longest)
         optimizer.step()
         optimizer.zero_grad()
         dist.all_reduce(total)
         if dist.get_rank() == 0:
             mean = total.item() / dist.get_world_size()
             print(json.dumps({"step": step, "loss": mean}), flush=True)
+    if recorder:
+        record_calls(recorder)
     dist.destroy_process_group()
 
 
@@ -184,5 +216,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--clip", type=float, default=1.0, help="longest norm of the gradients")
+    parser.add_argument("--flight-recorder", metavar="FOLDER", help="write what each rank sent")
     options = parser.parse_args()
-    train(options.steps, options.lr)
+    train(options.steps, options.lr, options.clip, options.flight_recorder)
