@@ -173,7 +173,7 @@ void interleave_a_layer(benchmark::State& state) {
   Plan plan = plan_of(job, 8, 4);
   plan.tensor_input = TensorInput::kKeep;
   const CostModel cost(job);
-  const StrandPair pair = layer_strands(job, plan, cost, 0);
+  const StrandPair pair = layer_strands(job, plan, cost, 0).pair;
   const InterleaveOptions options{.contention = cost.contention(), .rotate = state.range(0) == 1};
   for (auto _ : state) benchmark::DoNotOptimize(interleave(pair, options));
 }

@@ -102,7 +102,9 @@ Json shardings_json() {
 
 Json schedules_json() {
   Json schedules = Json::array();
-  for (const ScheduleWord& word : kScheduleWords) schedules.push_back(described(word, true));
+  for (const ScheduleWord& word : kScheduleWords) {
+    schedules.push_back(described(word, word.traits.runs));
+  }
   for (const ScheduleWord& word : kFutureSchedules) schedules.push_back(described(word, false));
   return schedules;
 }

@@ -65,7 +65,8 @@ std::vector<std::string> degree_words(const Plan& plan) {
   if (degrees.expert_tensor > 1) {
     words.push_back(fmt::format("expert-tensor {}", degrees.expert_tensor));
   }
-  if (degrees.pipeline > 1 || plan.schedule.strands > 1) words.push_back(pipeline_words(plan));
+  const bool chunked = plan.schedule.chunks > 1 || plan.schedule.strands > 1;
+  if (degrees.pipeline > 1 || chunked) words.push_back(pipeline_words(plan));
   words.push_back(fmt::format("data {}", degrees.data));
   return words;
 }

@@ -275,16 +275,35 @@ TEST(BadInput, SweepsAndRunsThatAreNone) {
   expect_golden("bad_sweeps.txt", tune.text());
 }
 
+TEST(BadInput, StrandsThatCannotBe) {
+  Script predict("predict");
+  for (const char* schedule :
+       {"{kind: 1f1b, strands: 2}", "{kind: folded, strands: 3}", "{kind: folded, strands: 0}",
+        "{kind: folded, strands: two}", "{kind: folded, chunks: 3}", "zb-h2", "dualpipev",
+        "{kind: paired, chunks: 2}"}) {
+    predict.give("plan.yaml", std::string(kPlan) + "schedule: " + schedule + "\n");
+  }
+  predict.give("one.yaml",
+               std::string(kPlan) + "micro_batch: 16\nschedule: {kind: folded, strands: 2}\n");
+  Script interleave("interleave");
+  interleave.place().write("dense.yaml", kPlan);
+  for (const char* options : {" --memory-limit 1000", " --memory-limit -1", " --memory-limit nan",
+                              " --memory-limit much", " --layer 99"}) {
+    interleave.run("dense.yaml", options);
+  }
+  expect_golden("bad_strands.txt", predict.text() + interleave.text());
+}
+
 TEST(BadInput, WhatIsKnownButNotSupported) {
   Script tune("tune");
   tune.give("packed.yaml", with(kJob, "length: 4096", "length: 4096, packed: true"));
   tune.give("offload.yaml", std::string(kJob) + "search: {offload: {optimizer: true}}\n");
-  tune.give("schedule.yaml", std::string(kJob) + "search: {schedule: zb-v}\n");
+  tune.give("schedule.yaml", std::string(kJob) + "search: {schedule: stp}\n");
   expect_golden("unsupported_jobs.txt", tune.text());
   Script predict("predict");
   predict.give("offload.yaml", std::string(kPlan) + "offload: {activations: true}\n");
-  predict.give("schedule.yaml", std::string(kPlan) + "schedule: folded\n");
-  predict.give("strands.yaml", std::string(kPlan) + "schedule: {kind: 1f1b, strands: 2}\n");
+  predict.give("schedule.yaml", std::string(kPlan) + "schedule: dualpipe\n");
+  predict.give("order.yaml", std::string(kPlan) + "schedule: {kind: auto, strands: 2}\n");
   expect_golden("unsupported_plans.txt", predict.text());
 }
 
