@@ -39,6 +39,7 @@ class KindMatch {
         row.scheme = size.scheme;
         row.routed = size.routed;
         row.beside = size.beside;
+        row.report = size.report;
         row.predicted = row.predicted_left = size.count * logged.steps;
       }
     }
@@ -53,6 +54,7 @@ class KindMatch {
     match_equal();
     match_routed();
     match_padded();
+    match_scalars();
   }
 
   /// Data parallelism sends the same bytes in buckets of any size.
@@ -75,6 +77,16 @@ class KindMatch {
     add_remark(result, fmt::format("{} of data: the same bytes in {} instead of {} (buckets)",
                                    name_of(kLogOperationNames, kind_.operation),
                                    counted(logged_calls, "call"), planned_calls));
+  }
+
+  /// The loss need not be told to all ranks.
+  void leave_out_reports(LogComparison& result) {
+    for (auto& [payload, row] : sizes_) {
+      if (!row.report || row.predicted_left == 0) continue;
+      row.predicted -= row.predicted_left;
+      row.predicted_left = 0;
+      add_remark(result, "the run does not sum its loss over ranks: left out");
+    }
   }
 
   void add_to(std::map<RowKey, MatchedCalls>& rows, const PlannedStep& planned,
@@ -114,6 +126,7 @@ class KindMatch {
     Scheme scheme = Scheme::kNone;
     bool routed = false;
     bool beside = false;
+    bool report = false;
     std::int64_t predicted = 0;
     std::int64_t predicted_left = 0;
     LoggedSize logged;
@@ -157,6 +170,18 @@ class KindMatch {
       if (planned.scheme != Scheme::kData) continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > planned_payload && payload <= most) match_pair(planned, row);
+      }
+    }
+  }
+
+  /// Norms, losses and counts are sums of one or two numbers of any width.
+  void match_scalars() {
+    constexpr std::int64_t kScalarBytes = 64;
+    if (kind_.operation != LogOperation::kAllReduce) return;
+    for (auto& [planned_payload, planned] : sizes_) {
+      if (planned_payload > kScalarBytes || planned.scheme != Scheme::kControl) continue;
+      for (auto& [payload, row] : sizes_) {
+        if (payload > 0 && payload <= kScalarBytes) match_pair(planned, row);
       }
     }
   }
@@ -284,6 +309,7 @@ class LogMatcher {
     for (const CallKind& kind : kinds) {
       KindMatch match(kind, planned, logged);
       match.match_buckets(result_);
+      match.leave_out_reports(result_);
       match.add_to(rows_, planned, result_);
     }
   }

@@ -58,6 +58,7 @@ PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int6
         const bool beside = key.channel != name_of(kStreamNames, Stream::kCompute);
         size.beside = beside && (size.count == 0 || size.beside);
         if (size.count++ == 0) size.scheme = call.scheme;
+        size.report = call.scheme == Scheme::kControl && call.name == "loss";
         size.routed = size.routed || routed.contains(call);
       }
     }

@@ -29,6 +29,7 @@ struct PlannedSize {
   Scheme scheme{};
   std::int64_t count = 0;
   bool routed = false;  ///< The payload is a mean (`data_calls`).
+  bool report = false;  ///< Says the loss to all ranks, which runs may leave out.
   bool beside = false;  ///< The plan lets all of them run beside computation.
 };
 

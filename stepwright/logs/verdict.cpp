@@ -131,6 +131,9 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
     return left.logged > 0 ? "a norm, a loss or a count that the run sums and the plan does not"
                            : "a norm, a loss or a count that the plan sums and the run does not";
   }
+  if (left.operation == LogOperation::kBroadcast) {
+    return "buffers that DDP sends before each forward (broadcast_buffers), or other set-up";
+  }
   if (left.group == "of no scheme") return "ranks that are no group of the plan: other degrees?";
   if (left.scheme == Scheme::kData) {
     if (std::string reason = data_reason(left, all); !reason.empty()) return reason;

@@ -100,6 +100,18 @@ TEST(CompareLog, ExplainsAnExtraNorm) {
   EXPECT_EQ(found.byte_difference, 2 * 16 * 4);
 }
 
+TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  const WrittenRun run(small_job(), plan);
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    std::erase_if(calls, [](const WrittenCall& call) { return call.payload_bytes == 8; });
+  });
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+  EXPECT_EQ(found.predicted_only, 0);
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("does not sum its loss")));
+}
+
 TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
   Plan plan = tensor_plan();
   plan.tensor_input = TensorInput::kKeep;
