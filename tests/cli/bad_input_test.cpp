@@ -286,7 +286,8 @@ TEST(BadInput, StrandsThatCannotBe) {
   predict.give("one.yaml",
                std::string(kPlan) + "micro_batch: 16\nschedule: {kind: folded, strands: 2}\n");
   Script interleave("interleave");
-  interleave.place().write("dense.yaml", kPlan);
+  interleave.place().write("dense.yaml",
+                           with(kPlan, "parallel:", "sequence_parallel: true\nparallel:"));
   for (const char* options : {" --memory-limit 1000", " --memory-limit -1", " --memory-limit nan",
                               " --memory-limit much", " --layer 99"}) {
     interleave.run("dense.yaml", options);

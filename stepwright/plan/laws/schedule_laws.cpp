@@ -89,6 +89,10 @@ bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
 
 std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
   const std::int64_t most = most_chunks(plan);
+  if (plan.schedule.kind == ScheduleKind::kPaired) {
+    return fmt::format("the schedule paired has 1 chunk where pipeline is 1, and chunks is {}",
+                       plan.schedule.chunks);
+  }
   if (most > 1) {
     return fmt::format("the schedule {} has {} chunks, and chunks is {}", kind_of(plan), most,
                        plan.schedule.chunks);
