@@ -24,6 +24,7 @@
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune_json.h"
+#include "stepwright/tune/two_strands.h"
 
 namespace stepwright {
 namespace {
@@ -100,15 +101,18 @@ class Tune : public Command {
     if (!page_.empty()) write_page(*sweep, run, console);
     const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     const std::vector<MemoryStep> more = more_memory(result, options_);
+    const std::optional<StrandsGain> strands = two_strands(result, options_);
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     if (json()) {
       nlohmann::ordered_json answer = to_json(result, best, shortlisted, compared, sweep, run);
       answer["more_memory"] = more_memory_json(result, more);
+      answer["two_strands"] = two_strands_json(result, strands);
       print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, shortlisted, more, app().count("--top") > 0);
+      console.out << tune_text(result, best, {shortlisted, more, strands},
+                               app().count("--top") > 0);
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);
       if (sweep) console.out << sweep_text(*sweep, run);

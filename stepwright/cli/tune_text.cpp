@@ -106,6 +106,19 @@ std::string more_memory_text(const TuneResult& result, const std::vector<MemoryS
   return "\nWhat more memory would gain, by plans near the best\n\n" + to_text(table);
 }
 
+std::string strands_text(const TuneResult& result, const std::optional<StrandsGain>& gain) {
+  if (!gain) return "";
+  return fmt::format(
+      "\nTwo strands (docs/strands.md) would take {} in place of {}, {} less, with {}, by a plan "
+      "near "
+      "the best: {}\nOnly Stepwright's own executor runs them; `search: {{schedule: [...], "
+      "strands: "
+      "[1, 2]}}` searches among them.\n",
+      format_time(gain->tuned.step_time_s), format_time(result.plans.front().step_time_s),
+      format_percent(gain->gain_s / result.plans.front().step_time_s),
+      format_bytes(gain->tuned.peak_memory_bytes), plan_code(gain->tuned.plan));
+}
+
 std::string counts_text(const TuneResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
@@ -183,15 +196,15 @@ std::string misfit_text(const TuneResult& result) {
       name_of(kMemoryKindNames, smallest.largest_kind));
 }
 
-std::string tune_text(const TuneResult& result, const Prediction& best,
-                      const std::vector<TunedPlan>& shortlisted,
-                      const std::vector<MemoryStep>& more, bool plain_list) {
+std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
+                      bool plain_list) {
   Prediction answer = best;
   answer.notes.clear();
   std::string text = warning(result) + prediction_text(answer) + "\n";
   text +=
       plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
-  text += shortlist_text(shortlisted) + front_text(result.pareto) + more_memory_text(result, more);
+  text += shortlist_text(extras.shortlisted) + front_text(result.pareto) +
+          more_memory_text(result, extras.more_memory) + strands_text(result, extras.strands);
   text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
           refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));

@@ -1,22 +1,29 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/more_memory.h"
 #include "stepwright/tune/tune.h"
+#include "stepwright/tune/two_strands.h"
 
 namespace stepwright {
 
+/// What an answer tells besides its plans.
+struct TuneExtras {
+  std::vector<TunedPlan> shortlisted;  ///< To measure; shown when there are any.
+  std::vector<MemoryStep> more_memory;
+  std::optional<StrandsGain> strands;
+};
+
 /// What `stepwright tune` prints: the best plan with its prediction, where the time goes, the
-/// alternatives and what they win and lose, the front of time against memory, what `more` memory
-/// would gain, and how the search went. `shortlisted`: plans to measure, shown when there are any.
-/// `plain_list`: in place of the alternatives the runners-up, whatever their families, and why they
-/// lost.
-std::string tune_text(const TuneResult& result, const Prediction& best,
-                      const std::vector<TunedPlan>& shortlisted,
-                      const std::vector<MemoryStep>& more, bool plain_list);
+/// alternatives and what they win and lose, the front of time against memory, the extras, and how
+/// the search went. `plain_list`: in place of the alternatives the runners-up, whatever their
+/// families, and why they lost.
+std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
+                      bool plain_list);
 
 /// That no plan fits in memory, by how much the smallest does not, and what fills it.
 std::string misfit_text(const TuneResult& result);
