@@ -194,7 +194,7 @@ sequence_parallel: false
 tensor_input: regather
 context_kind: ring
 micro_batch: 1
-schedule: {kind: 1f1b, chunks: 1}
+schedule: {kind: 1f1b, chunks: 1, strands: 1}
 sharding: {states: NNN, group: 1, expert_group: 1}
 recompute: {every: 2}
 accumulate: fp32

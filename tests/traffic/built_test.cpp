@@ -148,6 +148,8 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
 }
 
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
+  Job job = small_job();
+  job.cluster = testing::cluster_of(8, 8);
   for (const ScheduleKind kind :
        {ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired}) {
     using Row = std::tuple<Scheme, OperatorKind, std::int64_t, std::int64_t, double>;
@@ -155,8 +157,7 @@ TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
       Plan plan = small_plan();
       plan.schedule = {.kind = kind, .chunks = 2, .strands = strands};
       std::vector<Row> rows;
-      for (const Message& m :
-           ledger(build_program(small_job(), plan), std::nullopt, Grid(plan)).messages) {
+      for (const Message& m : ledger(build_program(job, plan), std::nullopt, Grid(plan)).messages) {
         rows.emplace_back(m.scheme, m.operation, m.payload_bytes, m.count, m.sent_bytes_per_rank);
       }
       return rows;

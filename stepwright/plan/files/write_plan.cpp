@@ -78,8 +78,8 @@ void write_plan(Json& file, const Plan& plan) {
   file["context_kind"] = name_of(kContextKindNames, plan.context_kind);
   file["micro_batch"] = plan.micro_batch;
   file["schedule"] = {{"kind", name_of(kScheduleNames, plan.schedule.kind)},
-                      {"chunks", plan.schedule.chunks}};
-  if (plan.schedule.strands > 1) file["schedule"]["strands"] = plan.schedule.strands;
+                      {"chunks", plan.schedule.chunks},
+                      {"strands", plan.schedule.strands}};
   file["sharding"] = {{"states", sharding_word(plan.sharding)},
                       {"group", plan.sharding.group},
                       {"expert_group", plan.sharding.expert_group}};
