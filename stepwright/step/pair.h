@@ -20,6 +20,7 @@ using OperatorSeconds = std::function<double(const Operator& op)>;
 /// been issued; of computations the one that can start first, where several can the one after which
 /// its strand's next message comes soonest; weight gradients where nothing else can run. What
 /// results has every message beside computations of the other strand as far as these reach.
+/// `seconds` are finite.
 PairOrder pair_order(const Template& forward, const Template& backward,
                      const OperatorSeconds& seconds);
 

@@ -9,13 +9,15 @@ namespace {
 
 constexpr double kComputeShare = 0.5;
 constexpr double kMemoryShare = 0.75;
+/// Of a rate that nobody states: seconds stay finite.
+constexpr double kLeastRate = 1;
 /// A kernel or a message at least.
 constexpr double kLeastSeconds = 5e-6;
 
 double peak_of(const Device& device, DType type) {
   const auto found = device.peak_flops.find(type);
   if (found != device.peak_flops.end()) return found->second;
-  return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
+  return device.peak_flops.empty() ? kLeastRate : device.peak_flops.begin()->second;
 }
 
 }  // namespace
@@ -27,7 +29,8 @@ RoughSeconds::RoughSeconds(const Job& job, const Grid& grid) : device_(&job.clus
     const auto at = static_cast<std::size_t>(kind);
     const auto level = static_cast<std::size_t>(layout.span);
     const auto sharers = static_cast<double>(std::max<std::int64_t>(1, layout.sharers[level]));
-    link_bytes_per_s_[at] = job.cluster.levels[level].uplink_bytes_per_s / sharers;
+    link_bytes_per_s_[at] =
+        std::max(kLeastRate, job.cluster.levels[level].uplink_bytes_per_s / sharers);
     passed_[at] = 1 - 1 / static_cast<double>(layout.size);
   }
 }
@@ -39,10 +42,11 @@ double RoughSeconds::operator()(const Operator& op) const {
     const double bytes = static_cast<double>(op.payload_bytes()) * op.repeats;
     return kLeastSeconds + passed_[at] * bytes / link_bytes_per_s_[at];
   }
+  const double memory_rate =
+      std::max(kLeastRate, kMemoryShare * device_->memory_bandwidth_bytes_per_s);
+  const double compute_rate = std::max(kLeastRate, kComputeShare * peak_of(*device_, op.dtype));
   return kLeastSeconds +
-         op.repeats *
-             std::max(flops(op) / (kComputeShare * peak_of(*device_, op.dtype)),
-                      memory_bytes(op) / (kMemoryShare * device_->memory_bandwidth_bytes_per_s));
+         op.repeats * std::max(flops(op) / compute_rate, memory_bytes(op) / memory_rate);
 }
 
 }  // namespace stepwright
