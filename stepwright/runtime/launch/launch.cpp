@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
@@ -49,19 +50,30 @@ std::optional<std::int64_t> number_in(const char* variable) {
               fmt::format("{}: {}", program.string(), std::generic_category().message(error)));
 }
 
-/// A port of this machine that nothing listens on.
-int free_port() {
+/// Ports below those that systems give to connections (32768 on Linux, 49152 elsewhere), so that
+/// none of these takes one before a rank listens on it.
+constexpr int kFirstPort = 20000;
+constexpr int kPorts = 12000;
+
+bool is_free(int port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  const bool known =
-      ::bind(socket, generic, size) == 0 && ::getsockname(socket, generic, &size) == 0;
+  const bool free = ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   ::close(socket);
-  if (!known) throw Error(ErrorKind::kRuntime, "no free port on this machine");
-  return ntohs(address.sin_port);
+  return free;
+}
+
+/// A port of this machine that nothing listens on; launches side by side begin at others.
+int free_port() {
+  const int start = static_cast<int>(::getpid() * std::int64_t{37} % kPorts);
+  for (int i = 0; i < kPorts; ++i) {
+    const int port = kFirstPort + (start + i) % kPorts;
+    if (is_free(port)) return port;
+  }
+  throw Error(ErrorKind::kRuntime, "no free port on this machine");
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
