@@ -113,6 +113,21 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
   }
 }
 
+// Then there is nothing to run beside: as long as all forwards and all backwards take.
+TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
+  for (std::int64_t stages = 2; stages <= 12; ++stages) {
+    for (std::int64_t m = 1; m < stages; ++m) {
+      UniformPipeline pipeline = kFour;
+      pipeline.stages = stages;
+      pipeline.micro_batches = m;
+      const auto plays = plays_of(pipeline);
+      EXPECT_NEAR(plays.at(ScheduleKind::kFolded).makespan_s,
+                  plays.at(ScheduleKind::kGpipe).makespan_s, 1e-9)
+          << stages << " stages, " << m << " micro-batches";
+    }
+  }
+}
+
 // Peaks of 2405.15362: V-Half about p/2 + 1, V-Min about p/3 + 1 of what 1f1b holds at its first.
 TEST(StudySchedules, ShapesOfVHoldWhatTheirNamesSay) {
   for (std::int64_t stages = 2; stages <= 16; ++stages) {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
 #include "stepwright/step/schedules/generators.h"
 
@@ -6,23 +8,39 @@ namespace stepwright {
 namespace {
 
 /// Half of a slot: the forward of micro-batch `slot` through a chunk, beside the backward of the
-/// one `lag` before it through the other.
+/// one `stages` before it through the other.
 void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::int64_t chunk) {
-  const std::int64_t lag = std::min(size.stages, size.micro_batches);
   const bool forward = slot < size.micro_batches;
-  const bool backward = slot >= lag;
-  const Part back = part_of(Direction::kBackward, 1 - chunk, slot - lag);
+  const bool backward = slot >= size.stages;
+  const Part back = part_of(Direction::kBackward, 1 - chunk, slot - size.stages);
   if (forward) turns.push_back(turn_of(Direction::kForward, chunk, slot));
   if (forward && backward) turns.back().beside = back;
   if (!forward && backward) turns.push_back({.part = back, .beside = std::nullopt});
 }
 
+/// Fewer micro-batches than positions never meet: all forwards, then all backwards, each in the
+/// order in which they arrive on the way down and up.
+Turns without_meeting(const PipelineSize& size) {
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> arrivals;  // time, way, which
+  for (std::int64_t i = 0; i < size.micro_batches; ++i) {
+    arrivals.emplace_back(size.position + i, 0, i);
+    arrivals.emplace_back(2 * size.stages - 1 - size.position + i, 1, i);
+  }
+  std::ranges::sort(arrivals);
+  Turns turns;
+  for (const auto& [time, way, i] : arrivals) turns.push_back(turn_of(Direction::kForward, way, i));
+  for (const auto& [time, way, i] : arrivals) {
+    turns.push_back(turn_of(Direction::kBackward, 1 - way, i));
+  }
+  return turns;
+}
+
 }  // namespace
 
 Turns folded(const PipelineSize& size) {
-  const std::int64_t slots = size.micro_batches + std::min(size.stages, size.micro_batches);
-  const std::int64_t first = std::clamp<std::int64_t>(
-      std::min(size.stages, size.micro_batches) - size.position - 1, 0, slots);
+  if (size.micro_batches < size.stages) return without_meeting(size);
+  const std::int64_t slots = size.micro_batches + size.stages;
+  const std::int64_t first = size.behind();
   Turns turns;
   for (std::int64_t slot = 0; slot < first; ++slot) add_trip(turns, size, slot, 0);
   for (std::int64_t slot = 0; slot < slots - first; ++slot) {

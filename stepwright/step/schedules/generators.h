@@ -45,7 +45,7 @@ Turns v_min(const PipelineSize& size);
 
 /// The folded pipeline of DHelix (2411.15871): slot i goes down with the forward of micro-batch i
 /// through the first half of the model beside the backward of i-p through the second, and up again
-/// with the other halves.
+/// with the other halves. With fewer micro-batches than positions all forwards, then all backwards.
 Turns folded(const PipelineSize& size);
 
 /// DualPipe (2412.19437): micro-batches from both ends, every other one, over chunks that lie on
