@@ -6,6 +6,7 @@
 
 #include "stepwright/cluster/embedded.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/launch/fields.h"
 #include "stepwright/launch/torchrun.h"
