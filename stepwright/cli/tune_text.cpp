@@ -110,10 +110,8 @@ std::string strands_text(const TuneResult& result, const std::optional<StrandsGa
   if (!gain) return "";
   return fmt::format(
       "\nTwo strands (docs/strands.md) would take {} in place of {}, {} less, with {}, by a plan "
-      "near "
-      "the best: {}\nOnly Stepwright's own executor runs them; `search: {{schedule: [...], "
-      "strands: "
-      "[1, 2]}}` searches among them.\n",
+      "near the best: {}\nOnly Stepwright's own executor runs them; "
+      "`search: {{schedule: [...], strands: [1, 2]}}` searches among them.\n",
       format_time(gain->tuned.step_time_s), format_time(result.plans.front().step_time_s),
       format_percent(gain->gain_s / result.plans.front().step_time_s),
       format_bytes(gain->tuned.peak_memory_bytes), plan_code(gain->tuned.plan));

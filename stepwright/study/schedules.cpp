@@ -175,8 +175,8 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
   for (const auto& [kind, name] : kScheduleNames) {
-    const bool alone = kind == ScheduleKind::kPaired && pipeline.stages == 1;
-    const std::int64_t chunks = alone ? 1 : chunks_of(kind, {pipeline.chunks}).front();
+    const ChunkRange range = chunk_range(kind, pipeline.stages);
+    const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
   }
   return plays;

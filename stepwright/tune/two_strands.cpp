@@ -5,7 +5,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/descent.h"
 #include "stepwright/tune/frameworks.h"
@@ -35,11 +35,12 @@ Job with_strands(const Job& job) {
 std::vector<Plan> changed(const Plan& best, const Dimensions& space) {
   std::vector<Plan> plans;
   for (const ScheduleKind kind : space.schedule) {
-    const bool alone = best.parallel.pipeline == 1 && has_chunk_choice(kind);
-    const std::int64_t chunks = alone ? 1 : std::max<std::int64_t>(2, best.schedule.chunks);
+    const ChunkRange range = chunk_range(kind, best.parallel.pipeline);
     Plan plan = best;
     plan.layers.clear();
-    plan.schedule = schedules_of(kind, {chunks}, {2}).front();
+    plan.schedule = {.kind = kind,
+                     .chunks = std::clamp(best.schedule.chunks, range.least, range.most),
+                     .strands = 2};
     plans.push_back(plan);
     if (plan.tensor_input == TensorInput::kRegather) continue;
     plan.tensor_input = TensorInput::kRegather;

@@ -14,16 +14,8 @@ const ScheduleTraits& traits(const Plan& plan) { return traits_of(plan.schedule.
 
 std::string_view kind_of(const Plan& plan) { return name_of(kScheduleNames, plan.schedule.kind); }
 
-/// Chunks of a position that a schedule works with. Pairs come of one chunk only where there is one
-/// position.
-std::int64_t least_chunks(const Plan& plan) {
-  const bool paired = plan.schedule.kind == ScheduleKind::kPaired;
-  return paired && plan.parallel.pipeline > 1 ? 2 : traits(plan).least_chunks;
-}
-
-std::int64_t most_chunks(const Plan& plan) {
-  const bool paired = plan.schedule.kind == ScheduleKind::kPaired;
-  return paired && plan.parallel.pipeline == 1 ? 1 : traits(plan).most_chunks;
+ChunkRange range_of(const Plan& plan) {
+  return chunk_range(plan.schedule.kind, plan.parallel.pipeline);
 }
 
 /// The plan without virtual stages.
@@ -84,11 +76,11 @@ void repair_split(Repairs& repairs) {
 // --- Chunks. ---
 
 bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
-  return plan.schedule.chunks > most_chunks(plan);
+  return plan.schedule.chunks > range_of(plan).most;
 }
 
 std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
-  const std::int64_t most = most_chunks(plan);
+  const std::int64_t most = range_of(plan).most;
   if (plan.schedule.kind == ScheduleKind::kPaired) {
     return fmt::format("the schedule paired has 1 chunk where pipeline is 1, and chunks is {}",
                        plan.schedule.chunks);
@@ -103,25 +95,25 @@ std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
 
 void repair_many_chunks(Repairs& repairs) {
   Plan fewer = repairs.plan();
-  fewer.schedule.chunks = most_chunks(fewer);
+  fewer.schedule.chunks = range_of(fewer).most;
   Plan more = repairs.plan();
   more.schedule.kind = ScheduleKind::kInterleaved;
   repairs.plans({fewer, more});
 }
 
 bool too_few_chunks(const Job& /*job*/, const Plan& plan) {
-  return plan.schedule.chunks < least_chunks(plan);
+  return plan.schedule.chunks < range_of(plan).least;
 }
 
 std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
-  const std::int64_t least = least_chunks(plan);
+  const std::int64_t least = range_of(plan).least;
   return fmt::format("the schedule {} has {}{} chunks, and chunks is {}", kind_of(plan),
-                     most_chunks(plan) > least ? "at least " : "", least, plan.schedule.chunks);
+                     range_of(plan).most > least ? "at least " : "", least, plan.schedule.chunks);
 }
 
 void repair_few_chunks(Repairs& repairs) {
   Plan two = repairs.plan();
-  two.schedule.chunks = least_chunks(two);
+  two.schedule.chunks = range_of(two).least;
   repairs.plans({plain(repairs.plan()), two});
 }
 
@@ -247,6 +239,12 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
 
 }  // namespace
+
+ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions) {
+  const ScheduleTraits& traits = traits_of(kind);
+  if (kind != ScheduleKind::kPaired) return {traits.least_chunks, traits.most_chunks};
+  return positions > 1 ? ChunkRange{2, traits.most_chunks} : ChunkRange{1, 1};
+}
 
 std::span<const Law> schedule_laws() { return kScheduleLaws; }
 

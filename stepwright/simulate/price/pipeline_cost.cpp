@@ -105,9 +105,9 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       // Layers that are not recomputed follow the last one that is.
       const auto after = static_cast<double>(
           kind == 2 && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
-      chunk.add(cost.forward, cut_ ? split.data : cost.backward, times,
+      chunk.add(cost.forward, cuts() ? split.data : cost.backward, times,
                 after * layer.costs[plain].forward.retained_bytes);
-      if (cut_) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
+      if (cuts()) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
       if (form_ == BackwardForm::kBoth) {
         chunk.add_whole(cost.forward, cost.backward, times,
                         after * layer.costs[plain].forward.retained_bytes);
@@ -117,8 +117,8 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
     const std::int64_t held = content.plain[i] + content.full[i];
     if (held > 0) stage.least_block.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
-    if (cut_) chunk.cut_size.dense += held * layer.size.dense;
-    if (cut_) chunk.cut_size.expert += held * layer.size.expert;
+    if (cuts()) chunk.cut_size.dense += held * layer.size.dense;
+    if (cuts()) chunk.cut_size.expert += held * layer.size.expert;
     stage.size.dense += held * layer.size.dense;
     stage.size.expert += held * layer.size.expert;
     stage.size.partial += held * layer.size.partial;
@@ -184,7 +184,7 @@ PeakBytes PipelinePricer::played_bytes(const std::vector<Moment>& fullest, Stage
         most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
         break;
       case Direction::kBackward:
-        most.keep(cut_ ? chunk.whole_peak : chunk.backward_peak,
+        most.keep(cuts() ? chunk.whole_peak : chunk.backward_peak,
                   bytes - chunk.forward.retained_bytes);
         break;
       default: most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
@@ -300,7 +300,7 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
 /// the weight gradients that the position may leave until then.
 void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
   const auto m = static_cast<double>(cost.micro_batches);
-  const PlayedSchedule* cut = cut_ ? &played_.schedule(plan, cost.micro_batches) : nullptr;
+  const PlayedSchedule* cut = cuts() ? &played_.schedule(plan, cost.micro_batches) : nullptr;
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;
@@ -318,7 +318,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
     }
     stage.load.fill_s = stage.fill_s;
     // Weight gradients that wait fill the drain.
-    stage.load.drain_s = cut_ ? 0 : stage.drain_s;
+    stage.load.drain_s = cuts() ? 0 : stage.drain_s;
     cost.floor_s = std::max(
         {cost.floor_s,
          stage.fill_s + stage.drain_s + m * (stage.forward.floor_s + stage.backward.floor_s),
@@ -409,7 +409,7 @@ PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks
 
 /// What turns of two parts take: their layers side by side, embedding and head by themselves.
 void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan,
-                                      std::int64_t position, double messages_s) {
+                                      std::int64_t position) {
   const Placement placement = placement_of(plan);
   const auto at = static_cast<std::size_t>(position);
   for (std::int64_t forward = 0; forward < placement.chunks(); ++forward) {
@@ -420,7 +420,7 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
       const Place other{position, backward};
       const PairSeconds layers =
           pair_layers(blocks, plan, placement.model_chunk(own), placement.model_chunk(other));
-      double seconds = layers.seconds + messages_s;
+      double seconds = layers.seconds;
       if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
       if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
       if (placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
@@ -455,8 +455,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   const std::int64_t p = plan.parallel.pipeline;
   count_layers(plan);
   form_ = backward_form(plan.schedule);
-  cut_ = form_ != BackwardForm::kWhole;
-  floors_ = cut_ || played != Played::kNothing;
+  floors_ = cuts() || played != Played::kNothing;
   plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
   PipelineCost cost;
   cost.micro_batches = micro_batches(job_, plan);
@@ -476,7 +475,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
     }
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
-    if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position, 0);
+    if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position);
     set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);

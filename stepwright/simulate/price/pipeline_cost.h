@@ -71,8 +71,7 @@ class PipelinePricer {
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
-  void set_pair_seconds(const BlockCosts& blocks, const Plan& plan, std::int64_t position,
-                        double messages_s);
+  void set_pair_seconds(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
   struct PairSeconds {
     double seconds = 0;
     double least_s = 0;
@@ -83,6 +82,8 @@ class PipelinePricer {
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
   void set_turn_floors(PipelineCost& cost, const Plan& plan, Played played);
+  /// Whether the schedule at hand cuts backwards.
+  [[nodiscard]] bool cuts() const { return form_ != BackwardForm::kWhole; }
   [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
 
   const Job& job_;
@@ -98,7 +99,6 @@ class PipelinePricer {
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
   BackwardForm form_{};               ///< Of the schedule at hand.
-  bool cut_ = false;                  ///< Whether it cuts backwards.
   bool plays_ = false;                ///< Whether its turns are played for their seconds.
   bool floors_ = false;               ///< Whether floors of its turns are asked for.
   TurnSeconds turn_seconds_;
