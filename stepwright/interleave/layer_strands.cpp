@@ -296,6 +296,15 @@ void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
   }
 }
 
+/// Which layer of its chunk a layer is, from 0.
+std::int64_t place_in_chunk(const std::vector<std::int64_t>& chunks, std::int64_t layer) {
+  for (const std::int64_t layers : chunks) {
+    if (layer < layers) break;
+    layer -= layers;
+  }
+  return layer;
+}
+
 void set_seconds(Node node, Strand& strand) {
   std::vector<std::string_view> ids;
   for (const StrandOperator& op : strand) ids.push_back(op.id);
@@ -316,8 +325,9 @@ LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& co
   check_listed(job, plan, layer);
   const LayerClass which = job.model.layer_class(layer);
   LayerStrands out;
+  const std::int64_t place = place_in_chunk(chunk_layers(job, plan), layer);
   out.templates =
-      build_layer(make_setting(job, plan), which, layer_recompute(plan.recompute, layer));
+      build_layer(make_setting(job, plan), which, layer_recompute(plan.recompute, place));
   const LayerNames names(which.experts, plan.parallel.context);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   std::vector<OperatorTime> times;

@@ -169,6 +169,21 @@ TEST(LayerStrands, ComputeAgainInTheBackward) {
   EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
 }
 
+// 32 layers in two chunks of 16: of every third the first of each chunk is computed again.
+TEST(LayerStrands, ComputeAgainByTheirPlaceInTheChunk) {
+  Plan third = plan();
+  third.parallel = {.tensor = 4, .pipeline = 2};
+  third.recompute = {.kind = RecomputeKind::kEvery, .every = 3};
+  const auto again = [&](std::int64_t layer) {
+    return ids(strands(job(), third, layer).backward).contains("re_f1");
+  };
+  EXPECT_TRUE(again(0));
+  EXPECT_TRUE(again(15));
+  EXPECT_TRUE(again(16));
+  EXPECT_FALSE(again(18));
+  EXPECT_TRUE(again(19));
+}
+
 TEST(LayerStrands, KeepAMemoryLimit) {
   const Job own = job();
   const LayerStrands strands = layer_strands(own, plan(), CostModel(own), 0);
