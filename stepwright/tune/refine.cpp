@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "stepwright/simulate/price/block_costs.h"
@@ -69,6 +70,23 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   return bytes * (1 - kPriceRounding) > goal_.capacity_bytes;
 }
 
+Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
+  if (grid.parallel.context == 1) return *part.work;
+  std::optional<Work> least;
+  const BlockChoice* before = nullptr;
+  for (const BlockChoice& block : grid.blocks) {
+    const bool same = before != nullptr && before->context_kind == block.context_kind &&
+                      before->overlap.context == block.overlap.context &&
+                      before->collectives.context == block.collectives.context;
+    before = &block;
+    if (same) continue;
+    const Plan plan = block_plan(grid, block, part.micro_batch);
+    Work work = work_.with_context(*part.work, plan);
+    least = least ? stepwright::least(*std::move(least), work) : std::move(work);
+  }
+  return least.value_or(*part.work);
+}
+
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
@@ -83,9 +101,10 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
     return;
   }
   const double messages_s = static_cast<double>(rounds) * states.messages_s;
+  const Work work = least_work(grid, part);
   for (const StageChoice& choice : choices) {
     const StageFloor floor =
-        stage_floor(*part.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+        stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
     part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
     part.simulated_floor_s =
         std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));

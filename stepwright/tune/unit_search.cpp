@@ -80,10 +80,16 @@ void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }
 
-const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
-  Plan plan = grid_plan(job_, stages.grid->parallel, stages.grid->order);
+Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
+                            std::int64_t micro_batch) const {
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.micro_batch = micro_batch;
-  apply(*stages.block, plan);
+  apply(block, plan);
+  return plan;
+}
+
+const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+  Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
   apply(*stages.choice, plan);
   return pricer_.blocks(plan);
 }
@@ -100,13 +106,15 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     return StageFloor{floor_of(work.seconds, choice).price_s,
                       floor_of(work.floors, choice).simulated_s};
   };
+  const Work rough =
+      work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
   const BlockCosts* costs = nullptr;
   std::array<std::array<std::optional<BlockWork>, 3>, 2 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
     stages.choice = &choice;
-    stages.floor = floor_of(*unit.work, choice);
+    stages.floor = floor_of(rough, choice);
     if (beaten(stages.floor.price_s)) {
       visit(stages);
       continue;

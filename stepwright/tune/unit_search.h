@@ -99,6 +99,8 @@ class UnitSearch {
   void each_stages(const SearchUnit& unit, Visit&& visit);
   template <class Visit>
   void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
+  [[nodiscard]] Plan block_plan(const GridChoice& grid, const BlockChoice& block,
+                                std::int64_t micro_batch) const;
   const BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
@@ -118,6 +120,8 @@ class UnitSearch {
     double messages_s = 0;    ///< Of a micro-batch, of what fits; infinite when nothing does.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
+  /// The part's work with what the grid's ways to exchange the context send at least.
+  Work least_work(const GridChoice& grid, const SearchUnit& part);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
   void offer(const Plan& plan, const Price& price);
   void pass(double simulated_floor_s);
