@@ -87,31 +87,46 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
   return least.value_or(*part.work);
 }
 
-void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
+/// The least of any pipeline of a grid by what its blocks take.
+StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
-  double activations = kUnbounded;
-  for (const StageChoice& choice : choices) {
-    activations = std::min(
-        activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
-  }
-  const StatesFloor states = states_floor(grid, *part.work, activations);
-  if (goal_.least_memory) {
-    part.floor = std::min(part.floor, states.memory_bytes);
-    return;
-  }
-  const double messages_s = static_cast<double>(rounds) * states.messages_s;
   const Work work = least_work(grid, part);
-  for (const StageChoice& choice : choices) {
+  StageFloor least{kUnbounded, kUnbounded};
+  for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
     const StageFloor floor =
         stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
-    part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
-    part.simulated_floor_s =
-        std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));
+    least.price_s = std::min(least.price_s, floor.price_s);
+    least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
   }
+  return least;
 }
 
-std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
+void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
+  StageFloor floor = work_floor(grid, part);
+  // States and their messages cost more to look at, and only make floors higher.
+  if (goal_.least_memory || !beaten(std::min(floor.price_s, floor.simulated_s))) {
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+    double activations = kUnbounded;
+    for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+      activations = std::min(
+          activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
+    }
+    const StatesFloor states = states_floor(grid, *part.work, activations);
+    if (goal_.least_memory) {
+      part.floor = std::min(part.floor, states.memory_bytes);
+      return;
+    }
+    const double messages_s = static_cast<double>(rounds) * states.messages_s;
+    floor.price_s = std::max(floor.price_s, messages_s);
+    floor.simulated_s = std::max(floor.simulated_s, messages_s);
+  }
+  part.floor = std::min(part.floor, floor.price_s);
+  part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
+}
+
+std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Findings& all) {
+  Findings found(goal_.keep, &all);
+  found_ = &found;
   sharding_.trim();
   const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchUnit> parts;
@@ -129,6 +144,7 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
     part.grids.push_back(grid);
     refine_grid(*grid, part);
   }
+  found_ = nullptr;
   std::vector<SearchUnit> out;
   for (auto& [pipeline, part] : parts) {
     if (part.floor < kUnbounded) out.push_back(std::move(part));

@@ -16,6 +16,17 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   return static_cast<std::uint32_t>(kinds.size() - 1);
 }
 
+/// What a choice's update depends on.
+DataChoice update_of(const DataChoice& data) {
+  DataChoice update;
+  update.sharding.optimizer = data.sharding.optimizer;
+  update.sharding.group = data.sharding.group;
+  update.sharding.expert_group = data.sharding.expert_group;
+  update.accumulate = data.accumulate;
+  update.algorithm = data.algorithm;
+  return update;
+}
+
 /// A position of one parameter.
 StageCost of_one(UnitSize size) {
   StageCost position;
@@ -34,6 +45,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   const StageCost expert = of_one({.expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
+  ShardingKinds updates;
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
   for (const DataChoice& data : grid.data->choices) {
     apply(data, plan);
@@ -47,7 +59,9 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     kind.sharding.expert_group = data.sharding.expert_group;
     kind.sharding.group = 1;
     choice.expert = index_in(expert_kinds, kind);
+    choice.update = index_in(updates, update_of(data));
   }
+  table.updates = updates.size();
   table.dense = interned(dense_kinds);
   table.expert = interned(expert_kinds);
   return table;

@@ -35,9 +35,11 @@ struct ShardingTable {
     StateBytes states;
     std::uint32_t dense = 0;  ///< Index into the kinds.
     std::uint32_t expert = 0;
+    std::uint32_t update = 0;  ///< Alike where the update is.
     bool gathers = false;
   };
   std::vector<Choice> choices;  ///< In the order of `DataTable::choices`.
+  std::size_t updates = 0;      ///< How many differ in their update.
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
 };

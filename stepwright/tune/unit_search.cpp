@@ -200,6 +200,23 @@ StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap&
   return floor;
 }
 
+/// The same in full but for memory. `updates_s`: of the positions, empty until somebody asks.
+Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
+                               const Positions& positions, const ShardingTable::Choice& choice,
+                               std::vector<double>& updates_s) {
+  if (updates_s.empty()) {
+    for (const StageCost& stage : pipeline.stages) {
+      updates_s.push_back(pricer_.update_s(plan, stage));
+    }
+  }
+  messages_.clear();
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    messages_.push_back(positions[i].of(choice));
+    messages_.back().update_s = updates_s[i];
+  }
+  return pricer_.seconds(pipeline, plan, messages_);
+}
+
 void UnitSearch::offer(const Plan& plan, const Price& price) {
   ++found_->priced;
   const bool fits = price.memory_bytes <= goal_.capacity_bytes;
@@ -217,6 +234,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   const ShardingTable& table = sharding_.table(grid);
   Positions positions;
   for (const StageCost& stage : pipeline.stages) positions.push_back(sharding_.times(grid, stage));
+  std::vector<std::vector<double>> updates(table.updates);
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
@@ -227,6 +245,11 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
       if (beaten(floor.price_s)) {
         found_->kept.leave(plan, {.seconds = floor.price_s, .lower_bound_s = floor.simulated_s});
+        continue;
+      }
+      const Price price = choice_price(pipeline, plan, positions, choice, updates[choice.update]);
+      if (beaten(price.seconds)) {
+        found_->kept.leave(plan, price);
         continue;
       }
     }
