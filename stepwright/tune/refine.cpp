@@ -36,7 +36,7 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   mean.size.dense = work.size.dense / grid.parallel.pipeline;
   mean.size.expert = work.size.expert / grid.parallel.pipeline;
   mean.units = 1;
-  const ShardingFloor::Times times = sharding_.times(grid, mean);
+  const ShardingFloor::Times times = sharding_.times(grid, Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
   for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {

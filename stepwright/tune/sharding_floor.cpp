@@ -18,12 +18,9 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
 
 /// What a choice's update depends on.
 DataChoice update_of(const DataChoice& data) {
-  DataChoice update;
-  update.sharding.optimizer = data.sharding.optimizer;
-  update.sharding.group = data.sharding.group;
-  update.sharding.expert_group = data.sharding.expert_group;
-  update.accumulate = data.accumulate;
-  update.algorithm = data.algorithm;
+  DataChoice update = data;
+  update.sharding.parameters = Spread::kNone;
+  update.gradient_bucket = update.parameter_bucket = 0;
   return update;
 }
 
@@ -91,20 +88,26 @@ void ShardingFloor::trim() {
   if (times_.size() > kMostTimes) times_.clear();
 }
 
-ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const StageCost& stage) {
+ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap& overlap,
+                                          const StageCost& stage) {
   const ShardingTable& table = this->table(grid);
-  const Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan.overlap = overlap;
   const Parallel& size = grid.parallel;
   const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, stage.units,
                             stage.routed_units};
   const Side dense{.order = grid.order,
                    .sizes = {size.tensor, size.context, size.data, size.pipeline},
                    .position = position,
+                   .gradients_overlap = overlap.gradients,
+                   .parameters_overlap = overlap.parameters,
                    .kinds = table.dense,
                    .routed = false};
   const Side routed{.order = grid.order,
                     .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
                     .position = position,
+                    .gradients_overlap = overlap.gradients,
+                    .parameters_overlap = overlap.parameters,
                     .kinds = table.expert,
                     .routed = true};
   return {&times(dense, plan, stage), &times(routed, plan, stage)};

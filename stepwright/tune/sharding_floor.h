@@ -68,8 +68,8 @@ class ShardingFloor {
   };
 
   const ShardingTable& table(const GridChoice& grid);
-  /// For a position of this size with that many blocks.
-  Times times(const GridChoice& grid, const StageCost& stage);
+  /// For a position of this size with that many blocks; what overlaps is sent in more pieces.
+  Times times(const GridChoice& grid, const Overlap& overlap, const StageCost& stage);
   /// Forgets what can be made again, once it is large. Ends all `Times`.
   void trim();
 
@@ -81,6 +81,8 @@ class ShardingFloor {
     std::array<std::int64_t, 4> sizes;
     /// Dense, routed and borrowed elements of the position, its blocks, those with routed ones.
     std::array<std::int64_t, 5> position;
+    bool gradients_overlap;
+    bool parameters_overlap;
     const ShardingKinds* kinds;
     bool routed;
     auto operator<=>(const Side&) const = default;

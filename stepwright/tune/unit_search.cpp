@@ -233,7 +233,9 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
   Positions positions;
-  for (const StageCost& stage : pipeline.stages) positions.push_back(sharding_.times(grid, stage));
+  for (const StageCost& stage : pipeline.stages) {
+    positions.push_back(sharding_.times(grid, block.overlap, stage));
+  }
   std::vector<std::vector<double>> updates(table.updates);
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
