@@ -194,13 +194,16 @@ class Real:
 class Emulation:
     """One lab, its profile and what ran in it."""
 
+    LAB = LAB
+    JOB = JOB
+
     def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
         self.command = command
         self.folder = folder
         self.scale = options.scale
         self.steps = options.steps
         self.cluster = folder / "cluster.json"
-        run([command, "lab", "profile", str(LAB), "-o", str(self.cluster)])
+        run([command, "lab", "profile", str(self.LAB), "-o", str(self.cluster)])
         self.measured = Path(options.measured) if options.measured else folder / "measured.json"
         if not options.measured:
             self.sample()
@@ -211,7 +214,7 @@ class Emulation:
 
     def in_lab(self, words: list[str]) -> str:
         """Runs `stepwright WORDS` as every rank of the lab."""
-        call = [self.command, "lab", "run", "--timeout", "600", str(LAB), "--", self.command]
+        call = [self.command, "lab", "run", "--timeout", "600", str(self.LAB), "--", self.command]
         return run([*call, *words])
 
     def sample(self) -> None:
@@ -224,7 +227,7 @@ class Emulation:
 
     def write(self, name: str, choices: str) -> Path:
         """The plan as a file."""
-        job = JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
+        job = self.JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
         path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
         path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
         return path

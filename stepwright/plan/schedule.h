@@ -35,7 +35,8 @@ enum class ScheduleKind : std::uint8_t {
   kFolded,
   kDualPipe,
   kDualPipeV,
-  kPaired
+  kPaired,
+  kAuto
 };
 inline constexpr Named<ScheduleKind> kScheduleNames[] = {
     {ScheduleKind::kGpipe, "gpipe"},
@@ -49,7 +50,8 @@ inline constexpr Named<ScheduleKind> kScheduleNames[] = {
     {ScheduleKind::kFolded, "folded"},
     {ScheduleKind::kDualPipe, "dualpipe"},
     {ScheduleKind::kDualPipeV, "dualpipev"},
-    {ScheduleKind::kPaired, "paired"}};
+    {ScheduleKind::kPaired, "paired"},
+    {ScheduleKind::kAuto, "auto"}};
 
 /// What a kind of schedule asks of a plan.
 struct ScheduleTraits {
@@ -110,12 +112,14 @@ inline constexpr ScheduleWord kScheduleWords[] = {
       .pairs = true}},
     {"paired",
      "interleaved 1f1b with every forward beside another micro-batch's backward",
-     {.least_chunks = 1, .most_chunks = kAnyChunks, .pairs = true, .rounds = true}}};
+     {.least_chunks = 1, .most_chunks = kAnyChunks, .pairs = true, .rounds = true}},
+    {"auto",
+     "an order found for the pipeline's own durations, with the activations of 1f1b",
+     {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false}}};
 static_assert(std::size(kScheduleWords) == std::size(kScheduleNames));
 /// Schedules that the schema knows and no generator covers yet.
 inline constexpr ScheduleWord kFutureSchedules[] = {
-    {"stp", "forward and backward braided around tensor-parallel messages", {}},
-    {"auto", "the order of turns is searched", {}}};
+    {"stp", "forward and backward braided around tensor-parallel messages", {}}};
 
 /// The traits of a kind.
 constexpr const ScheduleTraits& traits_of(ScheduleKind kind) {

@@ -4,6 +4,7 @@
 
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
+#include "stepwright/step/plan_turns.h"
 #include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/schedule_facts.h"
 
@@ -22,7 +23,8 @@ class ProgramBuilder {
         store_(setting_, form_),
         placement_(placement_of(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
-        layers_(chunk_layers(job, plan)) {}
+        layers_(chunk_layers(job, plan)),
+        turns_(plan_turns(job, plan)) {}
 
   StepProgram build() {
     StepProgram program;
@@ -43,7 +45,6 @@ class ProgramBuilder {
   }
 
  private:
-  [[nodiscard]] std::int64_t stages() const { return plan_.parallel.pipeline; }
   /// Tied tables lie on two stages, each with its own copy, where the ends of the model do.
   [[nodiscard]] bool split_table() const {
     return job_.model.tied && placement_.embedding_position() != placement_.head_position();
@@ -148,8 +149,7 @@ class ProgramBuilder {
   }
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
-    const std::int64_t count = micro_batches(job_, plan_);
-    Turns turns = pipeline_schedule(plan_.schedule, stages(), stage.position, count);
+    Turns turns = turns_[static_cast<std::size_t>(stage.position)];
     if (plan_.schedule.strands == 1) turns = without_pairs(turns);
     const std::vector<Part> parts = parts_of(turns);
     std::vector<ChunkEnds> ends;
@@ -214,6 +214,7 @@ class ProgramBuilder {
   Placement placement_;
   OperatorSeconds seconds_;  ///< By which strands are interleaved.
   std::vector<std::int64_t> layers_;
+  std::vector<Turns> turns_;  ///< By position.
   Block embedding_;
 };
 

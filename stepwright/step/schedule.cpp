@@ -1,8 +1,23 @@
 #include "stepwright/step/schedule.h"
 
+#include "stepwright/step/schedules/found.h"
 #include "stepwright/step/schedules/generators.h"
 
 namespace stepwright {
+namespace {
+
+/// What is found where forwards, data and weight gradients of all positions take as long.
+std::vector<Turns> uniform_turns(const Schedule& schedule, std::int64_t stages,
+                                 std::int64_t micro_batches) {
+  const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+  const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
+  return found_turns({.placement = placement_of(schedule, stages),
+                      .micro_batches = micro_batches,
+                      .seconds = {.parts = {static_cast<std::size_t>(stages), position}},
+                      .most_activations = static_cast<double>(stages)});
+}
+
+}  // namespace
 
 Turns pipeline_schedule(const Schedule& schedule, std::int64_t stages, std::int64_t position,
                         std::int64_t micro_batches) {
@@ -20,12 +35,15 @@ Turns pipeline_schedule(const Schedule& schedule, std::int64_t stages, std::int6
     case ScheduleKind::kDualPipe: return dual_pipe(size);
     case ScheduleKind::kDualPipeV: return dual_pipe_v(size);
     case ScheduleKind::kPaired: return paired(size);
+    case ScheduleKind::kAuto:
+      return uniform_turns(schedule, stages, micro_batches)[static_cast<std::size_t>(position)];
   }
   return {};
 }
 
 std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t stages,
                              std::int64_t micro_batches) {
+  if (schedule.kind == ScheduleKind::kAuto) return uniform_turns(schedule, stages, micro_batches);
   std::vector<Turns> turns;
   for (std::int64_t position = 0; position < stages; ++position) {
     turns.push_back(pipeline_schedule(schedule, stages, position, micro_batches));

@@ -10,8 +10,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/simulate/price/schedule_forms.h"
-#include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/step/plan_turns.h"
 #include "stepwright/step/schedule_facts.h"
+#include "stepwright/step/turn_play.h"
 
 namespace stepwright {
 namespace {
@@ -156,8 +157,8 @@ SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) 
   const PlannedJob planned = bare(pipeline, schedule);
   play.refused = refusal(planned);
   if (!play.refused.empty()) return play;
-  play.turns = all_turns(schedule, pipeline.stages, pipeline.micro_batches);
   const TurnSeconds seconds = seconds_of(pipeline, schedule);
+  play.turns = turns_of(planned.plan, pipeline.micro_batches, seconds);
   TurnPlayer player;
   play.ends_s = player.play(play.turns, placement_of(planned.plan), seconds);
   play.makespan_s = makespan_s(play.ends_s);
@@ -178,6 +179,10 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
     const ChunkRange range = chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
+    if (kind != ScheduleKind::kAuto || range.least == range.most) continue;
+    SchedulePlay straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
+    const bool shorter = straight.makespan_s < plays.back().makespan_s;
+    if (straight.refused.empty() && shorter) plays.back() = std::move(straight);
   }
   return plays;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stepwright/step/plan_turns.h"
+
 namespace stepwright {
 namespace {
 
@@ -12,6 +14,17 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
   const std::int64_t most = kPlayedRounds * plan.parallel.pipeline;
   if (micro_batches <= most) return micro_batches;
   return most + micro_batches % plan.parallel.pipeline;
+}
+
+std::vector<double> listed(const TurnSeconds& seconds) {
+  std::vector<double> all;
+  for (const auto& position : seconds.parts) {
+    for (const PartSeconds& part : position) {
+      all.insert(all.end(), {part.forward, part.data, part.weight});
+    }
+  }
+  if (!all.empty()) all.push_back(seconds.hop_s);
+  return all;
 }
 
 void add_what_waits(PlayedSchedule& schedule) {
@@ -31,8 +44,9 @@ const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t mi
 }
 
 PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
-  const Key key{static_cast<std::int64_t>(plan.schedule.kind), plan.schedule.chunks,
-                plan.schedule.strands, plan.parallel.pipeline, played};
+  TurnSeconds rough;
+  if (plan.schedule.kind == ScheduleKind::kAuto) rough = rough_turn_seconds(job_, plan);
+  const Key key{plan.schedule, plan.parallel.pipeline, played, listed(rough)};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   if (turns_ > kMostTurns) {
@@ -40,8 +54,7 @@ PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played
     turns_ = 0;
   }
   PlayedSchedule& schedule =
-      known_[key] = {.placement = placement_of(plan),
-                     .turns = all_turns(plan.schedule, plan.parallel.pipeline, played)};
+      known_[key] = {.placement = placement_of(plan), .turns = turns_of(plan, played, rough)};
   for (Turns& turns : schedule.turns) {
     if (plan.schedule.strands == 1) turns = without_pairs(turns);
     turns_ += turns.size();

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/plan/job.h"
 #include "stepwright/step/schedule_facts.h"
+#include "stepwright/step/turn_play.h"
 
 namespace stepwright {
 
@@ -31,6 +31,9 @@ inline constexpr std::int64_t kMostPlayedTurns = 40'000;
 /// Plays schedules for the pricer. Remembers turns and what they imply; not shared between threads.
 class PlayedPipeline {
  public:
+  /// `job` must outlive this.
+  explicit PlayedPipeline(const Job& job) : job_(job) {}
+
   /// Of at most `kPlayedRounds` rounds. The reference is valid until the next call.
   const PlayedSchedule& schedule(const Plan& plan, std::int64_t micro_batches);
 
@@ -43,7 +46,14 @@ class PlayedPipeline {
   /// With turns alone: seconds do not ask for what waits.
   PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
 
-  using Key = std::array<std::int64_t, 5>;  ///< Kind, chunks, strands, stages, micro-batches.
+  struct Key {
+    Schedule schedule;
+    std::int64_t stages = 1;
+    std::int64_t micro_batches = 1;
+    std::vector<double> seconds;  ///< From which an `auto` order follows; else none.
+    auto operator<=>(const Key&) const = default;
+  };
+  const Job& job_;
   std::map<Key, PlayedSchedule> known_;
   std::size_t turns_ = 0;  ///< Remembered.
   TurnPlayer player_;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "stepwright/simulate/price/data_cost.h"
-#include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/step/turn_play.h"
 
 namespace stepwright {
 

@@ -82,6 +82,7 @@ struct Pricer::Store {
         pipelines(job, cost),
         blocks(std::move(shared)),
         layouts(job.cluster),
+        played(job),
         computations(cost) {}
 
   BlockPricer pricer;

@@ -3,9 +3,9 @@
 
 #include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/step_load.h"
-#include "stepwright/simulate/price/turn_play.h"
 #include "stepwright/simulate/timeline/alone.h"
 #include "stepwright/step/schedule_facts.h"
+#include "stepwright/step/turn_play.h"
 #include "tests/simulate/timeline/random_program.h"
 
 namespace stepwright {

@@ -1,4 +1,4 @@
-#include "stepwright/simulate/price/turn_play.h"
+#include "stepwright/step/turn_play.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,413 @@
+#include "stepwright/step/schedules/found.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/step/schedule_facts.h"
+#include "stepwright/step/schedules/generators.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kUnreached = std::numeric_limits<double>::infinity();
+/// Turns played to find an order: about a tenth of a second.
+constexpr std::int64_t kPlayedTurns = 2'000'000;
+/// How far a turn is moved at most.
+constexpr std::int64_t kFarthest = 8;
+
+/// What a list prefers.
+struct Policy {
+  std::vector<std::int64_t> caps;  ///< By position: chunks' activations held at most.
+  double patience = 0;             ///< A weight gradient may delay what comes by this part of it.
+  bool forward_first = false;      ///< Else data gradients.
+  bool deep_first = false;         ///< Of one direction the chunk that is further on its way.
+};
+
+/// Turns with every backward in two.
+Turns cut(const Turns& turns) {
+  Turns parts;
+  for (const Part& part : parts_of(turns)) {
+    if (part.direction != Direction::kBackward) {
+      parts.push_back({part, std::nullopt});
+      continue;
+    }
+    parts.push_back(turn_of(Direction::kDataGradient, part.chunk, part.micro_batch));
+    parts.push_back(turn_of(Direction::kWeightGradient, part.chunk, part.micro_batch));
+  }
+  return parts;
+}
+
+std::int64_t most_held(const Turns& turns) {
+  std::int64_t held = 0;
+  std::int64_t most = 0;
+  for (const Turn& turn : turns) {
+    if (turn.part.direction == Direction::kForward) most = std::max(most, ++held);
+    if (turn.part.direction == Direction::kWeightGradient) --held;
+  }
+  return most;
+}
+
+/// One position's place in its lists of parts, each in the order of micro-batches.
+struct Progress {
+  std::vector<std::int64_t> forward, data, weight;  ///< Done, by chunk.
+  double free_s = 0;
+  std::int64_t held = 0;
+};
+
+/// A part that a position may begin.
+struct Choice {
+  Direction direction{};
+  std::int64_t chunk = -1;
+  double ready_s = kUnreached;
+};
+
+/// Makes the lists of all positions in the order of time: whoever can begin first begins.
+class ListScheduler {
+ public:
+  ListScheduler(const UnevenPipeline& pipeline, const Policy& policy)
+      : pipeline_(pipeline), policy_(policy), placement_(pipeline.placement) {
+    const auto chunks = static_cast<std::size_t>(placement_.chunks());
+    const std::vector<std::int64_t> none(chunks, 0);
+    at_.assign(positions(), {.forward = none, .data = none, .weight = none});
+    turns_.resize(positions());
+    next_.resize(positions());
+    const auto cells = static_cast<std::size_t>(placement_.model_chunks() * count());
+    forward_ends_.assign(cells, kUnreached);
+    data_ends_.assign(cells, kUnreached);
+    for (std::size_t i = 0; i < positions(); ++i) next_[i] = choose(i);
+  }
+
+  std::vector<Turns> run() {
+    while (true) {
+      const auto first = std::ranges::min_element(next_, {}, &Choice::ready_s);
+      if (first->ready_s == kUnreached) return std::move(turns_);
+      begin(static_cast<std::size_t>(first - next_.begin()), *first);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t positions() const { return pipeline_.seconds.parts.size(); }
+  [[nodiscard]] std::int64_t count() const { return pipeline_.micro_batches; }
+  [[nodiscard]] std::size_t cell(const Place& place, std::int64_t micro_batch) const {
+    return static_cast<std::size_t>(placement_.model_chunk(place) * count() + micro_batch);
+  }
+
+  /// When what `own` waits for in another chunk has arrived.
+  [[nodiscard]] double arrival_s(const std::vector<double>& ends, const Place& own,
+                                 const Place& other, std::int64_t micro_batch) const {
+    const double hop_s = own.position == other.position ? 0 : pipeline_.seconds.hop_s;
+    return ends[cell(other, micro_batch)] + hop_s;
+  }
+
+  [[nodiscard]] Choice forward(std::size_t position, std::int64_t chunk) const {
+    const Progress& at = at_[position];
+    const Place own{static_cast<std::int64_t>(position), chunk};
+    const std::int64_t next = at.forward[static_cast<std::size_t>(chunk)];
+    // A place is kept for those that come back: without it they would wait for each other.
+    const std::int64_t kept = placement_.chunks() - 1 - chunk;
+    if (next == count() || at.held + kept >= policy_.caps[position]) return {};
+    const auto before = placement_.previous(own);
+    const double ready = before ? arrival_s(forward_ends_, own, *before, next) : 0;
+    return {Direction::kForward, chunk, std::max(at.free_s, ready)};
+  }
+
+  [[nodiscard]] Choice data(std::size_t position, std::int64_t chunk) const {
+    const Progress& at = at_[position];
+    const Place own{static_cast<std::int64_t>(position), chunk};
+    const std::int64_t next = at.data[static_cast<std::size_t>(chunk)];
+    if (next == at.forward[static_cast<std::size_t>(chunk)]) return {};
+    const auto behind = placement_.next(own);
+    const double ready = behind ? arrival_s(data_ends_, own, *behind, next) : 0;
+    return {Direction::kDataGradient, chunk, std::max(at.free_s, ready)};
+  }
+
+  /// The oldest weight gradient that waits.
+  [[nodiscard]] Choice weight(std::size_t position) const {
+    const Progress& at = at_[position];
+    for (std::int64_t chunk = placement_.chunks(); chunk-- > 0;) {
+      const auto c = static_cast<std::size_t>(chunk);
+      if (at.weight[c] < at.data[c]) return {Direction::kWeightGradient, chunk, at.free_s};
+    }
+    return {};
+  }
+
+  /// Whether `a` goes before `b` where both are ready.
+  [[nodiscard]] bool preferred(const Choice& a, const Choice& b) const {
+    if (a.direction != b.direction) {
+      return (a.direction == Direction::kForward) == policy_.forward_first;
+    }
+    const bool later = a.direction == Direction::kForward ? a.chunk > b.chunk : a.chunk < b.chunk;
+    return later == policy_.deep_first;
+  }
+
+  [[nodiscard]] Choice choose(std::size_t position) const {
+    std::vector<Choice> choices;
+    for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
+      for (const Choice& one : {forward(position, chunk), data(position, chunk)}) {
+        if (one.ready_s < kUnreached) choices.push_back(one);
+      }
+    }
+    Choice best;
+    for (const Choice& one : choices) {
+      const bool first = one.ready_s < best.ready_s;
+      if (first || (one.ready_s == best.ready_s && preferred(one, best))) best = one;
+    }
+    const Choice filler = weight(position);
+    if (filler.chunk < 0) return best;
+    const double weight_s = seconds(position, filler);
+    if (best.ready_s > filler.ready_s &&
+        best.ready_s >= filler.ready_s + (1 - policy_.patience) * weight_s) {
+      return filler;
+    }
+    return best;
+  }
+
+  [[nodiscard]] double seconds(std::size_t position, const Choice& choice) const {
+    return pipeline_.seconds.parts[position][static_cast<std::size_t>(choice.chunk)].of(
+        choice.direction);
+  }
+
+  void begin(std::size_t position, const Choice& choice) {
+    Progress& at = at_[position];
+    const auto c = static_cast<std::size_t>(choice.chunk);
+    const Place own{static_cast<std::int64_t>(position), choice.chunk};
+    at.free_s = choice.ready_s + seconds(position, choice);
+    std::optional<Place> receiver;
+    std::int64_t micro_batch = 0;
+    switch (choice.direction) {
+      case Direction::kForward:
+        micro_batch = at.forward[c]++;
+        ++at.held;
+        forward_ends_[cell(own, micro_batch)] = at.free_s;
+        receiver = placement_.next(own);
+        break;
+      case Direction::kDataGradient:
+        micro_batch = at.data[c]++;
+        data_ends_[cell(own, micro_batch)] = at.free_s;
+        receiver = placement_.previous(own);
+        break;
+      default: micro_batch = at.weight[c]++; --at.held;
+    }
+    turns_[position].push_back(turn_of(choice.direction, choice.chunk, micro_batch));
+    next_[position] = choose(position);
+    if (!receiver) return;
+    const auto other = static_cast<std::size_t>(receiver->position);
+    if (other != position) next_[other] = choose(other);
+  }
+
+  const UnevenPipeline& pipeline_;
+  const Policy& policy_;
+  const Placement& placement_;
+  std::vector<Progress> at_;
+  std::vector<Choice> next_;  ///< By position: what it would begin.
+  std::vector<double> forward_ends_;
+  std::vector<double> data_ends_;
+  std::vector<Turns> turns_;
+};
+
+class Finder {
+ public:
+  explicit Finder(const UnevenPipeline& pipeline)
+      : pipeline_(pipeline),
+        most_held_(static_cast<std::int64_t>(
+            pipeline.most_activations * static_cast<double>(pipeline.placement.chunks()) + 1e-9)) {
+    if (most_held_ < pipeline.placement.chunks()) {
+      fail_input(fmt::format("a position may hold {:g} activations, and one micro-batch needs 1",
+                             pipeline.most_activations));
+    }
+  }
+
+  std::vector<Turns> run() {
+    named();
+    lists();
+    caps();
+    moves();
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t stages() const { return std::ssize(pipeline_.seconds.parts); }
+
+  [[nodiscard]] double played_s(std::span<const Turns> turns) {
+    for (const Turns& list : turns) played_ += std::ssize(list);
+    return makespan_s(player_.play(turns, pipeline_.placement, pipeline_.seconds));
+  }
+
+  /// Whether every part has its turn; caps may stop a list early.
+  [[nodiscard]] bool complete(std::span<const Turns> turns) const {
+    const std::int64_t each = 3 * pipeline_.placement.chunks() * pipeline_.micro_batches;
+    return std::ranges::all_of(turns, [&](const Turns& list) { return std::ssize(list) == each; });
+  }
+
+  bool offer(std::vector<Turns>&& turns) {
+    const double seconds = played_s(turns);
+    if (seconds >= best_s_) return false;
+    best_s_ = seconds;
+    best_ = std::move(turns);
+    return true;
+  }
+
+  /// Schedules with a name and this placement, as far as they hold no more.
+  void named() {
+    const std::int64_t chunks = pipeline_.placement.chunks();
+    for (const auto& [kind, name] : kScheduleNames) {
+      const ScheduleTraits& traits = traits_of(kind);
+      const bool placed = chunks == 1 || traits.placement == PlacementKind::kV;
+      if (kind == ScheduleKind::kAuto || !traits.runs || !placed) continue;
+      if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
+      // DualPipeV starts with twice as many as there are stages.
+      if (traits.pairs && pipeline_.micro_batches < 2 * stages()) continue;
+      if (traits.rounds && pipeline_.micro_batches % stages() != 0) continue;
+      std::vector<Turns> turns;
+      for (const Turns& list :
+           all_turns({.kind = kind, .chunks = chunks}, stages(), pipeline_.micro_batches)) {
+        turns.push_back(cut(list));
+      }
+      const auto fits = [&](const Turns& list) {
+        return stepwright::most_held(list) <= most_held_;
+      };
+      if (std::ranges::all_of(turns, fits)) offer(std::move(turns));
+    }
+  }
+
+  /// Caps that fall by `slope` from position to position.
+  [[nodiscard]] std::vector<std::int64_t> sloping(std::int64_t slope) const {
+    const std::int64_t chunks = pipeline_.placement.chunks();
+    std::vector<std::int64_t> caps;
+    for (std::int64_t i = 0; i < stages(); ++i) {
+      caps.push_back(
+          std::clamp(most_held_ - slope * i, std::min(most_held_, chunks + 1), most_held_));
+    }
+    return caps;
+  }
+
+  void lists() {
+    const bool several = pipeline_.placement.chunks() > 1;
+    for (const std::int64_t slope : {0, 1, 2}) {
+      for (const double patience : {0.0, 0.5, 1.0}) {
+        for (const bool forward_first : {false, true}) {
+          for (const bool deep_first : {true, false}) {
+            if (!deep_first && !several) continue;
+            try_policy({sloping(slope), patience, forward_first, deep_first});
+          }
+        }
+      }
+    }
+  }
+
+  bool try_policy(const Policy& policy) {
+    if (played_ > kPlayedTurns && !best_.empty()) return false;
+    const double before_s = best_list_s_;
+    std::vector<Turns> turns = ListScheduler(pipeline_, policy).run();
+    const double seconds = complete(turns) ? played_s(turns) : kUnreached;
+    if (seconds < before_s) {
+      best_list_s_ = seconds;
+      policy_ = policy;
+    }
+    if (seconds < best_s_) {
+      best_s_ = seconds;
+      best_ = std::move(turns);
+    }
+    return seconds < before_s;
+  }
+
+  /// The best list's caps, one position at a time.
+  void caps() {
+    if (policy_.caps.empty()) return;
+    for (bool better = true; better && played_ < kPlayedTurns / 2;) {
+      better = false;
+      for (std::int64_t i = 0; i < stages(); ++i) {
+        for (const std::int64_t step : {-1, 1}) {
+          Policy other = policy_;
+          std::int64_t& cap = other.caps[static_cast<std::size_t>(i)];
+          cap += step;
+          if (cap < pipeline_.placement.chunks() || cap > most_held_) continue;
+          better = try_policy(other) || better;
+        }
+      }
+    }
+  }
+
+  /// Whether every part of a position still follows what it needs, and no more are held.
+  [[nodiscard]] bool legal(const Turns& turns, std::size_t from, std::size_t until) const {
+    for (std::size_t i = from; i < until; ++i) {
+      for (std::size_t k = i + 1; k <= until; ++k) {
+        const Part& a = turns[i].part;
+        const Part& b = turns[k].part;
+        if (a.chunk == b.chunk && a.micro_batch == b.micro_batch && b.direction < a.direction) {
+          return false;
+        }
+      }
+    }
+    return stepwright::most_held(turns) <= most_held_;
+  }
+
+  /// Moves single turns, by chance from a fixed seed.
+  void moves() {
+    std::mt19937 random(1);
+    const auto below = [&](std::int64_t count) {
+      return static_cast<std::int64_t>(random()) % count;
+    };
+    while (played_ < kPlayedTurns) {
+      const auto position = static_cast<std::size_t>(below(stages()));
+      const auto count = std::ssize(best_[position]);
+      const std::int64_t from = below(count);
+      const std::int64_t to = from + below(2 * kFarthest + 1) - kFarthest;
+      if (to == from || to < 0 || to >= count) {
+        ++played_;
+        continue;
+      }
+      move(position, from, to);
+    }
+  }
+
+  void move(std::size_t position, std::int64_t from, std::int64_t to) {
+    const Turns before = best_[position];
+    Turns& turns = best_[position];
+    const auto begin = turns.begin() + std::min(from, to);
+    const auto end = turns.begin() + std::max(from, to) + 1;
+    std::rotate(begin, from < to ? begin + 1 : end - 1, end);
+    double seconds = kUnreached;
+    if (legal(turns, static_cast<std::size_t>(std::min(from, to)),
+              static_cast<std::size_t>(std::max(from, to)))) {
+      try {
+        seconds = played_s(best_);
+      } catch (const Error&) {  // It waits for itself.
+      }
+    }
+    ++played_;
+    if (seconds > best_s_) {
+      turns = before;
+    } else {
+      best_s_ = seconds;
+    }
+  }
+
+  const UnevenPipeline& pipeline_;
+  std::int64_t most_held_;
+  TurnPlayer player_;
+  std::int64_t played_ = 0;
+  std::vector<Turns> best_;
+  double best_s_ = kUnreached;
+  Policy policy_;
+  double best_list_s_ = kUnreached;
+};
+
+}  // namespace
+
+std::vector<Turns> found_turns(const UnevenPipeline& pipeline) { return Finder(pipeline).run(); }
+
+std::vector<double> held_activations(std::span<const Turns> turns, std::int64_t chunks) {
+  std::vector<double> held;
+  for (const Turns& list : turns) {
+    held.push_back(static_cast<double>(most_held(cut(list))) / static_cast<double>(chunks));
+  }
+  return held;
+}
+
+}  // namespace stepwright
