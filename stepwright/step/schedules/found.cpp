@@ -15,10 +15,11 @@ namespace stepwright {
 namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
-/// Turns played to find an order: about a tenth of a second.
-constexpr std::int64_t kPlayedTurns = 2'000'000;
+/// Turns played to find an order: about two tenths of a second.
+constexpr std::int64_t kPlayedTurns = 4'000'000;
 /// How far a turn is moved at most.
 constexpr std::int64_t kFarthest = 8;
+constexpr double kRounding = 1e-12;
 
 /// What a list prefers.
 struct Policy {
@@ -214,6 +215,7 @@ class Finder {
  public:
   explicit Finder(const UnevenPipeline& pipeline)
       : pipeline_(pipeline),
+        least_s_(least_s()),
         most_held_(static_cast<std::int64_t>(
             pipeline.most_activations * static_cast<double>(pipeline.placement.chunks()) + 1e-9)) {
     if (most_held_ < pipeline.placement.chunks()) {
@@ -231,6 +233,22 @@ class Finder {
   }
 
  private:
+  /// No order is shorter: a position begins after the first forwards before it, and has its work.
+  [[nodiscard]] double least_s() const {
+    const auto count = static_cast<double>(pipeline_.micro_batches);
+    double least = 0;
+    double fill = 0;
+    for (const std::vector<PartSeconds>& position : pipeline_.seconds.parts) {
+      double work = 0;
+      for (const PartSeconds& part : position) work += part.forward + part.data + part.weight;
+      least = std::max(least, fill + count * work);
+      fill += position.front().forward + pipeline_.seconds.hop_s;
+    }
+    return least;
+  }
+  [[nodiscard]] bool done() const {
+    return played_ > kPlayedTurns || best_s_ <= least_s_ * (1 + kRounding);
+  }
   [[nodiscard]] std::int64_t stages() const { return std::ssize(pipeline_.seconds.parts); }
 
   [[nodiscard]] double played_s(std::span<const Turns> turns) {
@@ -289,7 +307,7 @@ class Finder {
   void lists() {
     const bool several = pipeline_.placement.chunks() > 1;
     for (const std::int64_t slope : {0, 1, 2}) {
-      for (const double patience : {0.0, 0.5, 1.0}) {
+      for (const double patience : {0.0, 0.25, 0.5, 0.75, 1.0}) {
         for (const bool forward_first : {false, true}) {
           for (const bool deep_first : {true, false}) {
             if (!deep_first && !several) continue;
@@ -301,7 +319,7 @@ class Finder {
   }
 
   bool try_policy(const Policy& policy) {
-    if (played_ > kPlayedTurns && !best_.empty()) return false;
+    if (done() && !best_.empty()) return false;
     const double before_s = best_list_s_;
     std::vector<Turns> turns = ListScheduler(pipeline_, policy).run();
     const double seconds = complete(turns) ? played_s(turns) : kUnreached;
@@ -319,7 +337,7 @@ class Finder {
   /// The best list's caps, one position at a time.
   void caps() {
     if (policy_.caps.empty()) return;
-    for (bool better = true; better && played_ < kPlayedTurns / 2;) {
+    for (bool better = true; better && !done() && played_ < kPlayedTurns / 2;) {
       better = false;
       for (std::int64_t i = 0; i < stages(); ++i) {
         for (const std::int64_t step : {-1, 1}) {
@@ -353,7 +371,7 @@ class Finder {
     const auto below = [&](std::int64_t count) {
       return static_cast<std::int64_t>(random()) % count;
     };
-    while (played_ < kPlayedTurns) {
+    while (!done()) {
       const auto position = static_cast<std::size_t>(below(stages()));
       const auto count = std::ssize(best_[position]);
       const std::int64_t from = below(count);
@@ -389,6 +407,7 @@ class Finder {
   }
 
   const UnevenPipeline& pipeline_;
+  double least_s_;
   std::int64_t most_held_;
   TurnPlayer player_;
   std::int64_t played_ = 0;
