@@ -257,7 +257,9 @@ TEST(Timeline, BreaksLinesBetweenBlocks) {
   }
   EXPECT_GE(lines, 4U);
   EXPECT_EQ(lines % 2, 0U);
-  for (const char* id : {"f3", "b16", "f2'", "f1'"}) EXPECT_NE(text.find(id), std::string::npos);
+  for (const char* id : {"f3", "b16", "f2'", "f1'"}) {
+    EXPECT_NE(text.find(id), std::string::npos) << id;
+  }
 }
 
 }  // namespace
