@@ -57,7 +57,7 @@ Programme::Programme(const StrandStates& forward, const StrandStates& backward,
       backward_(backward),
       contention_(contention),
       exposed_s_(forward.size() * backward.size(), kUnreached),
-      from_(exposed_s_.size()) {
+      origins_(exposed_s_.size()) {
   for (const LinkClass link : {LinkClass::kInside, LinkClass::kNetwork}) {
     lost_[static_cast<std::size_t>(link)] = 1 - 1 / slow_down_beside(link, contention);
   }
@@ -71,10 +71,10 @@ double Programme::solve(double limit_s) {
   return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreached;
 }
 
-void Programme::reach(std::size_t to, double exposed_s, std::size_t from) {
+void Programme::reach(std::size_t to, double exposed_s, const Origin& origin) {
   if (exposed_s >= exposed_s_[to]) return;
   exposed_s_[to] = exposed_s;
-  from_[to] = from;
+  origins_[to] = origin;
 }
 
 /// Messages of one link come one after the other: what is longer than all computation is exposed,
@@ -91,32 +91,41 @@ double Programme::still_exposed_s(std::size_t forward, std::size_t backward) con
   return most_s;
 }
 
-/// All blocks that begin at a state.
+/// All blocks that begin at a state. A collective that could have come before the computation which
+/// led here at no cost had better come there: the computation is beside it then.
 void Programme::leave(std::size_t forward, std::size_t backward, double limit_s) {
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   if (before_s >= limit_s || before_s + still_exposed_s(forward, backward) >= limit_s) return;
   for (const std::size_t op : forward_.computations(forward)) {
-    reach(place(forward_.with(forward, op), backward), before_s, from);
+    reach(place(forward_.with(forward, op), backward), before_s, {from, true});
   }
   for (const std::size_t op : backward_.computations(backward)) {
-    reach(place(forward, backward_.with(backward, op)), before_s, from);
+    reach(place(forward, backward_.with(backward, op)), before_s, {from, true});
   }
   open_.clear();
-  add_open(forward_, forward, true);
-  add_open(backward_, backward, false);
+  add_open(true, forward, origins_[from]);
+  add_open(false, backward, origins_[from]);
   for (std::size_t i = 0; i < open_.size(); ++i) {
-    cover(forward, backward, open_[i], nullptr);
+    const Sent& one = open_[i];
+    if (!one.known) cover(forward, backward, one, nullptr);
     for (std::size_t j = 0; j < i; ++j) {
-      if (open_[i].link != open_[j].link) cover(forward, backward, open_[i], &open_[j]);
+      const Sent& other = open_[j];
+      if (one.link == other.link || (one.known && other.known)) continue;
+      cover(forward, backward, one, &other);
     }
   }
 }
 
-void Programme::add_open(const StrandStates& strand, std::size_t state, bool forward) {
+void Programme::add_open(bool forward, std::size_t state, const Origin& origin) {
+  const StrandStates& strand = forward ? forward_ : backward_;
+  const std::size_t before =
+      forward ? origin.from / backward_.size() : origin.from % backward_.size();
   for (const std::size_t op : strand.collectives(state)) {
     const StrandOperator& one = strand.strand()[op];
-    open_.push_back({forward, op, static_cast<std::size_t>(one.link), one.seconds});
+    const bool known = origin.computes && std::ranges::find(strand.collectives(before), op) !=
+                                              strand.collectives(before).end();
+    open_.push_back({forward, op, static_cast<std::size_t>(one.link), one.seconds, known});
   }
 }
 
@@ -145,14 +154,14 @@ void Programme::cover(std::size_t forward, std::size_t backward, const Sent& one
       if (b.state != backward && f.compute_s + b.part_s >= hidden_s) break;
       if (f.state != forward && f.part_s + b.compute_s >= hidden_s) continue;
       const double exposed_s = sent_s - std::min(hidden_s, f.compute_s + b.compute_s);
-      reach(place(to, behind(b.state, false)), before_s + exposed_s, from);
+      reach(place(to, behind(b.state, false)), before_s + exposed_s, {from, false});
     }
   }
 }
 
 std::vector<Block> Programme::blocks() const {
   std::vector<Block> blocks;
-  for (std::size_t state = exposed_s_.size() - 1; state != 0; state = from_[state]) {
+  for (std::size_t state = exposed_s_.size() - 1; state != 0; state = origins_[state].from) {
     blocks.push_back(block(state));
   }
   std::ranges::reverse(blocks);
@@ -161,7 +170,7 @@ std::vector<Block> Programme::blocks() const {
 
 /// The block that ends at a state.
 Block Programme::block(std::size_t to) const {
-  const std::size_t from = from_[to];
+  const std::size_t from = origins_[to].from;
   const std::size_t width = backward_.size();
   BlockWriter writer;
   writer.add(forward_, from / width, to / width, &Block::forward);

@@ -36,15 +36,21 @@ class Programme {
     std::size_t op = 0;
     std::size_t link = 0;
     double seconds = 0;
+    bool known = false;  ///< Could come before the computation that led here.
+  };
+  /// Where the block that leads to a state begins.
+  struct Origin {
+    std::size_t from = 0;
+    bool computes = false;  ///< The block is one computation.
   };
 
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {
     return forward * backward_.size() + backward;
   }
-  void reach(std::size_t to, double exposed_s, std::size_t from);
+  void reach(std::size_t to, double exposed_s, const Origin& origin);
   [[nodiscard]] double still_exposed_s(std::size_t forward, std::size_t backward) const;
   void leave(std::size_t forward, std::size_t backward, double limit_s);
-  void add_open(const StrandStates& strand, std::size_t state, bool forward);
+  void add_open(bool forward, std::size_t state, const Origin& origin);
   void cover(std::size_t forward, std::size_t backward, const Sent& one, const Sent* other);
   [[nodiscard]] Block block(std::size_t to) const;
 
@@ -53,7 +59,7 @@ class Programme {
   Contention contention_;
   LinkSeconds lost_{};  ///< Computation that a second of messages costs.
   std::vector<double> exposed_s_;
-  std::vector<std::size_t> from_;  ///< By state: where the block that leads to it begins.
+  std::vector<Origin> origins_;
   std::vector<Sent> open_;
 };
 
