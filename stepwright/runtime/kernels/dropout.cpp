@@ -20,9 +20,10 @@ double kept_scale(const Call& call) { return 1 / (1 - call.rank.setting.model->d
 void dropout_forward(Call& call) {
   at::Tensor x = call.read(0);
   const std::int64_t width = x.size(1);
-  at::Tensor kept = kept_elements(
-      draw_of(call, place_of(call.op.purpose)),
-      {.rows = call.places(x.size(0)), .columns = at::arange(width, at::kLong), .width = width});
+  at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.purpose)),
+                                  {.rows = call.places(x.size(0)),
+                                   .columns = at::arange(width, call.rank.index_options()),
+                                   .width = width});
   x.mul_(kept).mul_(kept_scale(call));
   call.write(0, std::move(x));
   call.write(1, std::move(kept));

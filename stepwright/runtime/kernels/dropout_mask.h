@@ -30,9 +30,12 @@ struct DropoutSheet {
 /// The elements that a dropout keeps: bool [rows, columns]. An element's number is that of
 /// Philox4x32 with ten rounds (Salmon et al. 2011, as ATen has it) keyed by the seed, with the
 /// step, the layer, the place and the element's number in the whole matrix as counter. So it
-/// depends neither on the order of work nor on who does it. Drawn on the CPU, wherever the rows
-/// are.
+/// depends neither on the order of work nor on who does it. Drawn where the rows are.
 at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet);
+
+/// The same from arithmetic of tensors, for devices other than the CPU: nobody waits for the rows'
+/// numbers. Whole rows are drawn, whichever columns are wanted.
+at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
 
 /// The draw of an operator's dropout.
 DropoutDraw draw_of(const Call& call, DropoutPlace place);

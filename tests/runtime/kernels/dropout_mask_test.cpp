@@ -45,6 +45,23 @@ TEST(DropoutMask, OfAPartIsPartOfTheMask) {
   EXPECT_TRUE(part.equal(whole.index_select(0, rows).index_select(1, columns)));
 }
 
+TEST(DropoutMask, IsTheSameByTensors) {
+  for (const std::int64_t width : {1, 6, 64}) {
+    const DropoutSheet sheet{
+        .rows = at::tensor(std::vector<std::int64_t>{0, 5, 1 << 20, 3000000000000}),
+        .columns = at::arange(width - 1, -1, -1, at::kLong),
+        .width = width};
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0xfedcba9876543210}}) {
+      const DropoutDraw draw{.seed = seed,
+                             .step = 70000,
+                             .layer = 125,
+                             .place = DropoutPlace::kProbabilities,
+                             .probability = 0.5};
+      EXPECT_TRUE(kept_by_tensors(draw, sheet).equal(kept_elements(draw, sheet))) << width;
+    }
+  }
+}
+
 TEST(DropoutMask, DropsItsShareAndElsewhereOthers) {
   const DropoutSheet sheet{.rows = first(400), .columns = first(250), .width = 250};
   const DropoutDraw draw{.seed = 1, .step = 4, .layer = 2, .probability = 0.3};
