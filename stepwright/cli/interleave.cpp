@@ -13,6 +13,7 @@
 #include "stepwright/interleave/interleaving_json.h"
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/interleave/pair_memory.h"
+#include "stepwright/interleave/timeline_text.h"
 
 namespace stepwright {
 namespace {
@@ -43,12 +44,12 @@ std::string blocks_text(const Interleaving& interleaving) {
   return to_text(table);
 }
 
-std::string interleaving_text(const Interleaving& found) {
+std::string interleaving_text(const Interleaving& found, const std::string& timeline) {
   const auto share = [&](double seconds) {
     return fmt::format("{} ({:.1f} %)", format_time(seconds), 100 * seconds / found.serial_s);
   };
   return fmt::format(
-      "A forward and a backward of one layer, of two micro-batches\n\n{}\n"
+      "A forward and a backward of one layer, of two micro-batches\n\n{}\n{}\n"
       "one operator after the other       {}\n"
       "reductions beside weight gradients {}\n"
       "interleaved, with barriers         {}, of that {} of messages exposed\n"
@@ -56,7 +57,7 @@ std::string interleaving_text(const Interleaving& found) {
       "lower bound                        {}\n"
       "memory beyond what is there before {}; one operator after the other {}\n"
       "The forward list starts at {}; what belongs to the next layer has a prime.\n",
-      blocks_text(found), format_time(found.serial_s), share(found.serial_own_overlap_s),
+      blocks_text(found), timeline, format_time(found.serial_s), share(found.serial_own_overlap_s),
       share(found.interleaved_s), format_time(found.exposed_s), share(found.event_s),
       share(found.lower_bound_s), format_bytes(found.peak_extra_bytes),
       format_bytes(found.serial_extra_bytes), found.starts_at);
@@ -112,7 +113,7 @@ class InterleaveCommand : public Command {
     if (json()) {
       print_json(console.out, interleaving_json(found));
     } else {
-      console.out << interleaving_text(found);
+      console.out << interleaving_text(found, timeline_text(pair, found, options.contention));
     }
   }
 

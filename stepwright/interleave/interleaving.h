@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -8,20 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/cost/cost_model.h"
+#include "stepwright/interleave/block.h"
 #include "stepwright/interleave/strand.h"
 
 namespace stepwright {
-
-/// Operators that run together, with a barrier behind: at most one collective of each link class,
-/// and computation of both strands that neither needs its result nor makes what it sends.
-struct Block {
-  std::vector<std::string> forward;  ///< Computations, in execution order.
-  std::vector<std::string> backward;
-  std::vector<std::string> communication;
-  double compute_s = 0;  ///< Of both strands, alone.
-  double seconds = 0;
-};
 
 /// Two strands interleaved operator by operator. Seconds of one layer pair.
 struct Interleaving {
@@ -49,17 +38,11 @@ struct InterleaveOptions {
   double memory_limit_bytes = std::numeric_limits<double>::infinity();
 };
 
-/// Seconds of a block with these collectives, by link class (0: none), and so much computation: all
-/// start together, computation is as many times slower as the slowest factor beside it says.
-double block_seconds(const std::array<double, kLinkClasses>& collectives, double compute_s,
-                     const Contention& contention);
-
-/// The fastest sequence of blocks over all orders of the backward and all cuts into blocks, by
-/// dynamic programming over the place in the forward and the set of backward operators done. Where
-/// rotation is allowed the best of all, ties to the one that starts first. With a memory limit the
-/// best of those starts that keep it, else one operator after the other; fails with `kInput` when
-/// that needs more. Fails with `kUnsupported` when a forward is no chain, or a strand has more than
-/// 64 operators.
+/// The fastest sequence of blocks over all orders of both strands and all cuts into blocks
+/// (`programme.h`). Where rotation is allowed the best of all starts, ties to the begin, then to
+/// those behind a collective. With a memory limit the best of those starts that keep it, else one
+/// operator after the other; fails with `kInput` when that needs more. Fails with `kUnsupported`
+/// when a strand has more than 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
 }  // namespace stepwright

@@ -20,7 +20,9 @@ enum class Use : std::uint8_t { kCompute, kWeightGradient, kEnter, kLeave };
 
 Use use_of(const Operator& op) {
   if (op.kind == OperatorKind::kAllGather) return Use::kEnter;
-  if (op.kind == OperatorKind::kReduceScatter) return Use::kLeave;
+  if (op.kind == OperatorKind::kReduceScatter || op.kind == OperatorKind::kAllReduce) {
+    return Use::kLeave;
+  }
   return op.phase == Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
 }
 
@@ -71,6 +73,22 @@ constexpr StrandRole kExpertBackwardRoles[] = {
     {"router.weight", Use::kWeightGradient, "q12"},
     {"experts.sum", Use::kCompute, "q13"},
     {"norm.mlp", Use::kCompute, "q13"}};
+/// Beside the routed experts.
+constexpr StrandRole kSharedForwardRoles[] = {
+    {"shared.fc1", Use::kEnter, "s_ag"},       {"shared.fc1", Use::kCompute, "s_fc1"},
+    {"activation", Use::kCompute, "s_swiglu"}, {"shared.fc2", Use::kCompute, "s_fc2"},
+    {"shared.fc2", Use::kLeave, "s_rs"},       {"shared.gate", Use::kCompute, "s_gate"}};
+constexpr StrandRole kSharedBackwardRoles[] = {
+    {"shared.gate", Use::kCompute, "s_gate_bwd"},
+    {"shared.gate", Use::kWeightGradient, "s_gate_wgrad"},
+    {"shared.fc2", Use::kEnter, "s_ag_bwd"},
+    {"shared.fc2", Use::kCompute, "s_fc2_bwd"},
+    {"shared.fc2", Use::kWeightGradient, "s_fc2_wgrad"},
+    {"activation", Use::kCompute, "s_swiglu_bwd"},
+    {"shared.fc1", Use::kCompute, "s_fc1_bwd"},
+    {"shared.fc1", Use::kEnter, "ag_shared_again"},
+    {"shared.fc1", Use::kWeightGradient, "s_fc1_wgrad"},
+    {"shared.fc1", Use::kLeave, "s_rs_bwd"}};
 constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
                                          {"mlp.fc2", Use::kCompute, "b3"},
                                          {"mlp.fc2", Use::kWeightGradient, "b4"},
@@ -201,7 +219,11 @@ class LayerNames {
   [[nodiscard]] std::string forward(const Operator& op, Walked& walked) const {
     if (op.name == "norm.mlp") walked.mlp = true;
     if (is_residual(op)) return walked.mlp ? (experts_ ? "m11" : "f14") : "f7";
-    if (experts_ && walked.mlp) return required(op, role_in(op, kExpertForwardRoles));
+    if (experts_ && walked.mlp) {
+      if (op.name == "experts.sum") return "m11";
+      if (auto id = of_shared(op, kSharedForwardRoles)) return *id;
+      return required(op, role_in(op, kExpertForwardRoles));
+    }
     if (auto id = role_in(op, kForwardRoles)) return *id;
     if (context_ == 1) return core(op, "f4");
     if (op.name == "attention.rotary") return "f3";
@@ -215,7 +237,10 @@ class LayerNames {
     const bool norm = op.name == "norm.mlp";
     const bool behind = walked.mlp;
     if (norm) walked.mlp = false;
-    if (experts_ && behind) return required(op, role_in(op, kExpertBackwardRoles));
+    if (experts_ && behind) {
+      if (auto id = of_shared(op, kSharedBackwardRoles)) return *id;
+      return required(op, role_in(op, kExpertBackwardRoles));
+    }
     if (auto id = role_in(op, kBackwardRoles)) return *id;
     if (context_ == 1) return core(op, "b14");
     if (op.name == "context.key_values") return entry("b14", ++walked.messages);
@@ -232,6 +257,11 @@ class LayerNames {
   [[nodiscard]] std::string middle() const { return experts_ ? "q13" : "b9"; }
 
  private:
+  /// Routed experts have an activation, too.
+  static std::optional<std::string> of_shared(const Operator& op,
+                                              std::span<const StrandRole> roles) {
+    return op.routed ? std::nullopt : role_in(op, roles);
+  }
   [[noreturn]] static void fail_unlisted(const Operator& op) {
     stepwright::fail_unlisted(fmt::format("the operator '{}'", op.name));
   }
@@ -261,6 +291,21 @@ Strand forward_strand(const Template& piece, std::span<const OperatorTime> times
   return writer.strand();
 }
 
+/// Computes again in one order: all orders would be too many.
+Strand chained_again(Strand strand) {
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < strand.size(); ++i) {
+    if (!strand[i].id.starts_with(kAgain)) continue;
+    std::vector<std::size_t>& after = strand[i].after;
+    if (last && std::ranges::find(after, *last) == after.end()) {
+      after.push_back(*last);
+      std::ranges::sort(after);
+    }
+    last = i;
+  }
+  return strand;
+}
+
 Strand backward_strand(const Template& piece, std::span<const OperatorTime> times,
                        const LayerNames& names) {
   StrandWriter writer(piece, times);
@@ -280,7 +325,7 @@ Strand backward_strand(const Template& piece, std::span<const OperatorTime> time
   }
   writer.put_behind("b10", names.middle());
   writer.put_first(names.first());
-  return writer.strand();
+  return chained_again(writer.strand());
 }
 
 void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
@@ -290,9 +335,6 @@ void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
   }
   if (plan.parallel.context > 1 && plan.context_kind != ContextKind::kRing) {
     fail_unlisted("context parallelism that is no ring");
-  }
-  if (plan.parallel.tensor > 1 && !plan.sequence_parallel) {
-    fail_unlisted("tensor parallelism without sequence parallelism");
   }
 }
 

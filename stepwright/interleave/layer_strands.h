@@ -21,9 +21,8 @@ struct LayerStrands {
 /// program (rotary embedding and attention) are one; an entry of a ring is a block of attention and
 /// the messages beside it, and takes as long as the longer of both. The gradients of the residual
 /// additions b1 and b10 take no time where there is no dropout. `layer` from 0. Fails with `kInput`
-/// when there is no such layer, with `kUnsupported` for what has no list of operators: shared
-/// experts, context parallelism but in a ring, parallel branches, tensor parallelism without
-/// sequence parallelism.
+/// when there is no such layer, with `kUnsupported` for what has no list of operators: context
+/// parallelism but in a ring, parallel branches.
 LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
                            std::int64_t layer);
 

@@ -26,7 +26,7 @@ using Strand = std::vector<StrandOperator>;
 
 /// The forward of one micro-batch through a layer, and the backward of another.
 struct StrandPair {
-  Strand forward;  ///< A chain: each operator depends on the one before it.
+  Strand forward;  ///< What is free to start waits for the layer before it.
   Strand backward;
 };
 

@@ -3,8 +3,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <string_view>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -15,25 +16,35 @@ namespace stepwright {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Repeated = std::function<void(std::int64_t times)>;
 
-constexpr double kMessageBytes = 1 << 20;
-constexpr int kMessages = 40;
-constexpr int kAlone = 200;  ///< Products.
-constexpr std::int64_t kSide = 256;
-constexpr int kTimes = 5;
+constexpr double kPayloads[] = {1 << 18, 1 << 20, 1 << 22};
+constexpr std::int64_t kMessages = 4;  ///< One after the other in a pair.
+constexpr int kTimes = 3;
+/// Computation lasts so many times as long as the messages, so that it is beside them to their end.
+constexpr double kLonger = 2;
 
-/// Seconds of one product while a condition holds; at least one is made.
-template <class Condition>
-double product_s(Condition goes_on) {
+constexpr OperatorKind kOverlapOperations[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
+                                               OperatorKind::kReduceScatter};
+
+struct OverlapComputation {
+  std::string_view name;
+  Repeated run;
+};
+
+/// What is bound by arithmetic, and what is bound by memory.
+std::vector<OverlapComputation> overlap_computations() {
+  constexpr std::int64_t kSide = 256;
+  constexpr std::int64_t kElements = 1 << 20;
   const at::Tensor a = at::ones({kSide, kSide});
-  at::Tensor product = at::zeros({kSide, kSide});
-  const auto begin = Clock::now();
-  int made = 0;
-  do {
-    at::mm_out(product, a, a);
-    ++made;
-  } while (goes_on(made));
-  return std::chrono::duration<double>(Clock::now() - begin).count() / made;
+  const at::Tensor b = at::ones({kElements});
+  return {{"linear",
+           [a, product = at::zeros_like(a)](std::int64_t times) mutable {
+             for (std::int64_t i = 0; i < times; ++i) at::mm_out(product, a, a);
+           }},
+          {"add", [b, sum = at::zeros_like(b)](std::int64_t times) mutable {
+             for (std::int64_t i = 0; i < times; ++i) at::add_out(sum, b, b);
+           }}};
 }
 
 class OverlapSampler {
@@ -48,32 +59,47 @@ class OverlapSampler {
     Communicator group(
         gloo_backend(world_, fmt::format("sample/{}/{}", link, members.front()), members),
         {.rank = world_.rank, .members = members}, world_.watch, Communicator::Payload::kSent);
-    for (int i = 0; i < kTimes; ++i) {
-      control_->barrier()->wait();
-      const double alone = mean(product_s([](int made) { return made < kAlone; }));
-      const double beside = mean(beside_s(group));
-      if (world_.rank == 0) out_ << fmt::format("{},{:.6g},{:.6g}\n", link, alone, beside);
+    for (const OverlapComputation& computation : overlap_computations()) {
+      for (const OperatorKind kind : kOverlapOperations) {
+        for (const double payload : kPayloads) {
+          const Operator op{.kind = kind};
+          HeldMessage message(op, payload, group.size());
+          const Repeated send = [&](std::int64_t times) {
+            for (std::int64_t i = 0; i < times; ++i) message.send(group);
+          };
+          for (int i = 0; i < kTimes; ++i) {
+            write(fmt::format("{},{},{},{:.0f}", link, name_of(kOperatorNames, kind),
+                              computation.name, message.bytes()),
+                  computation.run, send);
+          }
+        }
+      }
     }
   }
 
  private:
-  /// Seconds of a product while messages go on.
-  double beside_s(Communicator& group) {
-    control_->barrier()->wait();
-    const Operator op{.kind = OperatorKind::kAllReduce};
-    std::atomic<bool> ended = false;
-    std::thread messages([&] {
-      HeldMessage message(op, kMessageBytes, group.size());
-      for (int i = 0; i < kMessages; ++i) message.send(group);
-      ended = true;
+  void write(std::string_view pair, const Repeated& compute, const Repeated& send) {
+    const double messages_s = seconds([&] { send(kMessages); });
+    const double trial_s = seconds([&] { compute(kMessages); });
+    const auto times = static_cast<std::int64_t>(
+        std::ceil(kLonger * messages_s / trial_s * static_cast<double>(kMessages)));
+    const double computation_s = seconds([&] { compute(times); });
+    const double together_s = seconds([&] {
+      std::thread messages([&] { send(kMessages); });
+      compute(times);
+      messages.join();
     });
-    const double seconds = product_s([&](int) { return !ended; });
-    messages.join();
-    return seconds;
+    if (world_.rank > 0) return;
+    out_ << fmt::format("{},{:.6g},{:.6g},{:.6g}\n", pair, computation_s, messages_s, together_s);
   }
 
-  double mean(double value) {
-    at::Tensor sum = at::full({1}, value, at::kDouble);
+  /// All ranks begin together; the mean of their times, the same on all.
+  double seconds(const std::function<void()>& work) {
+    control_->barrier()->wait();
+    const auto begin = Clock::now();
+    work();
+    const double own_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    at::Tensor sum = at::full({1}, own_s, at::kDouble);
     std::vector<at::Tensor> sums{sum};
     control_->allreduce(sums)->wait();
     return sum.item<double>() / static_cast<double>(world_.size);

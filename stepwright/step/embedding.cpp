@@ -32,16 +32,7 @@ TensorId embed(Emit& e) {
               {x, e.parameters}, {x});
   }
   if (e.s.model->embedding_norm) x = norm(e, x, {e.s.rows, h}, kEmbeddingNorm);
-  if (e.s.model->dropout == 0) return x;
-  const TensorId bits =
-      e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
-  e.out.add({.kind = OperatorKind::kDropout,
-             .phase = e.forward,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = h},
-             .name = "dropout"},
-            {x}, {x, bits});
-  e.kept.set(Keep::kEmbeddingMask, bits);
+  dropout(e, x, Keep::kEmbeddingMask);
   return x;
 }
 

@@ -45,6 +45,14 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
           .name = c.name};
 }
 
+Purpose purpose_of(Keep mask) {
+  switch (mask) {
+    case Keep::kAttentionMask: return Purpose::kAfterAttention;
+    case Keep::kMlpMask: return Purpose::kAfterMlp;
+    default: return Purpose::kPlain;
+  }
+}
+
 }  // namespace
 
 Stream message_stream(const Setting& s, Scheme scheme) {
@@ -161,19 +169,24 @@ TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product&
   return dx;
 }
 
-TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
+void dropout(Emit& e, TensorId x, Keep mask) {
+  if (e.s.model->dropout == 0) return;
   const std::int64_t h = e.s.model->hidden;
-  if (e.s.model->dropout > 0) {
-    const TensorId bits =
-        e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
-    e.out.add({.kind = OperatorKind::kDropout,
-               .phase = e.forward,
-               .dtype = e.s.storage,
-               .shape = {.rows = e.s.rows, .columns = h},
-               .name = "dropout"},
-              {y}, {y, bits});
-    e.kept.set(mask, bits);
-  }
+  const TensorId bits =
+      e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
+  e.out.add({.kind = OperatorKind::kDropout,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.rows, .columns = h},
+             .name = "dropout",
+             .purpose = purpose_of(mask)},
+            {x}, {x, bits});
+  e.kept.set(mask, bits);
+}
+
+TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
+  dropout(e, y, mask);
+  const std::int64_t h = e.s.model->hidden;
   const TensorId z = activation(e, "residual", e.s.rows, h);
   e.out.add({.kind = OperatorKind::kAdd,
              .phase = e.forward,

@@ -82,6 +82,8 @@ TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p);
 /// Its backward; returns the gradient of `x`, reduced.
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
 
+/// Dropout of x in its place when the model has it; its mask is kept under a role.
+void dropout(Emit& e, TensorId x, Keep mask);
 /// x + y, with dropout on y when the model has it (mask kept under `mask`).
 TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask);
 /// The gradient that goes on into y's branch.

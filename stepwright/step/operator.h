@@ -154,6 +154,9 @@ enum class Purpose : std::uint8_t {
   kHeadNorm,      ///< kNorm: of each head of queries and keys.
   kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  // Masks of one layer, which are drawn apart.
+  kAfterAttention,  ///< kDropout: of what attention adds to the residual stream.
+  kAfterMlp,        ///< kDropout: of what the MLP adds, or both at once.
 };
 
 /// Whether a message is about parameters, gradients or what a step shares at its end.

@@ -93,9 +93,10 @@ def own_computations():
     return "\n".join(lines) + "\n"
 
 
-OVERLAP = """link,seconds_alone,seconds_beside
-inside,1.0,1.2
-network,1.0,1.1
+OVERLAP = """\
+link,operation,computation,payload_bytes,seconds_computation,seconds_message,seconds_together
+inside,all_reduce,linear,1048576,2.0,1.0,2.2
+network,all_reduce,linear,1048576,2.0,1.0,2.1
 """
 
 

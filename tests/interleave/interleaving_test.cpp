@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
+
+#include "stepwright/interleave/timeline_text.h"
 
 namespace stepwright {
 namespace {
@@ -176,6 +177,39 @@ TEST(Interleave, IsAsFastAsTheBestOfAllBlocks) {
   }
 }
 
+TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
+  for (const Contention& contention : {Contention{}, Contention{1.4, 1.25}}) {
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+      const StrandPair pair = random_pair(seed);
+      double least = 1e300;
+      StrandPair turned = pair;
+      for (std::size_t start = 0; start < pair.forward.size(); ++start) {
+        least = std::min(least, BruteForce(turned, contention).least(0, 0));
+        std::ranges::rotate(turned.forward, turned.forward.begin() + 1);
+        for (std::size_t i = 0; i < turned.forward.size(); ++i) {
+          turned.forward[i].after.clear();
+          if (i > 0) turned.forward[i].after = {i - 1};
+        }
+      }
+      EXPECT_NEAR(interleave(pair, {contention, true}).interleaved_s, least, 1e-9) << seed;
+    }
+  }
+}
+
+/// Forwards whose operators need not follow one another, as shared experts beside routed ones.
+TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
+  for (const Contention& contention : {Contention{}, Contention{1.4, 1.25}}) {
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+      StrandPair pair = random_pair(seed);
+      pair.forward = random_pair(seed + 1000).backward;
+      pair.forward.pop_back();
+      for (StrandOperator& op : pair.forward) op.id.front() = 'f';
+      const Interleaving found = interleave(pair, {contention, false});
+      EXPECT_NEAR(found.interleaved_s, BruteForce(pair, contention).least(0, 0), 1e-9) << seed;
+    }
+  }
+}
+
 TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     const StrandPair pair = random_pair(seed);
@@ -195,6 +229,36 @@ TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
     EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9)) << seed;
     EXPECT_GE(found.interleaved_s, found.lower_bound_s * (1 - 1e-9));
     EXPECT_LE(found.interleaved_s, found.serial_s * (1 + 1e-9));
+  }
+}
+
+TEST(Timeline, DrawsComputationOverMessages) {
+  StrandPair pair;
+  pair.forward = chain({{kCompute, 2}, {kTensor, 4}, {kCompute, 2}});
+  pair.backward = {{.id = "b1", .seconds = 4}};
+  const InterleaveOptions options{.rotate = false};
+  EXPECT_EQ(timeline_text(pair, interleave(pair, options), options.contention, 33),
+            "computation  |f1 -|b1 -----|f3 -|\n"
+            "node's links |    |f2 =====|    |\n");
+  pair.backward.front().seconds = 2;  // ends before the message does
+  EXPECT_EQ(timeline_text(pair, interleave(pair, options), options.contention, 33),
+            "computation  |f1 -|b1 -    |f3 -|\n"
+            "node's links |    |f2 =====|    |\n");
+}
+
+TEST(Timeline, BreaksLinesBetweenBlocks) {
+  const std::string text = timeline_text(dense(), interleave(dense(), {}), {}, 60);
+  std::size_t lines = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    EXPECT_LE(end - begin, 60U);
+    lines += end > begin;
+    begin = end + 1;
+  }
+  EXPECT_GE(lines, 4U);
+  EXPECT_EQ(lines % 2, 0U);
+  for (const char* id : {"f3", "b16", "f2'", "f1'"}) {
+    EXPECT_NE(text.find(id), std::string::npos) << id;
   }
 }
 

@@ -78,6 +78,25 @@ TEST(LayerStrands, HaveNoMessagesWithoutTensorParallelism) {
   EXPECT_DOUBLE_EQ(found.interleaved_s, found.serial_s);
 }
 
+TEST(LayerStrands, ReduceWholeRowsWithoutSequenceParallelism) {
+  Plan plain = plan();
+  plain.sequence_parallel = false;
+  const StrandPair pair = strands(job(), plain);
+  EXPECT_EQ(pair.forward.size(), 12U);
+  EXPECT_EQ(pair.backward.size(), 16U);
+  const auto messages = [](const Strand& strand) {
+    std::set<std::string> found;
+    for (const StrandOperator& op : strand) {
+      if (op.is_collective()) found.insert(op.id);
+    }
+    return found;
+  };
+  EXPECT_EQ(messages(pair.forward), (std::set<std::string>{"f6", "f13"}));
+  EXPECT_EQ(messages(pair.backward), (std::set<std::string>{"b8", "b17"}));
+  EXPECT_EQ(order_ideals(pair.backward).size(), 101U);
+  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+}
+
 TEST(LayerStrands, TakeLessTimeInterleaved) {
   const Job own = job();
   const Interleaving found =
@@ -91,9 +110,6 @@ TEST(LayerStrands, RefuseWhatHasNoListYet) {
     return refusal_of(ErrorKind::kUnsupported, [&] { strands(job, plan); });
   };
   Plan other = plan();
-  other.sequence_parallel = false;
-  EXPECT_THAT(refused(job(), other), HasSubstr("without sequence parallelism"));
-  other = plan();
   other.parallel = {.tensor = 4, .context = 2};
   other.context_kind = ContextKind::kUlysses;
   EXPECT_THAT(refused(job(), other), HasSubstr("context parallelism that is no ring"));
@@ -152,6 +168,31 @@ TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
     EXPECT_EQ(op.is_collective(), exchange) << op.id;
   }
   EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+}
+
+TEST(LayerStrands, OfSharedExpertsHaveABranch) {
+  Job shared = job();
+  shared.model = *built_in_model("qwen2-57b-a14b");
+  Plan spread = plan();
+  spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
+  const StrandPair pair = strands(shared, spread);
+  const std::set<std::string> forward = ids(pair.forward);
+  const std::set<std::string> backward = ids(pair.backward);
+  for (const char* id : {"s_ag", "s_fc1", "s_swiglu", "s_fc2", "s_rs", "s_gate"}) {
+    EXPECT_TRUE(forward.contains(id)) << id;
+  }
+  for (const char* id : {"s_gate_bwd", "s_ag_bwd", "s_fc2_bwd", "s_fc2_wgrad", "s_swiglu_bwd",
+                         "s_fc1_bwd", "s_fc1_wgrad", "s_rs_bwd", "s_gate_wgrad"}) {
+    EXPECT_TRUE(backward.contains(id)) << id;
+  }
+  EXPECT_EQ(needs(pair.forward, "s_ag"), std::set<std::string>{"m1"});
+  EXPECT_TRUE(needs(pair.forward, "m11").contains("s_gate"));
+  EXPECT_EQ(needs(pair.backward, "s_gate_bwd"), std::set<std::string>{"q1"});
+  EXPECT_TRUE(needs(pair.backward, "q13").contains("s_rs_bwd"));
+  EXPECT_GT(order_ideals(pair.forward).size(), pair.forward.size() + 1);  // no chain
+  const Interleaving found = interleave(pair, {});
+  EXPECT_LT(found.interleaved_s, found.serial_s);
+  EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
 
 TEST(LayerStrands, ComputeAgainInTheBackward) {

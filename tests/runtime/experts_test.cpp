@@ -16,6 +16,10 @@ constexpr const char* kLearned = "  routing: learned\n";
 constexpr const char* kGathered = "  dispatcher: allgather\n";
 constexpr const char* kLearnedGathered = "  routing: learned\n  dispatcher: allgather\n";
 
+constexpr const char* kDroppingExperts =
+    "{layers: 3, hidden: 36, heads: 6, kv_heads: 2, ffn: 48, vocab: 250, dropout: 0.2, "
+    "experts: {count: 4, top_k: 2, ffn: 14, leading_dense: 1}}";
+
 constexpr const char* kOddExperts =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, experts: {count: 3, top_k: 2, ffn: 7, "
     "shared_ffn: 9, shared_gate: true, dense_layers: [1]}}";
@@ -54,6 +58,9 @@ const RankCase kExpertCases[] = {
     {"EightWithAllKinds", 8, kExperts,
      "parallel: {tensor: 2, context: 2, data: 2, expert: 4, expert_tensor: 2}\n"
      "sequence_parallel: true\nmicro_batch: 1\n"},
+    {"Dropout", 4, kDroppingExperts,
+     "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nschedule: {kind: paired, strands: 2}\n",
+     kLearned},
     {"EightInAPipeline", 8, kGatedExperts,
      "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"
      "sharding: {states: IIG, group: 2, expert_group: 2}\n",

@@ -50,6 +50,17 @@ const Case kCases[] = {
      "micro_batch: 4\nrecompute: full\n"},
     {"EverySecond", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
      "micro_batch: 2\nrecompute: {every: 2}\n"},
+    {"Dropout",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, window: [5, 0], "
+     "embedding_norm: true, dropout: 0.2}"},
+    {"DropoutTogether",
+     "{layers: 2, hidden: 36, heads: 2, ffn: 64, vocab: 256, norm: layernorm, gated: false, "
+     "bias: true, parallel_residual: true, dropout: 0.5}",
+     "", "micro_batch: 4\nrecompute: full\n"},
+    {"DropoutAmongExperts",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, vocab: 256, dropout: 0.1, "
+     "experts: {count: 4, top_k: 2, ffn: 24}}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: selective\n"},
     {"Mixtral",
      "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, vocab: 256, "
      "experts: {count: 4, top_k: 2, ffn: 24}}",

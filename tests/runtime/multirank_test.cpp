@@ -97,6 +97,45 @@ const RankCase kContext[] = {
      "sharding: GGG\n"},
 };
 
+constexpr const char* kDroppingHeads =
+    "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, dropout: 0.1}";
+constexpr const char* kDroppingTogether =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
+    "bias: true, parallel_residual: true, embedding_norm: true, dropout: 0.3}";
+constexpr const char* kDroppingWindows =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, window: [5, 0, 3, 0], dropout: 0.5}";
+
+/// Masks belong to elements of the global batch, whoever draws them and when.
+const RankCase kDropout[] = {
+    {"Data", 4, kDropping, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n"},
+    {"Tensor", 2, kDropping, "parallel: {tensor: 2}\nmicro_batch: 4\n"},
+    {"Sequence", 2, kDroppingHeads,
+     "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: regather\nmicro_batch: 2\n"},
+    {"Together", 2, kDroppingTogether,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\n"},
+    {"Ring", 4, kDroppingHeads, "parallel: {context: 4}\nmicro_batch: 2\n"},
+    {"RingInWindows", 2, kDroppingWindows,
+     "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
+    {"AllGather", 2, kDroppingHeads,
+     "parallel: {context: 2}\ncontext_kind: all-gather\nmicro_batch: 2\nrecompute: selective\n"},
+    {"Ulysses", 4, kDroppingHeads,
+     "parallel: {context: 2, data: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"Pipeline", 2, kDropping, "parallel: {pipeline: 2}\nmicro_batch: 1\nrecompute: full\n"},
+    {"ZeroBubble", 4, kDropping, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\n"},
+    {"VMin", 2, kDroppingHeads,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: v-min\nrecompute: {every: 2}\n"},
+    {"DualPipeV", 2, kDropping, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: dualpipev\n"},
+    {"TwoStrands", 4, kDropping,
+     "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: folded, strands: 2}\n"},
+    {"TwoStrandsInContext", 4, kDroppingHeads,
+     "parallel: {context: 2, pipeline: 2}\nmicro_batch: 1\n"
+     "schedule: {kind: paired, chunks: 2, strands: 2}\nrecompute: selective\n"},
+    {"TensorPipelineData", 8, kDropping,
+     "parallel: {tensor: 2, pipeline: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: GGG\nschedule: {kind: dualpipev, strands: 2}\n"},
+};
+
 const RankCase kEight[] = {
     {"TensorPipelineData", 8, kTied,
      "parallel: {tensor: 2, pipeline: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
@@ -191,6 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);
 INSTANTIATE_TEST_SUITE_P(Tensor, Ranks, ::testing::ValuesIn(kTensor), kName);
 INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
+INSTANTIATE_TEST_SUITE_P(Dropout, Ranks, ::testing::ValuesIn(kDropout), kName);
 INSTANTIATE_TEST_SUITE_P(Eight, Ranks, ::testing::ValuesIn(kEight), kName);
 
 }  // namespace

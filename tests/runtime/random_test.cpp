@@ -64,6 +64,7 @@ Job random_training(Dice& dice) {
   Job job = small_job();
   job.model = random_model(dice);
   if (dice.chance(2)) add_experts(dice, job);
+  if (dice.chance(3)) job.model.dropout = 0.2;
   job.model_name = job.model.name;
   job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4, 8}));
   job.cluster.device.peak_flops[DType::kFp64] = 1e13;

@@ -14,6 +14,7 @@
 
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/data/tokens.h"
+#include "stepwright/runtime/kernels/dropout_mask.h"
 
 namespace stepwright::testing {
 namespace {
@@ -32,12 +33,14 @@ class Model {
   }
 
   /// Mean cross entropy of [batch, length] tokens and targets.
-  Tensor loss(const Tensor& tokens, const Tensor& targets) {
+  Tensor loss(const Tensor& tokens, const Tensor& targets, const DropoutDraw& of_step) {
+    draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens);
     if (m_.position == Position::kLearned) {
       x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
     }
     if (m_.embedding_norm) x = norm(x, "embedding.norm");
+    x = dropped(x, -1, DropoutPlace::kEmbedding);
     for (std::int64_t i = 0; i < m_.layers; ++i) x = layer(x, i);
     const Tensor& table = m_.tied ? p("embedding.word") : p("head.weight");
     Tensor logits = at::matmul(norm(x, "norm.final"), table.t());
@@ -90,6 +93,19 @@ class Model {
     return bias == values_.end() ? y : y + bias->second;
   }
 
+  /// Dropout of [..., columns], whose rows are in the order of the batch.
+  Tensor dropped(const Tensor& x, std::int64_t layer, DropoutPlace place) {
+    if (m_.dropout == 0) return x;
+    draw_.layer = layer;
+    draw_.place = place;
+    draw_.probability = m_.dropout;
+    const std::int64_t width = x.size(-1);
+    const Tensor kept = kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                              .columns = at::arange(width, at::kLong),
+                                              .width = width});
+    return x * kept.view(x.sizes()) / (1 - m_.dropout);
+  }
+
   /// [batch, heads, length, dim] turned by position.
   Tensor rotate(const Tensor& x) const {
     const auto turned =
@@ -104,7 +120,9 @@ class Model {
     return at::cat({done, x.narrow(-1, turned, m_.head_dim - turned)}, -1);
   }
 
-  Tensor attention(const Tensor& x, const std::string& at_layer, std::int64_t window) {
+  Tensor attention(const Tensor& x, std::int64_t index) {
+    const std::string at_layer = fmt::format("layers.{}.", index);
+    const std::int64_t window = m_.layer_class(index).window;
     const Tensor qkv = linear(x, at_layer + "attention.qkv");
     const std::int64_t q_width = m_.heads * m_.head_dim;
     const std::int64_t k_width = m_.kv_heads * m_.head_dim;
@@ -131,7 +149,8 @@ class Model {
     Tensor seen = ones.tril();
     if (window > 0) seen = seen.logical_and(ones.triu(1 - window));
     scores = scores.masked_fill(seen.logical_not(), -INFINITY);
-    const Tensor out = at::matmul(scores.softmax(-1), v).transpose(1, 2);
+    const Tensor weights = dropped(scores.softmax(-1), index, DropoutPlace::kProbabilities);
+    const Tensor out = at::matmul(weights, v).transpose(1, 2);
     return linear(out.reshape({x.size(0), x.size(1), -1}), at_layer + "attention.output");
   }
 
@@ -193,19 +212,23 @@ class Model {
 
   Tensor layer(const Tensor& x, std::int64_t index) {
     const std::string name = fmt::format("layers.{}.", index);
-    const std::int64_t window = m_.layer_class(index).window;
     const Tensor first = norm(x, name + "norm.attention");
     if (m_.parallel_residual) {
       const Tensor second = m_.shared_input_norm ? first : norm(x, name + "norm.mlp");
-      return x + attention(first, name, window) + mlp(second, name + "mlp");
+      return x + dropped(attention(first, index) + mlp(second, name + "mlp"), index,
+                         DropoutPlace::kAfterMlp);
     }
-    const Tensor middle = x + attention(first, name, window);
+    const Tensor middle =
+        x + dropped(attention(first, index), index, DropoutPlace::kAfterAttention);
     const Tensor rows = norm(middle, name + "norm.mlp");
-    return middle + (m_.layer_class(index).experts ? mixture(rows, name) : mlp(rows, name + "mlp"));
+    const Tensor branch =
+        m_.layer_class(index).experts ? mixture(rows, name) : mlp(rows, name + "mlp");
+    return middle + dropped(branch, index, DropoutPlace::kAfterMlp);
   }
 
   const Job& job_;
   const Architecture& m_;
+  DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
 };
 
@@ -247,7 +270,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
       }
     }
     optimizer->zero_grad();
-    const Tensor loss = model.loss(in, out);
+    const Tensor loss = model.loss(in, out, {.seed = options.seed, .step = step});
     loss.backward();
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);

@@ -24,6 +24,10 @@ inline constexpr const char* kTied =
 inline constexpr const char* kQwen3 =
     "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, head_dim: 16, ffn: 48, vocab: 250, "
     "qk_norm: true}";
+/// The second with dropout.
+inline constexpr const char* kDropping =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
+    "position: learned, positions: 20, bias: true, tied: true, dropout: 0.2}";
 
 /// What a run of `stepwright train` left behind.
 struct Trained {

@@ -25,7 +25,6 @@ ComputationLaw read_computation_law(Node node) {
 }
 
 MeasuredOverlap read_overlap(Node node) {
-  constexpr double kMostSlower = 100;
   node.allow_only({"beside_inside", "beside_network"});
   const auto factor = [&](std::string_view key) {
     const auto found = node.find(key);
@@ -44,10 +43,13 @@ const ComputationLaw* MeasuredProfile::find(const Operator& op) const {
 }
 
 std::string MeasuredProfile::contents() const {
-  const bool any = messages.any();
-  std::string text = any ? "messages" : "";
-  if (computations.empty()) return text;
-  return fmt::format("{}{}{} kinds of computation", text, any ? ", " : "", computations.size());
+  std::vector<std::string> parts;
+  if (messages.any()) parts.emplace_back("messages");
+  if (!computations.empty()) {
+    parts.push_back(fmt::format("{} kinds of computation", computations.size()));
+  }
+  if (overlap.beside_inside > 0 || overlap.beside_network > 0) parts.emplace_back("contention");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 MeasuredProfile load_measured(const std::filesystem::path& path) {

@@ -27,6 +27,9 @@ struct ComputationLaw {
   }
 };
 
+/// The largest factor: what gains nothing side by side would have an infinite one.
+inline constexpr double kMostSlower = 100;
+
 /// Factors on the time of computation beside messages inside the node and on the network; 0: not
 /// sampled.
 struct MeasuredOverlap {
@@ -44,7 +47,7 @@ struct MeasuredProfile {
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
-  /// "messages, 23 kinds of computation".
+  /// "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
 
@@ -58,7 +61,9 @@ inline constexpr std::string_view kMessageSampleHeader =
     "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds";
 inline constexpr std::string_view kComputationSampleHeader =
     "operator,phase,dtype,shape,flops,memory_bytes,seconds";
-inline constexpr std::string_view kOverlapSampleHeader = "link,seconds_alone,seconds_beside";
+inline constexpr std::string_view kOverlapSampleHeader =
+    "link,operation,computation,payload_bytes,seconds_computation,seconds_message,"
+    "seconds_together";
 
 /// Reads such a file. Fails with `kInput`, naming file, field and value.
 MeasuredProfile load_measured(const std::filesystem::path& path);

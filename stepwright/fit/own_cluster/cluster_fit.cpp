@@ -46,11 +46,19 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
   return result;
 }
 
-/// The median of how much slower computation was; 0 without samples.
+/// How much slower computation is beside a message, as a pair says in which the message ends first:
+/// together = message + computation - message / factor. What the message loses beside the
+/// computation is in it.
+double slower_in(const OverlapSample& pair) {
+  const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
+  return saved_s <= pair.message_s / kMostSlower ? kMostSlower : pair.message_s / saved_s;
+}
+
+/// The median over all pairs of a link; 0 without samples.
 double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) {
   std::vector<double> factors;
   for (const OverlapSample& sample : samples) {
-    if (sample.link == link) factors.push_back(sample.beside_s / sample.alone_s);
+    if (sample.link == link) factors.push_back(slower_in(sample));
   }
   return factors.empty() ? 0 : std::max(1.0, median(factors));
 }

@@ -106,8 +106,9 @@ void read_own_samples(const CsvTable& table, OwnSamples& samples) {
       samples.computations.push_back(computation_of(row, cells.line));
     } else {
       samples.overlaps.push_back({.link = row.word("link", kLinkNames),
-                                  .alone_s = row.positive("seconds_alone"),
-                                  .beside_s = row.positive("seconds_beside")});
+                                  .computation_s = row.positive("seconds_computation"),
+                                  .message_s = row.positive("seconds_message"),
+                                  .together_s = row.positive("seconds_together")});
     }
   }
 }

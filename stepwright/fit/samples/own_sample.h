@@ -31,11 +31,13 @@ struct ComputationSample {
   std::size_t line = 0;
 };
 
-/// Computation alone and beside messages, as `stepwright sample overlap` timed it.
+/// A computation and messages, each alone and both at once, as `stepwright sample overlap` timed
+/// them.
 struct OverlapSample {
   LinkClass link{};
-  double alone_s = 0;
-  double beside_s = 0;
+  double computation_s = 0;
+  double message_s = 0;
+  double together_s = 0;
 };
 
 /// What tables of own samples hold.

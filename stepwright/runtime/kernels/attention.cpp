@@ -5,6 +5,7 @@
 
 #include "stepwright/runtime/data/batches.h"
 #include "stepwright/runtime/kernels/attention_math.h"
+#include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
@@ -26,6 +27,33 @@ struct Visitors {
   bool whole = false;  ///< The queries' own, one sequence in order.
 };
 
+/// Rows of the probabilities of all heads of the global batch, by sequence, head and query:
+/// [batch * heads * queries].
+at::Tensor probability_rows(const Call& call, const at::Tensor& queries) {
+  const Setting& s = call.rank.setting;
+  const at::Tensor sequences =
+      call.batch->places.view({s.batch, -1}).select(1, 0).div(s.length, "floor");
+  const bool exchanged = s.context > 1 && s.context_kind == ContextKind::kUlysses;
+  const std::int64_t first = call.rank.place.tensor * s.heads() +
+                             (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
+  const at::Tensor heads =
+      at::arange(first, first + call.op.shape.heads, call.rank.index_options());
+  const at::Tensor matrices = sequences.unsqueeze(1) * s.model->heads + heads;
+  return (matrices.unsqueeze(2) * s.length + queries).flatten();
+}
+
+AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
+  const double probability = call.rank.setting.model->dropout;
+  if (probability == 0) return {};
+  const at::Tensor kept = kept_elements(draw_of(call, DropoutPlace::kProbabilities),
+                                        {.rows = probability_rows(call, mask.queries),
+                                         .columns = mask.keys,
+                                         .width = call.rank.setting.length});
+  const Shape& s = call.op.shape;
+  return {.kept = kept.view({s.batch, s.heads, mask.queries.numel(), mask.keys.numel()}),
+          .probability = probability};
+}
+
 AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& visitors) {
   const Shape& s = call.op.shape;
   const std::int64_t k = s.kv_heads * s.head_dim;
@@ -40,6 +68,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   if (call.layer >= 0) {
     in.mask.window = call.rank.setting.model->layer_class(call.layer).window;
   }
+  in.dropout = dropout_of(call, in.mask);
   return in;
 }
 

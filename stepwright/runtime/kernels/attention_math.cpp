@@ -41,7 +41,13 @@ at::Tensor masked_scores(const AttentionInputs& in) {
 /// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
   return in.queries.is_cpu() && in.mask.whole && in.mask.window == 0 &&
-         in.values.size(-1) == in.queries.size(-1);
+         in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
+}
+
+/// Probabilities, or their gradients, behind dropout.
+at::Tensor dropped(const AttentionInputs& in, const at::Tensor& weights) {
+  if (!in.dropout.kept.defined()) return weights;
+  return (weights * in.dropout.kept).mul_(1 / (1 - in.dropout.probability));
 }
 
 AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResult& result,
@@ -68,7 +74,7 @@ AttentionResult attend(const AttentionInputs& in) {
   at::Tensor weights = at::exp(scores - lse.unsqueeze(-1));
   weights = weights.nan_to_num_(0);  // rows that see nothing
   const at::Tensor values = spread(in.values, heads).to(weights.scalar_type());
-  return {at::matmul(weights, values).to(in.queries.scalar_type()), lse};
+  return {at::matmul(dropped(in, weights), values).to(in.queries.scalar_type()), lse};
 }
 
 AttentionResult merge(const AttentionResult& a, const AttentionResult& b) {
@@ -86,8 +92,9 @@ AttentionGradients attend_backward(const AttentionInputs& in, const AttentionRes
   const auto type = wide_type(in.queries);
   const at::Tensor weights = at::exp(masked_scores(in) - result.log_sum_exp.unsqueeze(-1));
   const at::Tensor dy = d_out.to(type);
-  const at::Tensor d_values = at::matmul(weights.transpose(-1, -2), dy);
-  const at::Tensor d_weights = at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2));
+  const at::Tensor d_values = at::matmul(dropped(in, weights).transpose(-1, -2), dy);
+  const at::Tensor d_weights =
+      dropped(in, at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2)));
   const at::Tensor along = (dy * result.out.to(type)).sum(-1, true);
   const at::Tensor d_scores = weights * (d_weights - along) * scale_of(in);
   const at::Tensor dq = at::matmul(d_scores, spread(in.keys, heads).to(type));

@@ -14,12 +14,19 @@ struct AttentionMask {
   bool whole = false;       ///< Queries and keys are one sequence in order.
 };
 
+/// Which of the probabilities [batch, heads, queries, keys] dropout leaves, and its probability.
+struct AttentionDropout {
+  at::Tensor kept;  ///< Undefined: there is none.
+  double probability = 0;
+};
+
 /// [batch, heads, length, dim]; keys and values may have fewer heads, each for a run of queries'.
 struct AttentionInputs {
   at::Tensor queries;
   at::Tensor keys;
   at::Tensor values;
   AttentionMask mask;
+  AttentionDropout dropout;
 };
 
 /// What an attention over some keys came to; two such merge into that over the keys of both.
@@ -35,7 +42,8 @@ struct AttentionGradients {
   at::Tensor values;
 };
 
-/// Scaled dot-product attention. Queries that see no key get zeros and minus infinity.
+/// Scaled dot-product attention. Queries that see no key get zeros and minus infinity. The log of
+/// the sum is that of all probabilities, dropped or not.
 AttentionResult attend(const AttentionInputs& in);
 
 /// The attention over the keys of both.

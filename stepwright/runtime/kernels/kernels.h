@@ -21,6 +21,8 @@ void attention_backward(Call& call);
 void activation_forward(Call& call);
 void activation_backward(Call& call);
 void add_forward(Call& call);
+void dropout_forward(Call& call);
+void dropout_backward(Call& call);
 void accumulate_forward(Call& call);
 void accumulate_weight_gradient(Call& call);
 void grouped_linear_forward(Call& call);

@@ -24,6 +24,7 @@ constexpr Row kTable[] = {
     {OperatorKind::kRotary, rotary_forward, rotary_backward},
     {OperatorKind::kAttention, attention_forward, attention_backward},
     {OperatorKind::kActivation, activation_forward, activation_backward},
+    {OperatorKind::kDropout, dropout_forward, dropout_backward},
     {OperatorKind::kAdd, add_forward, add_forward},
     {OperatorKind::kAccumulate, nullptr, accumulate_forward, accumulate_weight_gradient},
     {OperatorKind::kLossLocal, loss_forward, loss_backward},

@@ -23,7 +23,6 @@ void check_model(const Architecture& model) {
     refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
            "executed are linear and llama3");
   }
-  refuse(model.dropout > 0, "model.dropout", fmt::format("{}", model.dropout), "set it to 0");
   refuse(model.experts && model.experts->correction_bias, "model.experts.correction_bias", "true",
          "leave it false: gates take a softmax");
 }

@@ -52,6 +52,21 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
   EXPECT_EQ(found.rows, samples.messages.size());
 }
 
+/// What a pair saves is a share of its message.
+TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
+  OwnSamples samples;
+  samples.overlaps = {{LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
+                      {LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
+                      {LinkClass::kInside, 2, 1, 9},      // disturbed
+                      {LinkClass::kNetwork, 2, 1, 3.5}};  // worse than in turn
+  const ClusterFit fit = fit_cluster(samples);
+  EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
+  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, kMostSlower);
+  samples.overlaps = {{LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
+  EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_inside, 1);
+  EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_network, 0);
+}
+
 TEST(ClusterFits, FindTheLawBehindSchedules) {
   const ScheduleLaw truth{.start_s = 2e-3,
                           .message_s = 2e-4,

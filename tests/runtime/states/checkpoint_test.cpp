@@ -74,9 +74,13 @@ std::pair<std::string, int> stepwright(const std::string& arguments) {
 }
 
 TEST(Checkpoint, ContinuesBitByBitUnderTheSamePlan) {
-  for (const Choices& choices : {kOne, kGrouped, kTensorData}) {
+  const std::pair<const char*, Choices> cases[] = {{kTiedModel, kOne},
+                                                   {kTiedModel, kGrouped},
+                                                   {kTiedModel, kTensorData},
+                                                   {kDropping, kTensorData}};
+  for (const auto& [model, choices] : cases) {
     const Folder folder;
-    const std::string plan = plan_of(kTiedModel, choices);
+    const std::string plan = plan_of(model, choices);
     const Trained whole = train({.plan = plan, .steps = 5});
     const Trained begun = train({.plan = plan, .steps = 3, .options = to(folder)});
     ASSERT_EQ(begun.exit_code, 0) << begun.errors;
@@ -112,6 +116,7 @@ const Pair kPairs[] = {{"OneToTensorData", kSavedModel, kOne, kTensorData},
                        {"GroupedToInterleaved", kSavedModel, kGrouped, kInterleaved},
                        {"InterleavedToContext", kSavedModel, kInterleaved, kContextShards},
                        {"ContextToGrouped", kTiedModel, kContextShards, kGrouped},
+                       {"DropoutToPipeline", kDropping, kTensorData, kPipelineData},
                        {"ExpertsToExpertTensor", kExpertModel, kExpertChoices, kExpertTensor},
                        {"ExpertTensorToOne", kExpertModel, kExpertTensor, kOne}};
 

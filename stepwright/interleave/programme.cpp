@@ -1,0 +1,182 @@
+#include "stepwright/interleave/programme.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/simulate/price/step_load.h"
+
+namespace stepwright {
+namespace {
+
+/// Adds to a block what lies between two states of a strand.
+struct BlockWriter {
+  Block block;
+  LinkSeconds sent{};
+
+  void add(const StrandStates& strand, std::size_t from, std::size_t to,
+           std::vector<std::string> Block::* list) {
+    const OperatorSet done = strand.set(to) & ~strand.set(from);
+    for (std::size_t i = 0; i < strand.strand().size(); ++i) {
+      if (!holds(done, i)) continue;
+      const StrandOperator& op = strand.strand()[i];
+      if (op.is_collective()) {
+        sent[static_cast<std::size_t>(op.link)] = op.seconds;
+        block.communication.push_back(op.id);
+      } else {
+        block.compute_s += op.seconds;
+        (block.*list).push_back(op.id);
+      }
+    }
+  }
+};
+
+/// Blocks without collectives that follow each other are one.
+std::vector<Block> joined(const std::vector<Block>& blocks) {
+  std::vector<Block> out;
+  for (const Block& block : blocks) {
+    const bool joins =
+        !out.empty() && out.back().communication.empty() && block.communication.empty();
+    if (!joins) {
+      out.push_back(block);
+      continue;
+    }
+    Block& last = out.back();
+    last.forward.insert(last.forward.end(), block.forward.begin(), block.forward.end());
+    last.backward.insert(last.backward.end(), block.backward.begin(), block.backward.end());
+    last.compute_s += block.compute_s;
+    last.seconds += block.seconds;
+  }
+  return out;
+}
+
+}  // namespace
+
+Programme::Programme(const StrandStates& forward, const StrandStates& backward,
+                     const Contention& contention)
+    : forward_(forward),
+      backward_(backward),
+      contention_(contention),
+      exposed_s_(forward.size() * backward.size(), kUnreached),
+      origins_(exposed_s_.size()) {
+  for (const LinkClass link : {LinkClass::kInside, LinkClass::kNetwork}) {
+    lost_[static_cast<std::size_t>(link)] = 1 - 1 / slow_down_beside(link, contention);
+  }
+}
+
+double Programme::solve(double limit_s) {
+  exposed_s_.front() = 0;
+  for (std::size_t f = 0; f < forward_.size(); ++f) {
+    for (std::size_t b = 0; b < backward_.size(); ++b) leave(f, b, limit_s);
+  }
+  return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreached;
+}
+
+void Programme::reach(std::size_t to, double exposed_s, const Origin& origin) {
+  if (exposed_s >= exposed_s_[to]) return;
+  exposed_s_[to] = exposed_s;
+  origins_[to] = origin;
+}
+
+/// Messages of one link come one after the other: what is longer than all computation is exposed,
+/// and what computation loses beside them is not made up for.
+double Programme::still_exposed_s(std::size_t forward, std::size_t backward) const {
+  const Remaining& one = forward_.remaining(forward);
+  const Remaining& other = backward_.remaining(backward);
+  const double compute_s = one.compute_s + other.compute_s;
+  double most_s = 0;
+  for (std::size_t link = 1; link < kLinkClasses; ++link) {
+    const double messages_s = one.messages_s[link] + other.messages_s[link];
+    most_s = std::max({most_s, messages_s - compute_s, messages_s * lost_[link]});
+  }
+  return most_s;
+}
+
+/// All blocks that begin at a state. A collective that could have come before the computation which
+/// led here at no cost had better come there: the computation is beside it then.
+void Programme::leave(std::size_t forward, std::size_t backward, double limit_s) {
+  const std::size_t from = place(forward, backward);
+  const double before_s = exposed_s_[from];
+  if (before_s >= limit_s || before_s + still_exposed_s(forward, backward) >= limit_s) return;
+  for (const std::size_t op : forward_.computations(forward)) {
+    reach(place(forward_.with(forward, op), backward), before_s, {from, true});
+  }
+  for (const std::size_t op : backward_.computations(backward)) {
+    reach(place(forward, backward_.with(backward, op)), before_s, {from, true});
+  }
+  open_.clear();
+  add_open(true, forward, origins_[from]);
+  add_open(false, backward, origins_[from]);
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    const Sent& one = open_[i];
+    if (!one.known) cover(forward, backward, one, nullptr);
+    for (std::size_t j = 0; j < i; ++j) {
+      const Sent& other = open_[j];
+      if (one.link == other.link || (one.known && other.known)) continue;
+      cover(forward, backward, one, &other);
+    }
+  }
+}
+
+void Programme::add_open(bool forward, std::size_t state, const Origin& origin) {
+  const StrandStates& strand = forward ? forward_ : backward_;
+  const std::size_t before =
+      forward ? origin.from / backward_.size() : origin.from % backward_.size();
+  for (const std::size_t op : strand.collectives(state)) {
+    const StrandOperator& one = strand.strand()[op];
+    const bool known = origin.computes && std::ranges::find(strand.collectives(before), op) !=
+                                              strand.collectives(before).end();
+    open_.push_back({forward, op, static_cast<std::size_t>(one.link), one.seconds, known});
+  }
+}
+
+/// Blocks of one or two collectives and any computation beside them.
+void Programme::cover(std::size_t forward, std::size_t backward, const Sent& one,
+                      const Sent* other) {
+  LinkSeconds sent{};
+  sent[one.link] = one.seconds;
+  if (other != nullptr) sent[other->link] = other->seconds;
+  const double hidden_s =
+      other == nullptr ? one.seconds * (1 - lost_[one.link]) : hidden_seconds(sent, contention_);
+  const double sent_s = std::ranges::max(sent);
+  const std::size_t from = place(forward, backward);
+  const double before_s = exposed_s_[from];
+  const auto behind = [&](std::size_t state, bool of_forward) {
+    const StrandStates& strand = of_forward ? forward_ : backward_;
+    if (one.forward == of_forward) state = strand.with(state, one.op);
+    if (other != nullptr && other->forward == of_forward) state = strand.with(state, other->op);
+    return state;
+  };
+  // What computes more than is hidden leads no further than computations alone do from a part.
+  for (const Extension& f : forward_.extensions(forward)) {
+    if (f.state != forward && f.part_s >= hidden_s) break;
+    const std::size_t to = behind(f.state, true);
+    for (const Extension& b : backward_.extensions(backward)) {
+      if (b.state != backward && f.compute_s + b.part_s >= hidden_s) break;
+      if (f.state != forward && f.part_s + b.compute_s >= hidden_s) continue;
+      const double exposed_s = sent_s - std::min(hidden_s, f.compute_s + b.compute_s);
+      reach(place(to, behind(b.state, false)), before_s + exposed_s, {from, false});
+    }
+  }
+}
+
+std::vector<Block> Programme::blocks() const {
+  std::vector<Block> blocks;
+  for (std::size_t state = exposed_s_.size() - 1; state != 0; state = origins_[state].from) {
+    blocks.push_back(block(state));
+  }
+  std::ranges::reverse(blocks);
+  return joined(blocks);
+}
+
+/// The block that ends at a state.
+Block Programme::block(std::size_t to) const {
+  const std::size_t from = origins_[to].from;
+  const std::size_t width = backward_.size();
+  BlockWriter writer;
+  writer.add(forward_, from / width, to / width, &Block::forward);
+  writer.add(backward_, from % width, to % width, &Block::backward);
+  writer.block.seconds = block_seconds(writer.sent, writer.block.compute_s, contention_);
+  return std::move(writer.block);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "stepwright/interleave/block.h"
+#include "stepwright/interleave/strand.h"
+
+namespace stepwright {
+
+/// What a strand still has to do, in seconds.
+struct Remaining {
+  double compute_s = 0;
+  LinkSeconds messages_s{};
+};
+
+/// What a strand can do without a collective.
+struct Extension {
+  std::size_t state = 0;
+  double compute_s = 0;
+  double part_s = 0;  ///< The most that one with an operator less computes.
+};
+
+/// The states that a strand can be in (its order ideals, small ones first), and the ways between
+/// them.
+class StrandStates {
+ public:
+  /// `strand` outlives this.
+  explicit StrandStates(const Strand& strand);
+
+  [[nodiscard]] const Strand& strand() const { return strand_; }
+  [[nodiscard]] std::size_t size() const { return sets_.size(); }
+  /// Operators that are done.
+  [[nodiscard]] OperatorSet set(std::size_t state) const { return sets_[state]; }
+  [[nodiscard]] const Remaining& remaining(std::size_t state) const { return remaining_[state]; }
+  /// Computations that may come next.
+  [[nodiscard]] std::span<const std::size_t> computations(std::size_t state) const {
+    return computations_[state];
+  }
+  /// Collectives that may come next.
+  [[nodiscard]] std::span<const std::size_t> collectives(std::size_t state) const {
+    return collectives_[state];
+  }
+  /// Everything that computations alone lead to, itself first, then by `part_s`.
+  [[nodiscard]] std::span<const Extension> extensions(std::size_t state) const {
+    return extensions_[state];
+  }
+  /// The state with an operator more, all of whose needs are done.
+  [[nodiscard]] std::size_t with(std::size_t state, std::size_t op) const {
+    return next_[state * strand_.size() + op];
+  }
+
+ private:
+  [[nodiscard]] std::vector<Extension> extend(std::size_t from,
+                                              std::vector<std::size_t>& found_at) const;
+  [[nodiscard]] Remaining remaining_after(OperatorSet done) const;
+
+  const Strand& strand_;
+  std::vector<OperatorSet> sets_;
+  std::vector<Remaining> remaining_;
+  std::vector<std::size_t> next_;  ///< By state and operator.
+  std::vector<std::vector<std::size_t>> computations_;
+  std::vector<std::vector<std::size_t>> collectives_;
+  std::vector<std::vector<Extension>> extensions_;
+};
+
+}  // namespace stepwright

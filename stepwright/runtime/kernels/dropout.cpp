@@ -1,0 +1,36 @@
+// Dropout of rows of the residual stream, or of what is added to it; the mask is kept.
+#include "stepwright/runtime/kernels/dropout_mask.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+DropoutPlace place_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::kAfterAttention: return DropoutPlace::kAfterAttention;
+    case Purpose::kAfterMlp: return DropoutPlace::kAfterMlp;
+    default: return DropoutPlace::kEmbedding;
+  }
+}
+
+double kept_scale(const Call& call) { return 1 / (1 - call.rank.setting.model->dropout); }
+
+}  // namespace
+
+void dropout_forward(Call& call) {
+  at::Tensor x = call.read(0);
+  const std::int64_t width = x.size(1);
+  at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.purpose)),
+                                  {.rows = call.places(x.size(0)),
+                                   .columns = at::arange(width, call.rank.index_options()),
+                                   .width = width});
+  x.mul_(kept).mul_(kept_scale(call));
+  call.write(0, std::move(x));
+  call.write(1, std::move(kept));
+}
+
+void dropout_backward(Call& call) {
+  call.write(0, (call.read(0) * call.read(1)).mul_(kept_scale(call)));
+}
+
+}  // namespace stepwright
