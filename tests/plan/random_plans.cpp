@@ -55,6 +55,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     plan.schedule.chunks = chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
     const bool pairs = traits_of(plan.schedule.kind).pairs;
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
+    if (dice.chance(30)) plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = 1};
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);

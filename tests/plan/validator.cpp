@@ -128,6 +128,7 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     case ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
     case ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
     case ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
+    case ScheduleKind::kAuto: return own <= 2 && pipeline > 1;
     case ScheduleKind::kFolded: return own == 2;
     case ScheduleKind::kDualPipe: return own == 2 && pipeline > 1 && pipeline % 2 == 0;
     case ScheduleKind::kZeroBubbleV:

@@ -62,6 +62,10 @@ const RankCase kPipeline[] = {
     {"DualPipeVReduces", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: dualpipev\nsharding: GGG\n"
      "recompute: full\n"},
+    {"Found", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: auto\n"},
+    {"FoundDownAndUp", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: auto, chunks: 2}\n"
+     "recompute: selective\nsharding: GGG\n"},
     {"Paired", 2, kTied,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},
     {"TwoStrands", 4, kTied,

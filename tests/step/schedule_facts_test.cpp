@@ -14,7 +14,8 @@ constexpr Schedule kSchedules[] = {
     {ScheduleKind::kZeroBubbleH1, 1}, {ScheduleKind::kZeroBubbleH2, 1},
     {ScheduleKind::kZeroBubbleV, 2},  {ScheduleKind::kVHalf, 2},
     {ScheduleKind::kVMin, 2},         {ScheduleKind::kFolded, 2},
-    {ScheduleKind::kDualPipeV, 2},    {ScheduleKind::kPaired, 2}};
+    {ScheduleKind::kDualPipeV, 2},    {ScheduleKind::kPaired, 2},
+    {ScheduleKind::kAuto, 1},         {ScheduleKind::kAuto, 2}};
 
 TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
   for (const Schedule& schedule : kSchedules) {

@@ -10,7 +10,9 @@ namespace {
 /// Turns remembered at most: some tens of megabytes.
 constexpr std::size_t kMostTurns = std::size_t{1} << 20;
 
+/// An order that is found is another for fewer micro-batches.
 std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
+  if (plan.schedule.kind == ScheduleKind::kAuto) return micro_batches;
   const std::int64_t most = kPlayedRounds * plan.parallel.pipeline;
   if (micro_batches <= most) return micro_batches;
   return most + micro_batches % plan.parallel.pipeline;

@@ -190,7 +190,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
           Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
           Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
           Schedule{ScheduleKind::kVMin, 2}, Schedule{ScheduleKind::kFolded, 2},
-          Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2}}) {
+          Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2},
+          Schedule{ScheduleKind::kAuto, 1}, Schedule{ScheduleKind::kAuto, 2}}) {
       const bool alone = traits_of(kind).alone && kind != ScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
       Job job;
