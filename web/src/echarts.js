@@ -1,7 +1,6 @@
 // The parts of ECharts that the pictures use.
 import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import {
-  AriaComponent,
   DataZoomComponent,
   GridComponent,
   LegendComponent,
@@ -15,7 +14,7 @@ import { CanvasRenderer } from "echarts/renderers";
 
 use([
   BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart,
-  AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent,
+  DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent,
   MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer,
 ]);
 

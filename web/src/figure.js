@@ -16,7 +16,6 @@ function common(colours) {
     backgroundColor: "transparent",
     animation: false,
     textStyle: { color: colours.ink, fontFamily: font },
-    aria: { enabled: true },
     tooltip: {
       confine: true,
       backgroundColor: colours.paper,
