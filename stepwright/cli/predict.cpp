@@ -124,7 +124,7 @@ class Predict : public Command {
     const PlannedJob& planned = prediction.planned;
     Json pictures = prediction_pictures(prediction);
     pictures["name"] = plan_name(planned.plan, planned.job);
-    report_.write(console, job_line(planned.job), answer, std::move(pictures));
+    report_.write(console, job_line(planned.job), answer, pictures);
   }
 
   std::string plan_;

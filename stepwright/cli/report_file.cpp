@@ -22,12 +22,13 @@ void ReportFile::check(const std::string& input) const {
 }
 
 void ReportFile::write(const Console& console, const std::string& title,
-                       nlohmann::ordered_json answer, nlohmann::ordered_json pictures) const {
+                       const nlohmann::ordered_json& answer,
+                       const nlohmann::ordered_json& pictures) const {
   const nlohmann::ordered_json content{{"stepwright", "report/1"},
                                        {"command", command_},
                                        {"title", title},
-                                       {"answer", std::move(answer)},
-                                       {"pictures", std::move(pictures)}};
+                                       {"answer", answer},
+                                       {"pictures", pictures}};
   const std::string page = report_page(content);
   write_file(path_, [&](std::ostream& out) { out << page; });
   console.log.info("wrote the report to {}", path_);

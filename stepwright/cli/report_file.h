@@ -17,8 +17,8 @@ class ReportFile {
   void check(const std::string& input) const;
   /// Writes the page: what was asked in a line, the answer as `--json` prints it, and what the
   /// pictures need beside it.
-  void write(const Console& console, const std::string& title, nlohmann::ordered_json answer,
-             nlohmann::ordered_json pictures) const;
+  void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
+             const nlohmann::ordered_json& pictures) const;
 
  private:
   std::string command_;

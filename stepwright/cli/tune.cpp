@@ -160,7 +160,7 @@ class Tune : public Command {
     pictures["name"] = plan_name(best.planned.plan, result.job);
     pictures["names"] = plan_names(result, sweep);
     if (sweep) pictures["sweep_field"] = sweep->field;
-    report_.write(console, job_line(result.job), answer, std::move(pictures));
+    report_.write(console, job_line(result.job), answer, pictures);
   }
 
   void write_page(const Sweep& sweep, const std::optional<TrainingRun>& run,

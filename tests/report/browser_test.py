@@ -150,7 +150,10 @@ class Report(unittest.TestCase):
         front = self.rows("The front, fastest first")
         self.assertEqual(
             [row[1:] for row in front],
-            [[seconds(p["step_time_s"]), gibibytes(p["peak_memory_bytes"])] for p in answer["pareto"]],
+            [
+                [seconds(p["step_time_s"]), gibibytes(p["peak_memory_bytes"])]
+                for p in answer["pareto"]
+            ],
         )
 
     def test_a_prediction_says_what_json_says(self):

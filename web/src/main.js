@@ -1,14 +1,25 @@
 // Reads what the command wrote into the page, and draws it.
 import { element } from "./dom.js";
 import { drawAll } from "./figure.js";
+import { interleavePage } from "./pages/interleave.js";
+import { characterizePage, comparePage } from "./pages/logs.js";
 import { predictPage } from "./pages/predict.js";
+import { studyPage } from "./pages/study.js";
 import { tunePage } from "./pages/tune.js";
-import { unknownPage } from "./pages/unknown.js";
+import { validatePage } from "./pages/validate.js";
 
-const pages = { tune: tunePage, predict: predictPage };
+const pages = {
+  tune: tunePage,
+  predict: predictPage,
+  study: studyPage,
+  interleave: interleavePage,
+  validate: validatePage,
+  characterize: characterizePage,
+  compare: comparePage,
+};
 
 function show(content) {
-  const parts = (pages[content.command] ?? unknownPage)(content).filter(Boolean);
+  const parts = pages[content.command](content).filter(Boolean);
   const sections = parts.filter((part) => part.short);
   document.title = `${content.title} · stepwright ${content.command}`;
   document.getElementById("page").replaceChildren(
