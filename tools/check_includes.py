@@ -33,7 +33,8 @@ BELOW = {
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "checkpoint fit study interleave launch validate report export logs traffic runtime sample lab",
+    "cli": "checkpoint fit study interleave launch validate report export logs traffic runtime "
+    "sample lab",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

@@ -78,9 +78,8 @@ class Browser:
             self.messages.append(details.get("exception", {}).get("description", details["text"]))
         if kind == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning", "assert"):
             self.messages.append(" ".join(str(arg.get("value")) for arg in what["args"]))
-        if kind == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
-            if "willReadFrequently" not in what["entry"]["text"]:
-                self.messages.append(what["entry"]["text"])
+        if kind == "Log.entryAdded" and "willReadFrequently" not in what["entry"]["text"]:
+            self.messages.append(what["entry"]["text"])
         if kind == "Network.requestWillBeSent":
             self.requests.append(what["request"]["url"])
 

@@ -1,5 +1,5 @@
-"""Reports in a headless Chromium: they draw, complain of nothing, ask for nothing, say what `--json`
-says, and stay readable on a narrow screen. Runs in the root of the repository; STEPWRIGHT_COMMAND
+"""Reports in a headless Chromium: they draw, complain of nothing, ask for nothing, say what
+`--json` says, and stay readable on a narrow screen. Runs in the root of the repository; STEPWRIGHT_COMMAND
 names the command."""
 
 import json
@@ -25,6 +25,14 @@ JOB = """stepwright: job/2
 model: {name: "%s", layers: 8, hidden: 1024, heads: 8, ffn: 4096, vocab: 32000}
 cluster: {profile: dgx-h100, nodes: 2}
 batch: {sequences: 64, length: 2048}
+"""
+TWO_RANKS = """stepwright: plan/2
+job:
+  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}
+  cluster: {profile: dgx-h100, devices: 2}
+  batch: {sequences: 8, length: 64}
+parallel: {data: 2}
+sharding: zero3
 """
 LLAMA = "examples/llama-3-70b.plan.yaml"
 
@@ -143,7 +151,7 @@ class Report(unittest.TestCase):
         tiles = self.tab.evaluate("document.querySelector('.tiles').innerText")
         self.assertIn(seconds(best["step_time_s"]), tiles)
         self.assertIn(gibibytes(best["peak_memory_bytes"]), tiles)
-        told = self.rows("What they win (+) and lose (−) against the best plan")
+        told = self.rows("Beside the best plan: + better, - worse")
         for row, plan in zip(told, [best, *answer["alternatives"]], strict=True):
             self.assertEqual(row[1], seconds(plan["step_time_s"]))
             self.assertEqual(row[3], gibibytes(plan["peak_memory_bytes"]))
@@ -173,6 +181,39 @@ class Report(unittest.TestCase):
         peaks = self.rows("Memory of each stage at its peak, by kind")
         for row, stage in zip(peaks, answer["stages"], strict=True):
             self.assertEqual(row[-1], gibibytes(stage["peak_memory_bytes"]))
+
+    def test_every_other_command_draws_and_holds_its_answer(self):
+        logs = Path("tests/logs/data")
+        plan = self.folder / "two_ranks.yaml"
+        plan.write_text(TWO_RANKS, encoding="utf-8")
+        traces = [str(logs / f"fsdp2.trace.{rank}.json.gz") for rank in (0, 1)]
+        schedules = "--stages 4 --micro-batches 8 --forward 1 --backward 2 --weight 1"
+        for arguments in (
+            ["interleave", LLAMA],
+            ["study", "bandwidth", LLAMA],
+            ["study", "utilization", LLAMA],
+            ["study", "schedules", *schedules.split()],
+            ["study", "collectives", "dgx-h100", "--nodes", "1,4", "--bytes", "1MiB,1GiB"],
+            ["validate", "data/own_memory_h100.csv"],
+            ["validate", "data/training_runs.csv", "--tier", "A"],
+            ["characterize", "--log", str(logs / "nccl_mixed.trace_rank0.json.gz")],
+            ["compare", str(plan), "--log", *traces],
+        ):
+            with self.subTest(" ".join(arguments)):
+                page, answer = self.report(*arguments)
+                for width, dark in ((1280, False), (400, True)):
+                    self.assertGreaterEqual(len(self.see(page, width, dark)), 1)
+                self.assertEqual(self.embedded()["answer"], answer)
+
+    def test_a_report_of_many_rows_holds_some_of_them_and_says_so(self):
+        profile = "gh200_120g_vista"
+        table = "data/operators/gh200_120g.csv"
+        page, answer = self.report("validate", table, "--profile", profile)
+        self.see(page)
+        shown = self.embedded()["answer"]["results"]
+        self.assertLessEqual(len(shown), 5000)
+        told = f"{len(shown):,} of {len(answer['results']):,} results"
+        self.assertIn(told, self.tab.evaluate("document.body.innerText"))
 
     def test_what_a_file_says_is_never_markup(self):
         hostile = self.folder / "hostile.yaml"

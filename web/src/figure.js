@@ -41,6 +41,7 @@ export function axis(colours, more) {
 
 /** A legend of these names in as many lines as it needs, and how high it is. */
 export function legend(colours, width, names) {
+  if (names.length === 0) return { height: 6 };
   const kMark = 14 + 5 + 10;
   let lines = 1;
   let used = 0;

@@ -40,7 +40,7 @@ export const rate = (bytesPerSecond) =>
     [1e6, "MB/s"],
     [1e3, "kB/s"],
     [1, "B/s"],
-  ]);
+  ], "GB/s");
 
 export const flops = (flopsPerSecond) => scaled(flopsPerSecond, [[1e12, "TFLOP/s"], [1e9, "GFLOP/s"]]);
 

@@ -11,7 +11,7 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
   const names = curves.length > 1 ? curves.map(({ name }) => name) : [];
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
-    grid: { top: legend(colours, width, names).height + 6, left: 22, right: 20, bottom: 46, containLabel: true },
+    grid: { top: legend(colours, width, names).height + 6, left: 34, right: 20, bottom: 46, containLabel: true },
     xAxis: axis(colours, {
       type: x.names ? "category" : x.log ? "log" : "value",
       data: x.names,
@@ -26,7 +26,7 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
     yAxis: axis(colours, {
       type: y.log ? "log" : "value",
       name: narrow ? "" : y.name,
-      nameGap: 62,
+      nameGap: 74,
       axisLabel: { formatter: y.text, hideOverlap: true },
     }),
     tooltip: {

@@ -16,7 +16,7 @@ export function measured({ points, text, what }) {
   const all = points.flatMap((point) => [point.measured, point.predicted]).filter((value) => value > 0);
   const least = all.reduce((a, b) => Math.min(a, b), Infinity);
   const most = all.reduce((a, b) => Math.max(a, b), 0);
-  const diagonal = (factor) => [[{ coord: [least, least * factor], symbol: "none" }, { coord: [most, most * factor], symbol: "none" }]];
+  const line = (factor, type) => [{ coord: [least, least * factor], lineStyle: { type } }, { coord: [most, most * factor] }];
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, groups).legend,
     grid: { top: legend(colours, width, groups).height + 8, left: 24, right: 20, bottom: 46, containLabel: true },
@@ -42,7 +42,7 @@ export function measured({ points, text, what }) {
               symbol: "none",
               label: { show: false },
               lineStyle: { color: colours.soft },
-              data: [...diagonal(1), ...[1.1, 1 / 1.1].map((factor) => diagonal(factor)[0].map((end) => ({ ...end, lineStyle: { type: "dotted", color: colours.soft } })))],
+              data: [line(1, "solid"), line(1.1, "dotted"), line(1 / 1.1, "dotted")],
             }
           : undefined,
     })),

@@ -2,7 +2,7 @@ import { bars } from "../charts/bars.js";
 import { lines } from "../charts/lines.js";
 import { paragraph, table } from "../dom.js";
 import { figure } from "../figure.js";
-import { bytes, count, percent, plain, rate, time } from "../format.js";
+import { bytes, count, percent, plain, rate, time, words } from "../format.js";
 import { chosenFigure, section } from "../section.js";
 
 const one = (key, name) => [{ key, name, colour: (colours) => colours.list[0] }];
@@ -19,9 +19,9 @@ function reading(title) {
 const panels = ({ panels: list }) =>
   list.map((panel) =>
     section(
-      panel.key.replaceAll("_", " "),
+      words(panel.key),
       panel.title,
-      figure(lines({ label: panel.title, curves: panel.curves, x: { ...reading(panel.x), log: true, base: 2 }, y: reading(panel.y) })),
+      figure(lines({ label: panel.title, curves: panel.curves.map((curve) => ({ ...curve, name: curve.name.replaceAll("_", "-") })), x: { ...reading(panel.x), log: true, base: 2 }, y: reading(panel.y) })),
     ),
   );
 

@@ -37,7 +37,7 @@ function alternatives(answer, names) {
     paragraph("A family is one choice of degrees, kind of schedule, sharding strategy and recomputation."),
     figure(breakdown({ label: "Time of the best plans", rows: plans.map((plan, i) => ({ name: called[i].code, breakdown: plan.breakdown })), caption: "Of the critical stage of each plan." })),
     table({
-      caption: "What they win (+) and lose (−) against the best plan",
+      caption: "Beside the best plan: + better, - worse",
       columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "MFU", number: true }, { name: "Memory", number: true }, { name: "Against the best" }, { name: "Runs as it is on" }],
       rows: plans.map((plan, i) => [planCell(called[i]), time(plan.step_time_s), percent(plan.mfu), bytes(plan.peak_memory_bytes), what(plan, i), plan.runs_on.join(", ")]),
       best: 0,
