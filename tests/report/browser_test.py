@@ -1,6 +1,6 @@
 """Reports in a headless Chromium: they draw, complain of nothing, ask for nothing, say what
-`--json` says, and stay readable on a narrow screen. Runs in the root of the repository; STEPWRIGHT_COMMAND
-names the command."""
+`--json` says, and stay readable on a narrow screen. Runs in the root of the repository;
+STEPWRIGHT_COMMAND names the command."""
 
 import json
 import os
