@@ -215,6 +215,17 @@ class Report(unittest.TestCase):
         told = f"{len(shown):,} of {len(answer['results']):,} results"
         self.assertIn(told, self.tab.evaluate("document.body.innerText"))
 
+    def test_small_and_impossible_jobs_draw(self):
+        one = JOB.replace("nodes: 2", "devices: 1").replace("%s", "one")
+        tight = JOB.replace("%s", "tight") + "objective: {memory_limit: 1GiB}\n"
+        for text in (one, tight):
+            self.job.with_name("other.yaml").write_text(text, encoding="utf-8")
+            page, answer = self.report("tune", str(self.job.with_name("other.yaml")))
+            self.see(page)
+            self.assertEqual(answer["plans"][0]["fits"], text is one)
+            said = self.tab.evaluate("document.body.innerText")
+            self.assertEqual("it does not fit" in said, text is tight)
+
     def test_what_a_file_says_is_never_markup(self):
         hostile = self.folder / "hostile.yaml"
         hostile.write_text(JOB % HOSTILE, encoding="utf-8")

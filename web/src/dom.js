@@ -5,7 +5,7 @@ export function element(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined && value !== false) made.setAttribute(name, value);
   }
-  made.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  made.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
   return made;
 }
 

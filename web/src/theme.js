@@ -51,6 +51,7 @@ const named = {
 // Of one breakdown or one account no two share a colour.
 const own = {
   optimizer: ["#404a5a", "#d5dbe4"],
+  experts: ["#00838a", "#45cfd6"],
   expert: ["#7a3e9d", "#c792ea"],
   pipeline: ["#8a5a2b", "#d7a878"],
   data: ["#96203f", "#ff8aa6"],

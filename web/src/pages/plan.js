@@ -10,8 +10,15 @@ import { bytes, count, flops, percent, time } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
 import { losses } from "../terms.js";
 
-/** The figures that matter first. */
-export function headline(prediction) {
+/** What a whole run of such steps takes, where its tokens were given: a tile or none. */
+function wholeRun({ days, gpu_hours: hours, cost }) {
+  if (days === undefined) return [];
+  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}`;
+  return [{ name: "The whole run takes", value: `${days.toPrecision(3)} days`, rest }];
+}
+
+/** The figures that matter first; `run` may say what a whole run takes. */
+export function headline(prediction, run = {}) {
   const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak } = prediction;
   return tiles([
     { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.lower_bound_s)} at the least` },
@@ -23,6 +30,7 @@ export function headline(prediction) {
       kind: prediction.fits ? "good" : "bad",
       rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that in reserve`,
     },
+    ...wholeRun(run),
   ]);
 }
 

@@ -78,6 +78,23 @@ function against({ changes, ...own }) {
   );
 }
 
+/** What a device with more memory would gain, and what two strands would. */
+function beyond(answer) {
+  const { more_memory: more, two_strands: strands } = answer;
+  if (more.length === 0 && !strands) return undefined;
+  return section(
+    "More memory",
+    "What this cluster cannot do yet",
+    strands && paragraph(`Two strands of micro-batches, which only Stepwright's own executor runs, would take ${time(strands.step_time_s)}: ${time(strands.gain_s)} less, by a plan near the best.`),
+    more.length > 0 &&
+      table({
+        caption: "What more memory would gain, by plans near the best",
+        columns: [{ name: "Memory of a GPU", number: true }, { name: "Step", number: true }, { name: "Gain", number: true }, { name: "Needs", number: true }],
+        rows: more.map((step) => [bytes(step.capacity_bytes) + (step.reserve_share === 0 ? ", without reserve" : ""), time(step.step_time_s), time(step.gain_s), bytes(step.peak_memory_bytes)]),
+      }),
+  );
+}
+
 const refused = (answer) =>
   table({
     caption: "Points of the space that no rule allows",
@@ -93,7 +110,7 @@ export function tunePage({ answer, pictures }) {
   const [timePart, ...rest] = planSections(pictures);
   return [
     lead,
-    headline(pictures.prediction),
+    headline(pictures.prediction, best),
     section("Why", best.fits ? "Why this plan" : "What was searched", list(whySentences(answer, best))),
     answer.against && against(answer.against),
     answer.alternatives.length > 0 ? alternatives(answer, names) : undefined,
@@ -101,6 +118,7 @@ export function tunePage({ answer, pictures }) {
     sweep && section("Sweep", `The best plan for each ${pictures.sweep_field}`, chosenFigure("Show", sweep)),
     timePart,
     ...rest,
+    beyond(answer),
     section("Search", "What was searched", paragraph(`${count(answer.space.total)} points, ${count(answer.space.legal)} of them legal; ${count(answer.space.priced)} priced, ${count(answer.space.bounded)} ruled out by bounds, ${count(answer.space.simulated)} simulated.`), refused(answer)),
     notes(answer.notes),
   ];
