@@ -150,7 +150,12 @@ export function drawAll() {
     clearTimeout(waiting);
     waiting = setTimeout(again, 100);
   });
+  let opened = [];
   window.addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details")) part.open = true;
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const part of opened) part.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const part of opened) part.open = false;
   });
 }

@@ -42,7 +42,7 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
       type: "line",
       step: steps,
       symbolSize: 6,
-      color: colours.list[i % colours.list.length],
+      color: dashed ? colours.ink : colours.list[i % colours.list.length],
       lineStyle: { type: dashed || i >= colours.list.length ? "dashed" : "solid", width: 2 },
       data: points.filter(drawable),
     })),

@@ -66,5 +66,20 @@ export function memoryCurve(curves, stage, memory, step) {
           : undefined,
     })),
   });
-  return { label: `Memory of stage ${stage} over the step`, option, height: 350, names, caption: "Each moment is the largest one of a forward or backward, then what stays until the next." };
+  return {
+    label: `Memory of stage ${stage} over the step`,
+    option,
+    height: 350,
+    names,
+    caption: "Each moment is the largest one of a forward or backward, then what stays until the next.",
+    figures: {
+      caption: `The fillings of stage ${stage} that differ`,
+      columns: [...used.map(([kind]) => ({ name: memoryTerms[kind], number: true })), { name: "Together", number: true }, { name: "First after", number: true }],
+      rows: fillings.map((filling, number) => [
+        ...used.map(([, i]) => bytes(filling[i])),
+        bytes(filling.reduce((sum, value) => sum + value, 0)),
+        time(curve.find((point) => point[1] === number)[0]),
+      ]),
+    },
+  };
 }
