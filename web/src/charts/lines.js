@@ -7,11 +7,11 @@ import { axis, legend } from "../figure.js";
  * logarithm does not know are left out.
  */
 export function lines({ label, curves, x, y, caption, height = 340, figures, steps }) {
-  const drawable = ([at, value]) => (!x.log || at > 0) && (!y.log || value > 0);
+  const drawable = ([at, value]) => value === null || (!x.log || at > 0) && (!y.log || value > 0);
   const names = curves.length > 1 ? curves.map(({ name }) => name) : [];
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
-    grid: { top: legend(colours, width, names).height + 6, left: 34, right: 20, bottom: 46, containLabel: true },
+    grid: { top: legend(colours, width, names).height + 6, left: 46, right: 20, bottom: 46, containLabel: true },
     xAxis: axis(colours, {
       type: x.names ? "category" : x.log ? "log" : "value",
       data: x.names,
@@ -34,14 +34,15 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
       formatter: (points) => {
         const at = points[0];
         const heading = x.names ? at.name : (x.text ?? String)(at.value[0]);
-        return hint(heading, points.filter(({ value }) => value !== undefined).map(({ seriesName, value }) => [seriesName, y.text(Array.isArray(value) ? value[1] : value)]));
+        return hint(heading, points.filter(({ value }) => (Array.isArray(value) ? value[1] : value) !== null).map(({ seriesName, value }) => [seriesName, y.text(Array.isArray(value) ? value[1] : value)]));
       },
     },
     series: curves.map(({ name, points, dashed }, i) => ({
       name,
       type: "line",
       step: steps,
-      symbolSize: 6,
+      symbolSize: 7,
+      connectNulls: false,
       color: dashed ? colours.ink : colours.list[i % colours.list.length],
       lineStyle: { type: dashed || i >= colours.list.length ? "dashed" : "solid", width: 2 },
       data: points.filter(drawable),
@@ -50,7 +51,7 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
   const own = {
     caption: label,
     columns: [{ name: "Curve" }, { name: x.name, number: true }, { name: y.name, number: true }],
-    rows: curves.flatMap(({ name, points }) => points.map(([at, value]) => [name, x.names ? String(at) : x.text(at), y.text(value)])),
+    rows: curves.flatMap(({ name, points }) => points.filter(([, value]) => value !== null).map(([at, value]) => [name, x.names ? String(at) : x.text(at), y.text(value)])),
   };
   return { label, option, height, names, caption, figures: figures ?? own };
 }

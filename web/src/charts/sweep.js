@@ -20,10 +20,11 @@ export function sweepView(sweep, names, field) {
   const draw = (key) => ({
     ...lines({
       label: `${figures[key].name} for each ${field}`,
-      curves: [{ name: "best plan", points: points.map((point) => [String(point.value), point[key] ?? null]) }],
+      curves: [{ name: "best plan", points: points.map((point) => [String(point.value), point.fits ? (point[key] ?? null) : null]) }],
       x: { name: field, names: points.map(({ value }) => String(value)) },
       y: figures[key],
     }),
+    caption: found.every(({ fits }) => fits) ? undefined : "Where no plan fits in memory there is no point.",
     figures: {
       caption: `The best plan for each ${field}`,
       columns: [{ name: field }, { name: "Plan" }, ...choices.map(({ name }) => ({ name, number: true }))],
