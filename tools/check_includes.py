@@ -28,11 +28,13 @@ BELOW = {
     "tune": "simulate",
     "study": "tune",
     "validate": "tune fit",
+    "report": "simulate traffic",
     "export": "cost",
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
-    "cli": "checkpoint fit study interleave launch validate export logs traffic runtime sample lab",
+    "cli": "checkpoint fit study interleave launch validate report export logs traffic runtime "
+    "sample lab",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

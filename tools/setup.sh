@@ -19,28 +19,45 @@ case $goal in
   *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda" >&2; exit 2 ;;
 esac
 
-missing=()
-if command -v dpkg-query >/dev/null; then
-  for package in "${packages[@]}"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-      missing+=("$package")
+# What some tests use, and are skipped without.
+optional=()
+[ "$goal" != test ] || optional=(chromium)
+
+absent() {
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
   done
+}
+
+missing=()
+wished=()
+if command -v dpkg-query >/dev/null; then
+  mapfile -t missing < <(absent "${packages[@]}")
+  mapfile -t wished < <(absent "${optional[@]}")
 else
   echo "setup: not Debian or Ubuntu; 'make $goal' needs what they call: ${packages[*]}" >&2
 fi
 
-if [ ${#missing[@]} -gt 0 ]; then
+if [ $((${#missing[@]} + ${#wished[@]})) -gt 0 ]; then
   as_root=()
   [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
   if ! "${as_root[@]}" true 2>/dev/null; then
-    echo "setup: 'make $goal' needs packages that are not installed: ${missing[*]}" >&2
-    echo "setup: install them with: sudo apt-get update && sudo apt-get install ${missing[*]}" >&2
-    exit 1
+    if [ ${#missing[@]} -gt 0 ]; then
+      echo "setup: 'make $goal' needs packages that are not installed: ${missing[*]}" >&2
+      echo "setup: install them with: sudo apt-get update && sudo apt-get install ${missing[*]}" >&2
+      exit 1
+    fi
+    echo "setup: went on without ${wished[*]}: tests that need it are skipped" >&2
+  else
+    echo "setup: installing ${missing[*]} ${wished[*]}"
+    apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+    "${apt[@]}" update
+    [ ${#missing[@]} -eq 0 ] ||
+      "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
+    [ ${#wished[@]} -eq 0 ] ||
+      "${apt[@]}" install -y --no-install-recommends "${wished[@]}" </dev/null ||
+      echo "setup: went on without ${wished[*]}: tests that need it are skipped" >&2
   fi
-  echo "setup: installing ${missing[*]}"
-  apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
 fi
 
 # Python packages into .venv, once for each version of their list: tools of `check`; PyTorch, whose

@@ -6,6 +6,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/log_text.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/report_file.h"
 #include "stepwright/logs/characterize_json.h"
 #include "stepwright/logs/read_logs.h"
 
@@ -39,10 +40,14 @@ class Characterize : public Command {
   }
 
   void run(const Console& console) override {
+    for (const std::string& log : logs_) report_.check(log);
     Log log = read_logs(logs_);
     if (group_size_) give_group_size(log, *group_size_);
+    nlohmann::ordered_json answer;
+    if (json() || report_.wanted()) answer = characterize_json(log, knee_);
+    if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
     if (json()) {
-      print_json(console.out, characterize_json(log, knee_));
+      print_json(console.out, answer);
     } else {
       console.out << characterize_text(log, knee_);
     }
@@ -52,6 +57,7 @@ class Characterize : public Command {
   std::vector<std::string> logs_;
   std::optional<double> knee_;
   std::optional<std::int64_t> group_size_;
+  ReportFile report_{app()};
 };
 
 }  // namespace

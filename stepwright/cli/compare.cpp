@@ -12,6 +12,9 @@
 #include "stepwright/cli/comparison_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/cli/report_file.h"
+#include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
 #include "stepwright/logs/match_json.h"
 #include "stepwright/logs/read_logs.h"
@@ -76,6 +79,7 @@ class Compare : public Command {
   }
 
   void run(const Console& console) override {
+    report_.check(plan_);
     const PlannedJob planned = load_legal_plan(plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
@@ -84,12 +88,16 @@ class Compare : public Command {
     Comparison ledger = compared_ledger(program, grid, log);
     const bool is_ledger = log.sources.front().format == LogFormat::kLedger;
     if (is_ledger) found.differences = ledger.differences;
+    nlohmann::ordered_json answer{{"communicators", ledger.communicators},
+                                  {"calls", ledger.calls},
+                                  {"differences", found.differences},
+                                  {"routed", routed_json(ledger.routed)}};
+    answer.update(match_json(found, log));
+    if (report_.wanted()) {
+      report_.write(console, job_line(planned.job), answer,
+                    {{"name", plan_name(planned.plan, planned.job)}});
+    }
     if (json()) {
-      nlohmann::ordered_json answer{{"communicators", ledger.communicators},
-                                    {"calls", ledger.calls},
-                                    {"differences", found.differences},
-                                    {"routed", routed_json(ledger.routed)}};
-      answer.update(match_json(found, log));
       print_json(console.out, answer);
     } else {
       console.out << (is_ledger ? ledger_text(ledger) : comparison_text(found, log));
@@ -118,6 +126,7 @@ class Compare : public Command {
 
   std::string plan_;
   std::vector<std::string> logs_;
+  ReportFile report_{app()};
 };
 
 }  // namespace

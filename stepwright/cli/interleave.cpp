@@ -6,6 +6,9 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/cli/report_file.h"
+#include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/named.h"
@@ -86,6 +89,7 @@ class InterleaveCommand : public Command {
   }
 
   void run(const Console& console) override {
+    report_.check(plan_);
     const PlannedJob planned = load_legal_plan(plan_);
     const CostModel cost(planned.job);
     LayerStrands strands = layer_strands(planned.job, planned.plan, cost, layer_);
@@ -110,6 +114,10 @@ class InterleaveCommand : public Command {
       if (kind && kind->choice(kPairCostNames) == PairCost::kMax) options.contention = {};
     }
     const Interleaving found = interleave(pair, options);
+    if (report_.wanted()) {
+      report_.write(console, job_line(planned.job), interleaving_json(found),
+                    {{"name", plan_name(planned.plan, planned.job)}, {"layer", layer_}});
+    }
     if (json()) {
       print_json(console.out, interleaving_json(found));
     } else {
@@ -123,6 +131,7 @@ class InterleaveCommand : public Command {
   double memory_limit_bytes_ = 0;
   std::int64_t layer_ = 0;
   bool no_rotation_ = false;
+  ReportFile report_{app()};
 };
 
 }  // namespace

@@ -8,9 +8,13 @@
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/report_file.h"
+#include "stepwright/cli/report_names.h"
 #include "stepwright/cli/trace_file.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/report/prediction_pictures.h"
 #include "stepwright/step/program_json.h"
 
 namespace stepwright {
@@ -82,6 +86,7 @@ class Predict : public Command {
     for (const std::string& file : {trace_, program_}) {
       if (!file.empty()) check_output(file, plan_);
     }
+    report_.check(plan_);
     PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
     reserve_.apply(given.job);
     const PlannedJob planned = with_fields(given, changes_);
@@ -92,9 +97,10 @@ class Predict : public Command {
       prediction.notes.emplace_back("what --set changes, changes no figure of this prediction");
     }
     write_files(prediction, console);
+    const Json answer = before ? comparison_json(*before, prediction) : prediction_json(prediction);
+    if (report_.wanted()) write_report(prediction, answer, console);
     if (json()) {
-      print_json(console.out,
-                 before ? comparison_json(*before, prediction) : prediction_json(prediction));
+      print_json(console.out, answer);
     } else {
       console.out << (before ? comparison_text(*before, prediction) : prediction_text(prediction));
     }
@@ -113,9 +119,18 @@ class Predict : public Command {
     }
   }
 
+  void write_report(const Prediction& prediction, const Json& answer,
+                    const Console& console) const {
+    const PlannedJob& planned = prediction.planned;
+    Json pictures = prediction_pictures(prediction);
+    pictures["name"] = plan_name(planned.plan, planned.job);
+    report_.write(console, job_line(planned.job), answer, pictures);
+  }
+
   std::string plan_;
   std::vector<std::string> changes_;
   MemoryReserve reserve_{app()};
+  ReportFile report_{app()};
   std::string trace_;
   std::string program_;
 };

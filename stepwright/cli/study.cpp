@@ -9,6 +9,8 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/cli/report_file.h"
 #include "stepwright/cli/scaling_options.h"
 #include "stepwright/cli/scaling_text.h"
 #include "stepwright/cli/schedule_options.h"
@@ -51,6 +53,7 @@ class StudyCommand : public Command {
   }
 
   void run(const Console& console) override {
+    report_.check(file_);
     if (what_ != "collectives") check_absent(ScalingOptions::names(), "collectives");
     if (what_ == "schedules") return play_schedules(console);
     check_absent(ScheduleOptions::names(), "schedules");
@@ -63,8 +66,10 @@ class StudyCommand : public Command {
         what_ == "utilization" ? study_utilization(planned) : study_bandwidth(planned);
     if (!page_.empty())
       write_page("What drives the step: " + study.variable, study.panels, console);
+    const nlohmann::ordered_json answer = study_json(study);
+    report(console, "What drives the step: " + job_line(planned.job), answer);
     if (json()) {
-      print_json(console.out, study_json(study));
+      print_json(console.out, answer);
     } else {
       console.out << study_text(study);
     }
@@ -82,17 +87,22 @@ class StudyCommand : public Command {
     }
     if (!page_.empty()) fail_input("study schedules draws as text; --output has no use for it");
     const std::vector<SchedulePlay> plays = study_schedules(schedules_.pipeline(app()));
+    const nlohmann::ordered_json answer = schedules_study_json(plays);
+    report(console, "What pipeline schedules cost with equal stages", answer);
     if (json()) {
-      print_json(console.out, schedules_study_json(plays));
+      print_json(console.out, answer);
     } else {
       console.out << schedules_text(plays);
     }
   }
 
   void compare(const Console& console) {
-    const SearchComparison comparison = compare_searches(load_job_file(file_));
+    const Job job = load_job_file(file_);
+    const SearchComparison comparison = compare_searches(job);
+    const nlohmann::ordered_json answer = comparison_json(comparison);
+    report(console, "What other ways to choose a plan choose: " + job_line(job), answer);
     if (json()) {
-      print_json(console.out, comparison_json(comparison));
+      print_json(console.out, answer);
     } else {
       console.out << comparison_text(comparison);
     }
@@ -112,11 +122,18 @@ class StudyCommand : public Command {
     if (!page_.empty()) {
       write_page("How collectives scale: " + study.cluster.name, scaling_panels(study), console);
     }
+    const nlohmann::ordered_json answer = scaling_json(study);
+    report(console, "How collectives scale: " + study.cluster.name, answer);
     if (json()) {
-      print_json(console.out, scaling_json(study));
+      print_json(console.out, answer);
     } else {
       console.out << scaling_text(study);
     }
+  }
+
+  void report(const Console& console, const std::string& title,
+              const nlohmann::ordered_json& answer) const {
+    if (report_.wanted()) report_.write(console, title, answer, {{"what", what_}});
   }
 
   void write_page(const std::string& title, const std::vector<Panel>& panels,
@@ -133,6 +150,7 @@ class StudyCommand : public Command {
   std::string page_;
   ScalingOptions scaling_;
   ScheduleOptions schedules_;
+  ReportFile report_{app()};
 };
 
 }  // namespace

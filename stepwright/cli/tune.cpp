@@ -12,13 +12,17 @@
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/progress_line.h"
+#include "stepwright/cli/report_file.h"
+#include "stepwright/cli/report_names.h"
 #include "stepwright/cli/sweep_text.h"
 #include "stepwright/cli/training_run_options.h"
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/report/prediction_pictures.h"
 #include "stepwright/tune/against.h"
 #include "stepwright/tune/more_memory.h"
 #include "stepwright/tune/sweep.h"
@@ -81,6 +85,7 @@ class Tune : public Command {
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     if (!page_.empty()) check_output(page_, job_);
+    report_.check(job_);
     options_.top = static_cast<std::size_t>(top_);
     const std::optional<TrainingRun> run = run_.run();
     std::optional<PlannedJob> own;
@@ -105,10 +110,14 @@ class Tune : public Command {
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan(result, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
-    if (json()) {
-      nlohmann::ordered_json answer = to_json(result, best, shortlisted, compared, sweep, run);
+    nlohmann::ordered_json answer;
+    if (json() || report_.wanted()) {
+      answer = to_json(result, best, shortlisted, compared, sweep, run);
       answer["more_memory"] = more_memory_json(result, more);
       answer["two_strands"] = two_strands_json(result, strands);
+    }
+    if (report_.wanted()) write_report(result, best, answer, sweep, console);
+    if (json()) {
       print_json(console.out, answer);
     } else {
       console.out << tune_text(result, best, {shortlisted, more, strands},
@@ -137,6 +146,21 @@ class Tune : public Command {
     const std::string text = plan_yaml({result.job, result.plans.front().plan});
     write_file(plan_, [&](std::ostream& out) { out << text; });
     console.log.info("wrote the best plan to {}", plan_);
+  }
+
+  void write_report(const TuneResult& result, const Prediction& best,
+                    const nlohmann::ordered_json& answer, const std::optional<Sweep>& sweep,
+                    const Console& console) {
+    const SearchAgain search_again = [&](const Job& job) -> std::optional<Prediction> {
+      const TuneResult other = tune(job, {.threads = options_.threads, .top = 1});
+      if (!other.plans.front().fits) return std::nullopt;
+      return predict({other.job, other.plans.front().plan});
+    };
+    nlohmann::ordered_json pictures = prediction_pictures(best, search_again);
+    pictures["name"] = plan_name(best.planned.plan, result.job);
+    pictures["names"] = plan_names(result, sweep);
+    if (sweep) pictures["sweep_field"] = sweep->field;
+    report_.write(console, job_line(result.job), answer, pictures);
   }
 
   void write_page(const Sweep& sweep, const std::optional<TrainingRun>& run,
@@ -177,6 +201,7 @@ class Tune : public Command {
   TuneOptions options_;
   MemoryReserve reserve_{app()};
   TrainingRunOptions run_{app()};
+  ReportFile report_{app()};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/report_file.h"
 #include "stepwright/cli/validation_text.h"
 #include "stepwright/core/error.h"
 
@@ -32,8 +33,10 @@ class Validate : public Command {
 
   void run(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    report_.check(file_);
     const Validation validation = validate(load_csv(file_), options_);
     if (validation.used == 0) fail_input(unusable_text(file_, validation));
+    if (report_.wanted()) write_report(validation, console);
     if (json()) {
       print_json(console.out, validation_json(validation));
     } else {
@@ -42,8 +45,24 @@ class Validate : public Command {
   }
 
  private:
+  /// A report holds at most `kMostResults`, evenly spread over the file.
+  void write_report(const Validation& validation, const Console& console) const {
+    nlohmann::ordered_json answer = validation_json(validation);
+    const std::size_t all = answer["results"].size();
+    const std::size_t every = (all + kMostResults - 1) / kMostResults;
+    if (every > 1) {
+      auto some = nlohmann::ordered_json::array();
+      for (std::size_t i = 0; i < all; i += every) some.push_back(answer["results"][i]);
+      answer["results"] = std::move(some);
+    }
+    report_.write(console, fmt::format("Predictions of {}", file_), answer, {{"results", all}});
+  }
+
+  static constexpr std::size_t kMostResults = 5000;
+
   std::string file_;
   ValidationOptions options_;
+  ReportFile report_{app()};
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include "stepwright/memory/sequences.h"
@@ -13,27 +14,43 @@ constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::k
                                          MemoryKind::kGathered, MemoryKind::kCommunication};
 static_assert(std::size(kKindOfTensors) == kTensorKinds);
 
-/// The tensors alive at the largest moment of a stage.
-KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
-                          std::span<const Footprint> footprints) {
+/// Tensors alive around one slot of a schedule.
+struct SlotTensors {
+  KindBytes during{};  ///< At its largest moment.
+  KindBytes after{};   ///< Saved by forwards whose backward is still to come.
+};
+
+/// Calls `take` with the tensors around each slot of a stage, in order.
+void walk_slots(const StepProgram& program, const Stage& stage,
+                std::span<const Footprint> footprints,
+                const std::function<void(const SlotTensors&)>& take) {
   std::vector<SequenceFootprint> sequences;
   sequences.reserve(stage.sequences.size());
   for (const Sequence& sequence : stage.sequences) {
     sequences.push_back(sequence_footprint(program, sequence, footprints));
   }
-  KindBytes waiting{};  // saved by forwards whose backward is still to come
-  KindBytes at_peak{};
-  double waiting_bytes = 0;
-  double peak_bytes = 0;
+  SlotTensors tensors;
   for (const Slot& slot : stage.schedule) {
     const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
-    if (waiting_bytes + own.peak_bytes > peak_bytes) {
-      peak_bytes = waiting_bytes + own.peak_bytes;
-      for (int i = 0; i < kTensorKinds; ++i) at_peak[i] = waiting[i] + own.at_peak[i];
+    for (int i = 0; i < kTensorKinds; ++i) {
+      tensors.during[i] = tensors.after[i] + own.at_peak[i];
+      tensors.after[i] += own.left[i];
     }
-    for (int i = 0; i < kTensorKinds; ++i) waiting[i] += own.left[i];
-    waiting_bytes += total_bytes(own.left);
+    take(tensors);
   }
+}
+
+/// The tensors alive at the largest moment of a stage.
+KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
+                          std::span<const Footprint> footprints) {
+  KindBytes at_peak{};
+  double peak_bytes = 0;
+  walk_slots(program, stage, footprints, [&](const SlotTensors& tensors) {
+    const double bytes = total_bytes(tensors.during);
+    if (bytes <= peak_bytes) return;
+    peak_bytes = bytes;
+    at_peak = tensors.during;
+  });
   return at_peak;
 }
 
@@ -117,6 +134,20 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
     report.reserve_bytes += largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
   }
   return report;
+}
+
+std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const StepProgram& program) {
+  const std::vector<Footprint> footprints = footprints_of(program);
+  const Reserve reserve = framework_reserve(job);
+  std::vector<std::vector<MemoryMoment>> stages;
+  for (const Stage& stage : program.stages) {
+    std::vector<MemoryMoment>& moments = stages.emplace_back();
+    walk_slots(program, stage, footprints, [&](const SlotTensors& tensors) {
+      moments.push_back({stage_memory(stage.states, tensors.during, reserve),
+                         stage_memory(stage.states, tensors.after, reserve)});
+    });
+  }
+  return stages;
 }
 
 MemoryKind largest_kind(const MemoryReport& report) {

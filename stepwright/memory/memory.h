@@ -122,6 +122,16 @@ Reserve framework_reserve(const Job& job);
 /// largest transient, exact for the program's own order of issue (`memory/sequences.h`).
 MemoryReport memory_report(const Job& job, const StepProgram& program);
 
+/// What a stage holds around one slot of its schedule.
+struct MemoryMoment {
+  StageMemory during;  ///< At the slot's largest moment.
+  StageMemory after;   ///< Until the next slot begins.
+};
+
+/// The account of every stage slot by slot, in the order of its schedule: the largest `during` of a
+/// stage is what `memory_report` says of it.
+std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const StepProgram& program);
+
 /// The kind that is largest at the peak of the largest stage.
 MemoryKind largest_kind(const MemoryReport& report);
 

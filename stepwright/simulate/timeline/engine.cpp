@@ -223,7 +223,8 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
     const Item& place = part.sequences[part.schedule[slot].sequence].items[item];
     const Operator& op = program_.templates[place.which].operators[operation];
     events.push_back({stage, place.which, operation, place.layer_of(op),
-                      part.schedule[slot].micro_batch_of(place.strand_of(op)), start_s, end_s});
+                      part.schedule[slot].micro_batch_of(place.strand_of(op)), slot, start_s,
+                      end_s});
   };
   for (const Player::Played& played : played_[stage]) {
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);

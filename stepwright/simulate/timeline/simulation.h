@@ -36,6 +36,7 @@ struct Event {
   std::int32_t operation = 0;  ///< Operator in the template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
+  std::int32_t slot = 0;  ///< Of the stage's schedule.
   double start_s = 0;
   double end_s = 0;
 };

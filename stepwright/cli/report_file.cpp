@@ -1,0 +1,37 @@
+#include "stepwright/cli/report_file.h"
+
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cli/output.h"
+#include "stepwright/report/page.h"
+
+namespace stepwright {
+
+ReportFile::ReportFile(CLI::App& command) : command_(command.get_name()) {
+  command
+      .add_option("--report", path_,
+                  "Write the answer as one page of pictures and tables, which needs no network")
+      ->type_name("HTML");
+}
+
+void ReportFile::check(const std::string& input) const {
+  if (wanted()) check_output(path_, input);
+}
+
+void ReportFile::write(const Console& console, const std::string& title,
+                       const nlohmann::ordered_json& answer,
+                       const nlohmann::ordered_json& pictures) const {
+  const nlohmann::ordered_json content{{"stepwright", "report/1"},
+                                       {"command", command_},
+                                       {"title", title},
+                                       {"answer", answer},
+                                       {"pictures", pictures}};
+  const std::string page = report_page(content);
+  write_file(path_, [&](std::ostream& out) { out << page; });
+  console.log.info("wrote the report to {}", path_);
+}
+
+}  // namespace stepwright

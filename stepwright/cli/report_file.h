@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "stepwright/cli/command.h"
+
+namespace stepwright {
+
+/// The option `--report` of commands whose answer can be looked at.
+class ReportFile {
+ public:
+  explicit ReportFile(CLI::App& command);
+
+  [[nodiscard]] bool wanted() const { return !path_.empty(); }
+  /// To be asked before the work starts, as `check_output`.
+  void check(const std::string& input) const;
+  /// Writes the page: what was asked in a line, the answer as `--json` prints it, and what the
+  /// pictures need beside it.
+  void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
+             const nlohmann::ordered_json& pictures) const;
+
+ private:
+  std::string command_;
+  std::string path_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/tune/sweep.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright {
+
+/// What a report calls a plan: {`code`, `words`}.
+nlohmann::ordered_json plan_name(const Plan& plan, const Job& job);
+
+/// The names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of an answer
+/// of `tune`, each list in its order.
+nlohmann::ordered_json plan_names(const TuneResult& result, const std::optional<Sweep>& sweep);
+
+}  // namespace stepwright

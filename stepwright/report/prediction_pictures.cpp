@@ -1,0 +1,25 @@
+#include "stepwright/report/prediction_pictures.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/memory/memory_json.h"
+#include "stepwright/report/memory_curves.h"
+#include "stepwright/report/timeline.h"
+#include "stepwright/report/traffic_squares.h"
+
+namespace stepwright {
+
+nlohmann::ordered_json prediction_pictures(const Prediction& prediction,
+                                           const SearchAgain& search) {
+  const Prediction recorded = predict(prediction.planned, true);
+  return {{"prediction", prediction_json(prediction)},
+          {"stated_error", CostModel(prediction.planned.job).stated_error()},
+          {"memory", memory_json(prediction.memory)},
+          {"memory_curves", memory_curves_json(recorded)},
+          {"timeline", timeline_json(recorded)},
+          {"traffic", traffic_squares_json(recorded)},
+          {"sensitivity", sensitivity_json(prediction, search)}};
+}
+
+}  // namespace stepwright

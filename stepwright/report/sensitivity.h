@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+
+/// The best plan for another job; nothing where none is legal and fits.
+using SearchAgain = std::function<std::optional<Prediction>(const Job&)>;
+
+/// What the step would take if one thing were different (docs/formats.md, "Report"): the network,
+/// the batch, the length and the micro-batch with the plan as it is, and one node fewer with the
+/// plan that is best then, where `search` can find it.
+nlohmann::ordered_json sensitivity_json(const Prediction& prediction,
+                                        const SearchAgain& search = {});
+
+}  // namespace stepwright

@@ -1,0 +1,263 @@
+#include "stepwright/report/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "stepwright/core/named.h"
+#include "stepwright/simulate/timeline/prices.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Beyond it only the critical stage shows what is not computation, and only it in detail.
+constexpr std::size_t kMostBars = 20'000;
+constexpr std::size_t kMostOperators = 6'000;
+/// Ticks of a timeline: fine enough for a thousandfold zoom, short enough as digits.
+constexpr double kMostTicks = 1e7;
+constexpr std::string_view kLinkLanes[kLinkClasses] = {"", "link inside a node",
+                                                       "link of the network"};
+constexpr std::string_view kPair = "forward beside backward";
+
+/// Times as whole multiples of a power of ten.
+class Ticks {
+ public:
+  explicit Ticks(double longest_s)
+      : unit_s_(std::pow(10, std::ceil(std::log10(std::max(longest_s, 1e-9) / kMostTicks)))) {}
+  [[nodiscard]] double unit_s() const { return unit_s_; }
+  [[nodiscard]] std::int64_t of(double time_s) const { return std::llround(time_s / unit_s_); }
+
+ private:
+  double unit_s_;
+};
+
+/// Numbers names in the order in which they come.
+class Names {
+ public:
+  std::size_t number(std::string name) {
+    const auto [found, fresh] = numbers_.try_emplace(std::move(name), names_.size());
+    if (fresh) names_.push_back(found->first);
+    return found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& list() const { return names_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+/// One row: the streams of a stage first, then its link classes.
+struct Lane {
+  std::int32_t stage = 0;
+  int place = 0;
+  auto operator<=>(const Lane&) const = default;
+
+  [[nodiscard]] bool is_compute() const { return place == static_cast<int>(Stream::kCompute); }
+  [[nodiscard]] std::string_view name() const {
+    if (place < kStreams) return name_of(kStreamNames, static_cast<Stream>(place));
+    return kLinkLanes[place - kStreams];
+  }
+};
+
+/// What stands on a row without a break worth seeing.
+struct Bar {
+  std::int32_t slot = 0;
+  std::string_view kind;
+  double start_s = 0;
+  double end_s = 0;
+  double busy_s = 0;  ///< Sum of what is in it.
+};
+
+class Timeline {
+ public:
+  explicit Timeline(const Prediction& prediction)
+      : program_(prediction.program),
+        simulation_(prediction.simulation),
+        prices_(price_operators(
+            program_, CostModel(prediction.planned.job),
+            group_layouts(prediction.planned.job.cluster, Grid(prediction.planned.plan)),
+            prediction.planned.plan.collectives)) {}
+
+  Json overview() {
+    std::map<Lane, std::vector<Bar>> rows;
+    for (const Event& event : simulation_.events) {
+      if (event.end_s <= event.start_s) continue;
+      for (const Lane& lane : lanes_of(event)) add(rows[lane], lane, event);
+    }
+    std::size_t bars = 0;
+    for (const auto& [lane, row] : rows) bars += row.size();
+    if (bars > kMostBars) {
+      std::erase_if(rows, [&](const auto& row) {
+        return !row.first.is_compute() && row.first.stage != simulation_.critical_stage;
+      });
+    }
+    const Ticks ticks(simulation_.step_time_s);
+    Names kinds;
+    Json list = Json::array();
+    for (const auto& [lane, row] : rows) list.push_back(row_json(lane, row, ticks, kinds));
+    return {{"step_time_s", simulation_.step_time_s},
+            {"unit_s", ticks.unit_s()},
+            {"critical_stage", simulation_.critical_stage},
+            {"kinds", kinds.list()},
+            {"rows", list}};
+  }
+
+  Json detail() {
+    const auto [from_s, to_s] = window();
+    std::vector<const Event*> events;
+    for (const Event& event : simulation_.events) {
+      if (event.end_s > from_s && event.start_s < to_s && event.end_s > event.start_s) {
+        events.push_back(&event);
+      }
+    }
+    const auto elsewhere = [&](const Event* event) {
+      return event->stage != simulation_.critical_stage;
+    };
+    if (events.size() > kMostOperators) std::erase_if(events, elsewhere);
+    const Ticks ticks(to_s - from_s);
+    Names names;
+    std::map<Lane, Json> rows;
+    for (const Event* event : events) {
+      const double start_s = std::max(event->start_s, from_s);
+      const double end_s = std::min(event->end_s, to_s);
+      for (const Lane& lane : lanes_of(*event)) {
+        Json& row = rows.try_emplace(lane, Json::array()).first->second;
+        for (const std::int64_t number : {ticks.of(start_s - from_s), ticks.of(end_s - start_s),
+                                          static_cast<std::int64_t>(names.number(label(*event))),
+                                          static_cast<std::int64_t>(event->layer),
+                                          static_cast<std::int64_t>(event->micro_batch)}) {
+          row.push_back(number);
+        }
+      }
+    }
+    Json list = Json::array();
+    for (auto& [lane, row] : rows) {
+      list.push_back({{"stage", lane.stage}, {"lane", lane.name()}, {"bars", std::move(row)}});
+    }
+    return {{"from_s", from_s},
+            {"to_s", to_s},
+            {"unit_s", ticks.unit_s()},
+            {"names", names.list()},
+            {"rows", list}};
+  }
+
+ private:
+  [[nodiscard]] const Operator& operator_of(const Event& event) const {
+    return program_.templates[event.which].operators[event.operation];
+  }
+  [[nodiscard]] const Stage& stage(std::int32_t position) const {
+    return program_.stages[position];
+  }
+  [[nodiscard]] const Sequence& sequence(std::int32_t position, std::int32_t slot) const {
+    return stage(position).sequences[stage(position).schedule[slot].sequence];
+  }
+
+  /// The row of its stream and, of a message, that of its link.
+  [[nodiscard]] std::vector<Lane> lanes_of(const Event& event) const {
+    const Operator& op = operator_of(event);
+    std::vector<Lane> lanes = {{event.stage, static_cast<int>(op.stream)}};
+    const LinkClass link = prices_[event.which][event.operation].link;
+    if (link != LinkClass::kNone && is_communication(op.kind)) {
+      lanes.push_back({event.stage, kStreams + static_cast<int>(link)});
+    }
+    return lanes;
+  }
+
+  [[nodiscard]] std::string_view kind_of(const Lane& lane, const Event& event) const {
+    if (lane.is_compute()) {
+      const Sequence& own = sequence(event.stage, event.slot);
+      return own.beside >= 0 ? kPair : name_of(kDirectionNames, own.direction);
+    }
+    if (lane.place >= kStreams) return lane.name();
+    return name_of(kSchemeNames, operator_of(event).scheme);
+  }
+
+  /// Joins what follows in the same slot and is of the same kind.
+  void add(std::vector<Bar>& row, const Lane& lane, const Event& event) const {
+    const std::string_view kind = kind_of(lane, event);
+    const double length_s = event.end_s - event.start_s;
+    if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
+      row.push_back({event.slot, kind, event.start_s, event.end_s, length_s});
+      return;
+    }
+    row.back().end_s = std::max(row.back().end_s, event.end_s);
+    row.back().busy_s += length_s;
+  }
+
+  /// Each bar as five numbers: the gap before it, its length, kind, micro-batch, and the
+  /// thousandths of it that are busy.
+  [[nodiscard]] Json row_json(const Lane& lane, const std::vector<Bar>& row, const Ticks& ticks,
+                              Names& kinds) const {
+    Json bars = Json::array();
+    std::int64_t end = 0;
+    for (const Bar& bar : row) {
+      const std::int64_t start = ticks.of(bar.start_s);
+      const std::int64_t length = ticks.of(bar.end_s) - start;
+      const double share = std::min(1.0, bar.busy_s / (bar.end_s - bar.start_s));
+      bars.push_back(start - end);
+      bars.push_back(length);
+      bars.push_back(kinds.number(std::string(bar.kind)));
+      bars.push_back(stage(lane.stage).schedule[bar.slot].micro_batch);
+      bars.push_back(std::llround(1000 * share));
+      end = start + length;
+    }
+    return {{"stage", lane.stage}, {"lane", lane.name()}, {"bars", std::move(bars)}};
+  }
+
+  /// Name, phase and what it is for, of an operator.
+  [[nodiscard]] std::string label(const Event& event) const {
+    const Operator& op = operator_of(event);
+    std::string text(op.name.empty() ? name_of(kOperatorNames, op.kind) : op.name);
+    text += '|';
+    text += name_of(kOperatorNames, op.kind);
+    text += '|';
+    text += name_of(kPhaseNames, op.phase);
+    text += '|';
+    text += name_of(kSchemeNames, op.scheme);
+    return text + '|' + std::to_string(is_communication(op.kind) ? op.payload_bytes() : 0);
+  }
+
+  /// From the beginning of a forward in the middle of the critical stage's schedule to the end of
+  /// what follows it; the whole step where nothing does.
+  [[nodiscard]] std::pair<double, double> window() const {
+    const std::int32_t critical = simulation_.critical_stage;
+    const auto slots = static_cast<std::int32_t>(stage(critical).schedule.size());
+    std::int32_t first = slots / 2;
+    const auto goes_forward = [&](std::int32_t slot) {
+      return sequence(critical, slot).direction == Direction::kForward;
+    };
+    while (first > 0 && !(goes_forward(first) && !goes_forward(first + 1))) --first;
+    double from_s = simulation_.step_time_s;
+    double to_s = 0;
+    for (const Event& event : simulation_.events) {
+      const bool inside = event.slot == first || event.slot == first + 1;
+      const bool own = event.stage == critical && operator_of(event).stream == Stream::kCompute;
+      if (!inside || !own) continue;
+      from_s = std::min(from_s, event.start_s);
+      to_s = std::max(to_s, event.end_s);
+    }
+    return {from_s, to_s};
+  }
+
+  const StepProgram& program_;
+  const Simulation& simulation_;
+  Prices prices_;
+};
+
+}  // namespace
+
+Json timeline_json(const Prediction& prediction) {
+  Timeline timeline(prediction);
+  Json json = timeline.overview();
+  json["detail"] = timeline.detail();
+  return json;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,259 @@
+"""Reports in a headless Chromium: they draw, complain of nothing, ask for nothing, say what
+`--json` says, and stay readable on a narrow screen. Runs in the root of the repository;
+STEPWRIGHT_COMMAND names the command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import browser
+
+if browser.found() is None:
+    print("skipped: no Chromium is installed")
+    sys.exit(77)
+
+COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
+JOB = """stepwright: job/2
+model: {name: "%s", layers: 8, hidden: 1024, heads: 8, ffn: 4096, vocab: 32000}
+cluster: {profile: dgx-h100, nodes: 2}
+batch: {sequences: 64, length: 2048}
+"""
+TWO_RANKS = """stepwright: plan/2
+job:
+  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}
+  cluster: {profile: dgx-h100, devices: 2}
+  batch: {sequences: 8, length: 64}
+parallel: {data: 2}
+sharding: zero3
+"""
+LLAMA = "examples/llama-3-70b.plan.yaml"
+
+# Part of the pixels of each chart that are drawn on, and a sum over them all.
+INK = """[...document.querySelectorAll('.chart')].map(chart => {
+  let drawn = 0, sum = 0, pixels = 0;
+  for (const canvas of chart.querySelectorAll('canvas')) {
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    pixels = canvas.width * canvas.height;
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] > 0) drawn += 1;
+      sum = (sum * 31 + data[i] + 256 * data[i + 1] + 65536 * data[i + 2]) % 4294967291;
+    }
+  }
+  return {share: drawn / pixels, sum};
+})"""
+TABLE = """[...document.querySelectorAll('table')].find(table =>
+  table.caption.textContent === %s)"""
+ROWS = f"[...{TABLE}.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent))"
+
+
+def seconds(value: float) -> str:
+    """As the page shows them."""
+    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= 0.9995 * size:
+            scaled = value / size
+            places = 0 if scaled >= 100 else 1 if scaled >= 10 else 2
+            return f"{scaled:.{places}f} {unit}"
+    return f"{value}"
+
+
+def gibibytes(value: float) -> str:
+    scaled = value / 2**30
+    return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 else 2}f} GiB"
+
+
+def without_seconds(answer):
+    """An answer without the clock of its search."""
+    if isinstance(answer, dict):
+        return {k: without_seconds(v) for k, v in answer.items() if k != "seconds"}
+    if isinstance(answer, list):
+        return [without_seconds(each) for each in answer]
+    return answer
+
+
+def scan_lines(png: Path) -> int:
+    """How many different lines a picture has."""
+    data = png.read_bytes()
+    at, packed, width = 8, b"", 0
+    while at < len(data):
+        length, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+        if kind == b"IHDR":
+            width = int.from_bytes(data[at + 8 : at + 12])
+            each = 1 + width * (4 if data[at + 17] == 6 else 3)
+        if kind == b"IDAT":
+            packed += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    raw = zlib.decompress(packed)
+    return len({raw[i : i + each] for i in range(0, len(raw), each)})
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.tab = cls.enterClassContext(browser.Browser())
+        cls.job = cls.folder / "job.yaml"
+        cls.job.write_text(JOB % "small", encoding="utf-8")
+
+    def report(self, *arguments: str) -> tuple[Path, dict]:
+        """Writes a report; the file, and what `--json` printed beside it."""
+        page = self.folder / "report.html"
+        command = [COMMAND, *arguments, "--json", "--report", page]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return page, json.loads(done.stdout)
+
+    def see(self, page: Path, width: int = 1280, dark: bool = False) -> list:
+        """Opens a report; what must be true of any."""
+        self.tab.open(page, width=width, dark=dark)
+        self.assertEqual(self.tab.messages, [])
+        self.assertEqual([url for url in self.tab.requests if not url.startswith("file:")], [])
+        self.assertEqual(len(self.tab.requests), 1)
+        self.assertEqual(self.tab.evaluate("document.documentElement.dataset.drawn"), "yes")
+        self.assertLessEqual(self.tab.evaluate("document.documentElement.scrollWidth"), width)
+        ink = self.tab.evaluate(INK)
+        for chart in ink:
+            self.assertGreater(chart["share"], 0.02)
+        text = self.tab.evaluate("document.body.innerText")
+        self.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
+        return ink
+
+    def rows(self, caption: str) -> list:
+        return self.tab.evaluate(ROWS % json.dumps(caption))
+
+    def embedded(self) -> dict:
+        return json.loads(self.tab.evaluate("document.getElementById('content').textContent"))
+
+    def test_a_search_draws_at_every_width_and_in_both_colours(self):
+        page, _ = self.report("tune", str(self.job), "--sweep", "batch.sequences=64,128")
+        for width in (1280, 400):
+            drawn = {dark: self.see(page, width, dark) for dark in (False, True)}
+            self.assertGreaterEqual(len(drawn[False]), 9)
+            for light, dark in zip(drawn[False], drawn[True], strict=True):
+                self.assertNotEqual(light["sum"], dark["sum"])
+            self.assertEqual(self.see(page, width, True), drawn[True])
+            self.tab.picture(self.folder / "page.png")
+            self.assertGreater(scan_lines(self.folder / "page.png"), 500)
+
+    def test_a_search_says_what_json_says(self):
+        page, answer = self.report("tune", "examples/llama-3-70b.yaml")
+        self.see(page)
+        content = self.embedded()
+        self.assertEqual(without_seconds(content["answer"]), without_seconds(answer))
+        best = answer["plans"][0]
+        tiles = self.tab.evaluate("document.querySelector('.tiles').innerText")
+        self.assertIn(seconds(best["step_time_s"]), tiles)
+        self.assertIn(gibibytes(best["peak_memory_bytes"]), tiles)
+        told = self.rows("Beside the best plan: + better, - worse")
+        for row, plan in zip(told, [best, *answer["alternatives"]], strict=True):
+            self.assertEqual(row[1], seconds(plan["step_time_s"]))
+            self.assertEqual(row[3], gibibytes(plan["peak_memory_bytes"]))
+        front = self.rows("The front, fastest first")
+        self.assertEqual(
+            [row[1:] for row in front],
+            [
+                [seconds(p["step_time_s"]), gibibytes(p["peak_memory_bytes"])]
+                for p in answer["pareto"]
+            ],
+        )
+
+    def test_a_prediction_says_what_json_says(self):
+        page, answer = self.report("predict", LLAMA, "--set", "cluster.nic=2x")
+        self.see(page)
+        content = self.embedded()
+        self.assertEqual(content["answer"], answer)
+        self.assertEqual(content["pictures"]["prediction"]["step_time_s"], answer["step_time_s"])
+        told = self.rows("Before and after")
+        self.assertEqual(told[0][1], seconds(answer["baseline"]["step_time_s"]))
+        self.assertEqual(told[0][2], seconds(answer["step_time_s"]))
+        stages = self.rows("Time of each pipeline stage, by kind")
+        self.assertEqual(len(stages), len(answer["stages"]))
+        for row, stage in zip(stages, answer["stages"], strict=True):
+            products = stage["breakdown"]["computation"]["products_s"]
+            self.assertEqual(row[1], seconds(products))
+        peaks = self.rows("Memory of each stage at its peak, by kind")
+        for row, stage in zip(peaks, answer["stages"], strict=True):
+            self.assertEqual(row[-1], gibibytes(stage["peak_memory_bytes"]))
+
+    def test_every_other_command_draws_and_holds_its_answer(self):
+        logs = Path("tests/logs/data")
+        plan = self.folder / "two_ranks.yaml"
+        plan.write_text(TWO_RANKS, encoding="utf-8")
+        traces = [str(logs / f"fsdp2.trace.{rank}.json.gz") for rank in (0, 1)]
+        schedules = "--stages 4 --micro-batches 8 --forward 1 --backward 2 --weight 1"
+        for arguments in (
+            ["interleave", LLAMA],
+            ["study", "bandwidth", LLAMA],
+            ["study", "utilization", LLAMA],
+            ["study", "schedules", *schedules.split()],
+            ["study", "collectives", "dgx-h100", "--nodes", "1,4", "--bytes", "1MiB,1GiB"],
+            ["validate", "data/own_memory_h100.csv"],
+            ["validate", "data/training_runs.csv", "--tier", "A"],
+            ["characterize", "--log", str(logs / "nccl_mixed.trace_rank0.json.gz")],
+            ["compare", str(plan), "--log", *traces],
+        ):
+            with self.subTest(" ".join(arguments)):
+                page, answer = self.report(*arguments)
+                for width, dark in ((1280, False), (400, True)):
+                    self.assertGreaterEqual(len(self.see(page, width, dark)), 1)
+                self.assertEqual(self.embedded()["answer"], answer)
+
+    def test_a_report_of_many_rows_holds_some_of_them_and_says_so(self):
+        profile = "gh200_120g_vista"
+        table = "data/operators/gh200_120g.csv"
+        page, answer = self.report("validate", table, "--profile", profile)
+        self.see(page)
+        shown = self.embedded()["answer"]["results"]
+        self.assertLessEqual(len(shown), 5000)
+        told = f"{len(shown):,} of {len(answer['results']):,} results"
+        self.assertIn(told, self.tab.evaluate("document.body.innerText"))
+
+    def test_small_and_impossible_jobs_draw(self):
+        one = JOB.replace("nodes: 2", "devices: 1").replace("%s", "one")
+        tight = JOB.replace("%s", "tight") + "objective: {memory_limit: 1GiB}\n"
+        for text in (one, tight):
+            self.job.with_name("other.yaml").write_text(text, encoding="utf-8")
+            page, answer = self.report("tune", str(self.job.with_name("other.yaml")))
+            self.see(page)
+            self.assertEqual(answer["plans"][0]["fits"], text is one)
+            said = self.tab.evaluate("document.body.innerText")
+            self.assertEqual("it does not fit" in said, text is tight)
+
+    def test_what_a_file_says_is_never_markup(self):
+        hostile = self.folder / "hostile.yaml"
+        hostile.write_text(JOB % HOSTILE, encoding="utf-8")
+        page, _ = self.report("tune", str(hostile))
+        self.see(page)
+        self.assertIn(HOSTILE, self.tab.evaluate("document.querySelector('h1').textContent"))
+        self.assertIn("stepwright tune", self.tab.evaluate("document.title"))
+        self.assertEqual(self.tab.evaluate("document.images.length"), 0)
+
+    def test_the_timeline_zooms_by_keys(self):
+        page, _ = self.report("predict", LLAMA)
+        before = self.see(page)
+        label = '.chart[aria-label="Timeline of one step"]'
+        self.tab.evaluate(f"document.querySelector('{label}').focus()")
+        self.tab.press("-")
+        after = self.tab.evaluate(INK)
+        self.assertEqual(sum(a != b for a, b in zip(before, after, strict=True)), 1)
+
+    def test_another_stage_can_be_chosen(self):
+        page, _ = self.report("predict", LLAMA)
+        before = self.see(page)
+        choose = """(select => {
+          select.selectedIndex = 1; select.dispatchEvent(new Event('change'));
+        })(document.querySelector('#timeline select'))"""
+        self.tab.evaluate(choose)
+        self.assertNotEqual(before, self.tab.evaluate(INK))
+        self.assertEqual(self.tab.messages, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

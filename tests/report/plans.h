@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright::testing {
+
+/// Llama-3-70B on eight nodes with a smaller batch: four stages, tensor and context parallelism.
+Prediction large_prediction();
+
+/// A small Llama on four ranks.
+Prediction small_prediction();
+
+}  // namespace stepwright::testing

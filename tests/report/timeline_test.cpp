@@ -1,0 +1,84 @@
+#include "stepwright/report/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/report/plans.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kNumbersOfABar = 5;
+
+/// Busy seconds of a row of the overview.
+double busy_s(const Json& row, double unit_s) {
+  const auto numbers = row.at("bars").get<std::vector<std::int64_t>>();
+  double sum_s = 0;
+  for (std::size_t i = 0; i < numbers.size(); i += kNumbersOfABar) {
+    sum_s += unit_s * static_cast<double>(numbers[i + 1] * numbers[i + 4]) / 1000;
+  }
+  return sum_s;
+}
+
+TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
+  const Prediction prediction = testing::large_prediction();
+  const Json timeline = timeline_json(prediction);
+  std::size_t stages = 0;
+  for (const Json& row : timeline.at("rows")) {
+    if (row.at("lane") != "compute") continue;
+    ++stages;
+    const Stage& stage = prediction.program.stages[row.at("stage").get<std::size_t>()];
+    EXPECT_EQ(row.at("bars").size(), kNumbersOfABar * stage.schedule.size());
+  }
+  EXPECT_EQ(stages, prediction.program.stages.size());
+}
+
+/// The recorded events of a stream, bars rounded to a tick and a thousandth.
+TEST(ReportTimeline, RowsAreBusyAsLongAsTheirStreams) {
+  const Prediction prediction = testing::large_prediction();
+  const Json timeline = timeline_json(prediction);
+  for (const Json& row : timeline.at("rows")) {
+    double expected_s = 0;
+    for (const Event& event : prediction.simulation.events) {
+      const Operator& op = prediction.program.templates[event.which].operators[event.operation];
+      const bool same = event.stage == row.at("stage") &&
+                        name_of(kStreamNames, op.stream) == row.at("lane").get<std::string>();
+      if (same) expected_s += event.end_s - event.start_s;
+    }
+    if (row.at("lane").get<std::string>().starts_with("link")) continue;
+    EXPECT_NEAR(busy_s(row, timeline.at("unit_s")), expected_s, 2e-3 * expected_s)
+        << row.at("lane");
+  }
+}
+
+TEST(ReportTimeline, BarsLieInsideTheStep) {
+  const Json timeline = timeline_json(testing::small_prediction());
+  const double step_s = timeline.at("step_time_s");
+  for (const Json& row : timeline.at("rows")) {
+    const auto numbers = row.at("bars").get<std::vector<std::int64_t>>();
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < numbers.size(); i += kNumbersOfABar) {
+      EXPECT_GE(numbers[i + 1], 0);
+      end += numbers[i] + numbers[i + 1];
+    }
+    EXPECT_LE(timeline.at("unit_s").get<double>() * static_cast<double>(end), step_s * (1 + 1e-6));
+  }
+}
+
+TEST(ReportTimeline, TheDetailHoldsAForwardAndABackwardOfTheCriticalStage) {
+  const Prediction prediction = testing::large_prediction();
+  const Json detail = timeline_json(prediction).at("detail");
+  bool forward = false;
+  bool backward = false;
+  for (const std::string name : detail.at("names")) {
+    forward = forward || name.find("|forward|") != std::string::npos;
+    backward = backward || name.find("|data_gradient|") != std::string::npos;
+  }
+  EXPECT_TRUE(forward && backward);
+  EXPECT_LT(detail.at("from_s"), detail.at("to_s"));
+  EXPECT_LE(detail.at("to_s").get<double>(), prediction.step_time_s());
+}
+
+}  // namespace
+}  // namespace stepwright

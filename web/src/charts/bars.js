@@ -1,0 +1,72 @@
+// Horizontal bars: one row for each thing, one colour for each part of it.
+import { hint } from "../dom.js";
+import { axis, legend } from "../figure.js";
+import { bytes, byteTicks } from "../format.js";
+
+const kRow = 34;
+const kNarrowRow = 48; // with the name above the bar
+const kBar = 22;
+
+const sum = (row) => Object.values(row.values).reduce((all, value) => all + Math.max(value, 0), 0);
+
+/**
+ * `rows` [{name, values: {part: number}}], `parts` [{key, name, colour(colours)}], `text(number)`
+ * for people, `unit` under the axis. Stacked, or with `stacked: false` side by side.
+ */
+export function bars({ label, rows, parts, text, unit, caption, figures, stacked = true, total }) {
+  const shown = parts.filter(({ key }) => rows.some(({ values }) => values[key]));
+  const each = stacked ? kRow : kRow + 16 * (shown.length - 1);
+  const names = shown.length > 1 ? shown.map(({ name }) => name) : [];
+  const values = rows.map((row) => (stacked ? sum(row) : Math.max(0, ...Object.values(row.values))));
+  const most = Math.max(...values, 0);
+  const longest = Math.max(...rows.map(({ name }) => name.length));
+  const option = ({ colours, narrow, width }) => ({
+    legend: legend(colours, width, names).legend,
+    grid: { top: legend(colours, width, names).height, left: 8, right: total ? (narrow ? 64 : 84) : 24, bottom: 44, containLabel: true },
+    xAxis: axis(colours, {
+      type: "value",
+      name: unit,
+      nameGap: 28,
+      ...(text === bytes ? byteTicks(0, most, narrow ? 3 : 6) : {}),
+      splitNumber: narrow ? 3 : 5,
+      axisLabel: { formatter: text, hideOverlap: true },
+    }),
+    yAxis: axis(colours, {
+      type: "category",
+      inverse: true,
+      data: rows.map(({ name }) => name),
+      axisTick: { show: false },
+      axisLabel: narrow
+        ? { color: colours.ink, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, kBar / 2 + 3, -4] }
+        : { color: colours.ink, ...(longest > 50 ? { width: 360, overflow: "break", lineHeight: 15 } : {}) },
+      z: 10,
+    }),
+    tooltip: {
+      trigger: "axis",
+      axisPointer: { type: "shadow" },
+      formatter: ([first]) => {
+        const row = rows[first.dataIndex];
+        const lines = shown.filter(({ key }) => row.values[key]).map(({ key, name }) => [name, text(row.values[key])]);
+        if (total) lines.push(["Together", text(total(row))]);
+        return hint(row.name, lines);
+      },
+    },
+    series: shown.map(({ key, name, colour }, i) => ({
+      name,
+      type: "bar",
+      stack: stacked ? "all" : undefined,
+      barMaxWidth: kBar,
+      data: rows.map(({ values }) => {
+        const value = values[key] ?? 0;
+        return colour.length > 1 ? { value, itemStyle: { color: colour(colours, value) } } : value;
+      }),
+      itemStyle: { color: colour(colours, 0) },
+      label:
+        total && i === shown.length - 1
+          ? { show: true, position: "right", color: colours.ink, formatter: ({ dataIndex }) => text(total(rows[dataIndex])) }
+          : undefined,
+    })),
+  });
+  const height = (_, narrow) => 56 + rows.length * (narrow ? each + kNarrowRow - kRow : each);
+  return { label, option, height, names, caption, figures };
+}

@@ -1,0 +1,92 @@
+// Bars over time in rows: the timeline of a step.
+import { hint } from "../dom.js";
+import { time } from "../format.js";
+import { axis, legend } from "../figure.js";
+
+const kRow = 22;
+const kLeastForText = 18;
+const kGap = "rgba(255, 255, 255, 0.7)"; // between bars
+
+function drawBar(params, api) {
+  const row = api.value(0);
+  const [left, middle] = api.coord([api.value(1), row]);
+  const [right] = api.coord([api.value(2), row]);
+  const height = Math.min(18, api.size([0, 1])[1] * 0.82);
+  const { x, y, width, height: room } = params.coordSys;
+  const from = Math.max(left, x);
+  const to = Math.min(Math.max(right, left + 0.6), x + width);
+  if (to <= from || middle < y || middle > y + room) return undefined;
+  const bar = {
+    type: "rect",
+    shape: { x: from, y: middle - height / 2, width: to - from, height },
+    style: { fill: api.visual("color"), opacity: api.value(3), stroke: kGap, lineWidth: to - from > 6 ? 0.5 : 0 },
+  };
+  return bar;
+}
+
+/**
+ * `rows` are names from top to bottom, `bars` [{row, start, end, kind, share, mark, heading, lines()}]
+ * with `start` and `end` in seconds, `kinds` {key: name}. `mark` is a number or word in the bar.
+ */
+export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo, views, timeName = "time since the step began" }) {
+  const used = Object.keys(kinds).filter((kind) => bars.some((bar) => bar.kind === kind));
+  const of = Object.fromEntries(used.map((kind) => [kind, bars.filter((bar) => bar.kind === kind)]));
+  const names = used.map((kind) => kinds[kind]);
+  const option = ({ colours, narrow, width }) => ({
+    legend: legend(colours, width, names).legend,
+    grid: { top: legend(colours, width, names).height, left: narrow ? 6 : 10, right: 18, bottom: 74, containLabel: true },
+    xAxis: axis(colours, {
+      type: "value",
+      min: 0,
+      max: end,
+      name: timeName,
+      nameGap: 26,
+      splitNumber: narrow ? 3 : 7,
+      axisLabel: { formatter: (value) => time(value), hideOverlap: true, showMaxLabel: false },
+    }),
+    yAxis: axis(colours, {
+      type: "category",
+      inverse: true,
+      data: rows,
+      axisTick: { show: false },
+      splitLine: { show: false },
+      axisLabel: { color: colours.ink, fontSize: narrow ? 10 : 12, interval: 0, width: narrow ? 96 : 220, overflow: "truncate" },
+    }),
+    dataZoom: [
+      { type: "slider", xAxisIndex: 0, filterMode: "weakFilter", bottom: 6, height: 20, labelFormatter: "", brushSelect: false, ...zoomTo },
+      { type: "inside", xAxisIndex: 0, filterMode: "weakFilter", zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false, ...zoomTo },
+    ],
+    tooltip: {
+      formatter: ({ seriesIndex, dataIndex }) => {
+        const bar = of[used[seriesIndex]][dataIndex];
+        return hint(bar.heading, [
+          ["From", time(bar.start)],
+          ["Takes", time(bar.end - bar.start)],
+          ...bar.lines(),
+        ]);
+      },
+    },
+    series: used.map((kind) => ({
+      name: kinds[kind],
+      type: "custom",
+      color: colours.of(kind),
+      clip: true,
+      progressive: 0,
+      encode: { x: [1, 2], y: 0 },
+      renderItem: (params, api) => {
+        const bar = drawBar(params, api);
+        const mark = of[kind][params.dataIndex]?.mark;
+        if (!bar || mark === undefined || bar.shape.width < kLeastForText + 6 * (String(mark).length - 2)) return bar;
+        const { x, y, width, height } = bar.shape;
+        const text = {
+          type: "text",
+          silent: true,
+          style: { text: String(mark), x: x + width / 2, y: y + height / 2, align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
+        };
+        return { type: "group", children: [bar, text] };
+      },
+      data: of[kind].map(({ row, start: from, end: to, share }) => [row, from, to, 0.25 + 0.75 * share]),
+    })),
+  });
+  return { label, option, height: 84 + kRow * Math.max(rows.length, 2), names, views, caption, figures };
+}

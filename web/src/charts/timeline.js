@@ -1,0 +1,157 @@
+// The timeline of one step: the whole of it slot by slot, and a part of it operator by operator.
+import { bytes, percent, time, words } from "../format.js";
+import { timelineTerms } from "../terms.js";
+import { gantt } from "./gantt.js";
+
+const laneName = (lane) =>
+  lane.startsWith("link") ? lane : lane === "compute" ? "computation" : `${lane.replace("_", " ")} stream`;
+const rowName = (row) => `${row.stage} · ${laneName(row.lane)}`;
+
+/** The rows of the overview as [{stage, lane, bars [{start, end, kind, microBatch, share}]}]. */
+function opened(timeline) {
+  return timeline.rows.map(({ stage, lane, bars: numbers }) => {
+    const bars = [];
+    let at = 0;
+    for (let i = 0; i < numbers.length; i += 5) {
+      const start = at + numbers[i];
+      at = start + numbers[i + 1];
+      bars.push({
+        start: start * timeline.unit_s,
+        end: at * timeline.unit_s,
+        kind: timeline.kinds[numbers[i + 2]],
+        microBatch: numbers[i + 3],
+        share: numbers[i + 4] / 1000,
+      });
+    }
+    return { stage, lane, bars };
+  });
+}
+
+const ofMicroBatch = (number) => (number < 0 ? [] : [["Micro-batch", `${number} (from 0)`]]);
+
+const kInSight = 60; // bars of a row that are told apart
+
+function shown(rows, timeline, label) {
+  const most = Math.max(...rows.map((row) => row.bars.length));
+  const part = 100 * Math.min(1, kInSight / most);
+  const bars = rows.flatMap((row, place) =>
+    row.bars.map((bar) => ({
+      ...bar,
+      row: place,
+      share: row.lane === "compute" ? 1 : bar.share,
+      mark: row.lane === "compute" && bar.microBatch >= 0 ? bar.microBatch : undefined,
+      heading: `${timelineTerms[bar.kind] ?? words(bar.kind)}, stage ${row.stage}`,
+      lines: () => [...ofMicroBatch(bar.microBatch), ["Busy", percent(bar.share)]],
+    })),
+  );
+  return gantt({
+    label,
+    rows: rows.map(rowName),
+    bars,
+    kinds: timelineTerms,
+    end: timeline.step_time_s,
+    zoomTo: { start: 0, end: part },
+    views:
+      part < 100
+        ? [
+            { name: "How the step begins", start: 0, end: part },
+            { name: "How it ends", start: 100 - part, end: 100 },
+            { name: "The whole step", start: 0, end: 100 },
+          ]
+        : undefined,
+    caption:
+      "Each row is a stage of the pipeline and one of its streams or links. Numbers are micro-batches. On streams of messages a paler bar is busy for less of its length. Zoom with the slider, Ctrl and the wheel, two fingers, or with the keys + − 0 and the arrows.",
+    figures: {
+      caption: "How long each row is busy",
+      columns: [{ name: "Stage", number: true }, { name: "Stream or link" }, { name: "Busy", number: true }, { name: "Share of the step", number: true }],
+      rows: rows.map((row) => {
+        const busy = row.bars.reduce((sum, bar) => sum + bar.share * (bar.end - bar.start), 0);
+        return [row.stage, laneName(row.lane), time(busy), percent(busy / timeline.step_time_s)];
+      }),
+    },
+  });
+}
+
+/** What can be chosen to see of the overview, and its picture. */
+export function overview(timeline) {
+  const rows = opened(timeline);
+  const stages = [...new Set(rows.map(({ stage }) => stage))];
+  const choices = [
+    { value: "compute", name: "computation of every stage" },
+    ...stages.map((stage) => ({ value: String(stage), name: `all streams and links of stage ${stage}` })),
+    { value: "all", name: "everything" },
+  ];
+  const draw = (value) => {
+    const chosen = rows.filter((row) => value === "all" || (value === "compute" ? row.lane === "compute" : String(row.stage) === value));
+    return shown(chosen, timeline, "Timeline of one step");
+  };
+  return { choices, draw };
+}
+
+const kindOf = (phase, scheme) => {
+  if (scheme !== "none") return scheme;
+  if (phase === "data_gradient" || phase === "weight_gradient") return phase;
+  return phase;
+};
+
+/** One forward and one backward, operator by operator, of one stage. */
+export function detail(timeline) {
+  const { from_s: from, to_s: to, unit_s: unit, names, rows } = timeline.detail;
+  const stages = [...new Set(rows.map(({ stage }) => stage))];
+  const choices = stages.map((stage) => ({ value: String(stage), name: `stage ${stage}` }));
+  const draw = (value) => {
+    const chosen = rows.filter(({ stage }) => String(stage) === value);
+    const sums = new Map();
+    const bars = chosen.flatMap((row, place) => {
+      const list = [];
+      for (let i = 0; i < row.bars.length; i += 5) {
+        const [start, length, name, layer, microBatch] = row.bars.slice(i, i + 5);
+        const [operator, operation, phase, scheme, size] = names[name].split("|");
+        const link = row.lane.startsWith("link");
+        if (!link) sums.set(name, (sums.get(name) ?? 0) + length * unit);
+        list.push({
+          row: place,
+          start: start * unit,
+          end: (start + length) * unit,
+          kind: link ? row.lane : kindOf(phase, scheme),
+          share: link ? 0.5 : 1,
+          mark: link ? undefined : operator,
+          heading: `${operator} (${words(operation).toLowerCase()})`,
+          lines: () => [
+            ["Phase", words(phase).toLowerCase()],
+            ...(layer < 0 ? [] : [["Layer", String(layer)]]),
+            ...ofMicroBatch(microBatch),
+            ...(size > 0 ? [["Message", bytes(Number(size))]] : []),
+          ],
+        });
+      }
+      return list;
+    });
+    const sorted = [...sums].sort((a, b) => b[1] - a[1]);
+    const all = to - from;
+    return gantt({
+      label: `One forward and one backward of stage ${value}, operator by operator`,
+      rows: chosen.map(({ lane }) => laneName(lane)),
+      bars,
+      kinds: timelineTerms,
+      end: all,
+      timeName: `time since ${time(from)} of the step`,
+      zoomTo: { start: 0, end: 12 },
+      views: [
+        { name: "A layer or two of the forward", start: 0, end: 12 },
+        { name: "The end of the backward", start: 88, end: 100 },
+        { name: "Both passes", start: 0, end: 100 },
+      ],
+      caption: "Point at a bar for its name, layer and message. Drag the slider to the rest of the two passes.",
+      figures: {
+        caption: "Seconds of each operator in what is shown",
+        columns: [{ name: "Operator" }, { name: "Operation" }, { name: "Phase" }, { name: "Time", number: true }, { name: "Share of what is shown", number: true }],
+        rows: sorted.map(([name, seconds]) => {
+          const [operator, operation, phase] = names[name].split("|");
+          return [operator, words(operation).toLowerCase(), words(phase).toLowerCase(), time(seconds), percent(seconds / all)];
+        }),
+      },
+    });
+  };
+  return { choices, draw, first: String(timeline.critical_stage) };
+}

@@ -1,0 +1,50 @@
+// Elements made of text, never of markup: what a file says cannot become part of the page.
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  return made;
+}
+
+export const paragraph = (text, kind) => element("p", { class: kind }, text);
+
+export const list = (items) => element("ul", {}, items.map((item) => element("li", {}, item)));
+
+/** Columns are {name, number}, rows are lists of cells; `best` marks a row. */
+export function table({ caption, columns, rows, best }) {
+  const kind = (column) => (column.number ? "number" : undefined);
+  const head = element("tr", {}, columns.map((column) => element("th", { scope: "col", class: kind(column) }, column.name)));
+  const body = rows.map((row, i) =>
+    element(
+      "tr",
+      { class: i === best ? "best" : undefined },
+      row.map((cell, j) => element("td", { class: kind(columns[j]) }, cell ?? "")),
+    ),
+  );
+  return element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, body)),
+  );
+}
+
+/** A choice among options [{value, name}]; calls `chosen` with the value. */
+export function choice(label, options, chosen) {
+  const select = element(
+    "select",
+    {},
+    options.map(({ value, name }) => element("option", { value }, name)),
+  );
+  select.addEventListener("change", () => chosen(select.value));
+  return element("label", {}, `${label} `, select);
+}
+
+/** What a chart shows when a mark is pointed at: a heading and lines of name and value. */
+export function hint(heading, lines) {
+  const box = element("div", {}, element("strong", {}, heading));
+  for (const [name, value] of lines) box.append(element("div", {}, `${name}: ${value}`));
+  return box;
+}

@@ -1,0 +1,94 @@
+// The parts that every page about one plan has.
+import { breakdown } from "../charts/breakdown.js";
+import { memoryCurve, memoryPeaks } from "../charts/memory.js";
+import { sensitivity } from "../charts/sensitivity.js";
+import { detail, overview } from "../charts/timeline.js";
+import { trafficMatrix } from "../charts/traffic.js";
+import { element, paragraph } from "../dom.js";
+import { figure } from "../figure.js";
+import { bytes, count, flops, percent, time } from "../format.js";
+import { chosenFigure, section, tiles } from "../section.js";
+import { losses } from "../terms.js";
+
+/** What a whole run of such steps takes, where its tokens were given: a tile or none. */
+function wholeRun({ days, gpu_hours: hours, cost }) {
+  if (days === undefined) return [];
+  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}`;
+  return [{ name: "The whole run takes", value: `${days.toPrecision(3)} days`, rest }];
+}
+
+/** The figures that matter first; `run` may say what a whole run takes. */
+export function headline(prediction, run = {}) {
+  const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak } = prediction;
+  return tiles([
+    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.lower_bound_s)} at the least` },
+    { name: "Throughput", value: `${count(prediction.tokens_per_s_per_device)} tokens/s`, rest: "of each GPU" },
+    { name: "MFU", value: percent(prediction.mfu), rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}` },
+    {
+      name: prediction.fits ? "Memory: it fits" : "Memory: it does not fit",
+      value: bytes(peak),
+      kind: prediction.fits ? "good" : "bad",
+      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that in reserve`,
+    },
+    ...wholeRun(run),
+  ]);
+}
+
+/** The largest losses as a sentence. */
+export function lossSentence(prediction) {
+  const { breakdown: terms, step_time_s: step } = prediction;
+  const largest = losses(terms).slice(0, 3);
+  const computes = `Of each step ${percent(terms.compute_s / step)} is computation.`;
+  if (largest.length === 0) return computes;
+  const told = largest.map(({ name, seconds }) => `${name.toLowerCase()} (${time(seconds)}, ${percent(seconds / step)})`);
+  return `${computes} The largest losses: ${told.join(", ")}.`;
+}
+
+/** Time by kind, timeline, memory, traffic and what if, of one plan. */
+export function planSections(pictures) {
+  const { prediction, memory, timeline, traffic, memory_curves: curves } = pictures;
+  const stages = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)`, breakdown: stage.breakdown }));
+  const largest = memory.stages.reduce((a, b) => (b.peak_memory_bytes > a.peak_memory_bytes ? b : a)).stage;
+  const curve = {
+    choices: curves.stages.map(({ stage }) => ({ value: String(stage), name: `stage ${stage}` })),
+    draw: (stage) => memoryCurve(curves, Number(stage), memory, prediction.step_time_s),
+    first: String(largest),
+  };
+  return [
+    section(
+      "Time",
+      "Where the time of a step goes",
+      paragraph(lossSentence(prediction)),
+      figure(breakdown({ label: "Time of each pipeline stage", rows: stages, caption: `Messages count only where computation waits for them. Stage ${prediction.critical_stage} is the critical one: it waits least for others.` })),
+    ),
+    section(
+      "Timeline",
+      "The timeline of one step",
+      chosenFigure("Show", overview(timeline)),
+      element("h3", {}, "Operator by operator"),
+      chosenFigure("Show", detail(timeline)),
+    ),
+    section(
+      "Memory",
+      "What fills the memory",
+      paragraph(`The fullest GPU, of stage ${largest}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`),
+      figure(memoryPeaks(memory)),
+      element("h3", {}, "Over the step"),
+      chosenFigure("Show", curve),
+    ),
+    traffic.cells.length > 0
+      ? section(
+          "Traffic",
+          "Who sends how much to whom",
+          paragraph(`All GPUs together send ${bytes(traffic.total_bytes)} in one step.`),
+          figure(trafficMatrix(traffic)),
+        )
+      : undefined,
+    section(
+      "What if",
+      "What if one thing were different",
+      paragraph("The change of the tokens per second of the whole cluster. A larger batch takes longer and trains on more tokens, so the throughput says more than the time of a step."),
+      figure(sensitivity(pictures.sensitivity)),
+    ),
+  ];
+}

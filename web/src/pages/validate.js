@@ -1,0 +1,81 @@
+import { bars } from "../charts/bars.js";
+import { measured } from "../charts/measured.js";
+import { element, list, paragraph, table } from "../dom.js";
+import { figure } from "../figure.js";
+import { bytes, change, count, percent, time, words } from "../format.js";
+import { chosenFigure, section, tiles } from "../section.js";
+
+const kMostGroups = 24;
+const what = { training_runs: ["step time", time], memory: ["peak memory", bytes] };
+
+function groups(answer) {
+  const keys = Object.keys(answer).filter((key) => key.startsWith("by_"));
+  return {
+    choices: keys.map((value) => ({ value, name: words(value.slice(3)).toLowerCase() })),
+    draw: (key) => {
+      const all = Object.entries(answer[key]).sort((a, b) => b[1].used - a[1].used);
+      return bars({
+        label: `Median error of each ${words(key.slice(3)).toLowerCase()}`,
+        rows: all.slice(0, kMostGroups).map(([name, group]) => ({ name: `${name} (${count(group.used)})`, values: { median: group.median_abs_error, more: group.p90_abs_error - group.median_abs_error } })),
+        parts: [
+          { key: "median", name: "Half of the rows are at most so far off", colour: (colours) => colours.list[0] },
+          { key: "more", name: "Nine of ten rows", colour: (colours) => colours.list[5] },
+        ],
+        text: percent,
+        unit: "error, as a share of what was measured",
+        caption: "Largest groups first, with the number of their rows.",
+        figures: {
+          caption: `Errors by ${words(key.slice(3)).toLowerCase()}`,
+          columns: [{ name: "" }, { name: "Rows", number: true }, { name: "Median", number: true }, { name: "Mean", number: true }, { name: "Nine of ten", number: true }, { name: "Signed mean", number: true }, { name: "Within 10%", number: true }],
+          rows: all.map(([name, group]) => [name, count(group.used), percent(group.median_abs_error), percent(group.mean_abs_error), percent(group.p90_abs_error), change(group.mean_signed_error), percent(group.within_10_percent)]),
+        },
+      });
+    },
+  };
+}
+
+function chosen(choices) {
+  return section(
+    "Choices",
+    "Would it have chosen the fastest plan",
+    list([
+      `${count(choices.groups)} groups of runs differ in the plan alone; of ${count(choices.best_chosen)} the plan predicted fastest was the fastest measured.`,
+      `The plan predicted fastest is ${percent(choices.mean_regret)} slower than the fastest in the mean, ${percent(choices.median_regret)} in the median and ${percent(choices.worst_regret)} at the worst.`,
+    ]),
+  );
+}
+
+function labels(told) {
+  return section(
+    "Fits",
+    "Would it have said whether a run fits",
+    paragraph(`${count(told.right)} labels are right and ${count(told.wrong)} wrong; more than 5% of the capacity away from it ${count(told.clear_right)} are right and ${count(told.clear_wrong)} wrong. ${count(told.fits_called_oom)} runs that fitted were called too large, ${count(told.oom_called_fits)} that did not fit were called fitting.`),
+  );
+}
+
+export function validatePage({ answer, pictures }) {
+  const [name, text] = what[answer.kind] ?? ["time", time];
+  const points = answer.results
+    .filter((row) => row.measured > 0 && row.predicted > 0)
+    .map((row) => ({ id: row.id, group: row.source ?? "", measured: row.measured, predicted: row.predicted, error: row.error }));
+  const thinned = answer.results.length < pictures.results ? ` The picture shows ${count(answer.results.length)} of ${count(pictures.results)} results, evenly spread over the file.` : "";
+  const skipped = Object.entries(answer.skipped).sort((a, b) => b[1] - a[1]);
+  return [
+    element("p", { class: "lead" }, `${count(answer.used)} of ${count(answer.rows)} rows were predicted and compared with what was measured.`),
+    answer.median_abs_error === undefined || answer.median_abs_error === null
+      ? undefined
+      : tiles([
+          { name: "Median error", value: percent(answer.median_abs_error) },
+          { name: "Nine of ten rows", value: percent(answer.p90_abs_error), rest: "off at the most" },
+          { name: "Within 10%", value: percent(answer.within_10_percent), rest: "of the rows" },
+          { name: "In the mean", value: change(answer.mean_signed_error), rest: "too long is above zero" },
+        ]),
+    points.length > 0 ? section("Measured", `Predicted against measured ${name}`, paragraph(`Each point is a row of the file.${thinned}`), figure(measured({ points, text, what: name }))) : undefined,
+    answer.choices?.groups > 0 ? chosen(answer.choices) : undefined,
+    answer.labels && labels(answer.labels),
+    section("Groups", "Where it is right and where it is not", chosenFigure("By", groups(answer))),
+    skipped.length > 0
+      ? section("Left out", "What was left out and why", table({ caption: "Rows that were not predicted", columns: [{ name: "Rows", number: true }, { name: "Why" }], rows: skipped.map(([why, rows]) => [count(rows), why]) }))
+      : undefined,
+  ];
+}

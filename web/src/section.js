@@ -1,0 +1,34 @@
+// Parts of a page.
+import { choice, element } from "./dom.js";
+import { figure } from "./figure.js";
+
+/** A part with a heading; `short` is what the bar at the top calls it. */
+export function section(short, title, ...children) {
+  const id = short.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const made = element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, title), ...children);
+  made.short = short;
+  return made;
+}
+
+/** The first figures of an answer: [{name, value, rest, kind}]. */
+export const tiles = (list) =>
+  element(
+    "div",
+    { class: "tiles" },
+    list.map(({ name, value, rest, kind }) =>
+      element("div", { class: "tile" }, element("div", { class: "name" }, name), element("div", { class: kind ? `value ${kind}` : "value" }, value), rest && element("div", { class: "rest" }, rest)),
+    ),
+  );
+
+/** A figure of which one of several views is chosen: `view` {choices, draw(value), first}. */
+export function chosenFigure(label, view) {
+  const first = view.first ?? view.choices[0].value;
+  if (view.choices.length === 1) return figure(view.draw(first));
+  const pick = choice(label, view.choices, (value) => made.change(view.draw(value)));
+  pick.querySelector("select").value = first;
+  const made = figure({ ...view.draw(first), controls: element("div", { class: "controls" }, pick) });
+  return made;
+}
+
+export const notes = (list) =>
+  list && list.length > 0 ? section("Notes", "What to know before you rely on this", element("ul", {}, list.map((note) => element("li", {}, note)))) : undefined;

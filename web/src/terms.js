@@ -1,0 +1,56 @@
+// The terms of a step's time and of a stage's memory, in the words of the field.
+
+export const timeTerms = [
+  ["products", "Matrix products", (b) => b.computation.products_s],
+  ["attention", "Attention", (b) => b.computation.attention_s],
+  ["experts", "Products of experts", (b) => b.computation.experts_s],
+  ["routing", "Routing to experts", (b) => b.computation.routing_s],
+  ["memory_bound", "Memory-bound kernels", (b) => b.computation.memory_bound_s],
+  ["vocabulary", "Embedding and head", (b) => b.computation.vocabulary_s],
+  ["tensor", "Exposed tensor-parallel messages", (b) => b.exposed.tensor_s],
+  ["context", "Exposed context-parallel messages", (b) => b.exposed.context_s],
+  ["expert", "Exposed expert-parallel messages", (b) => b.exposed.expert_s],
+  ["pipeline", "Exposed pipeline messages", (b) => b.exposed.pipeline_s],
+  ["data", "Exposed data-parallel messages", (b) => b.exposed.data_s],
+  ["bubble", "Pipeline bubble", (b) => b.bubble_s],
+  ["optimizer", "Optimizer", (b) => b.optimizer_s],
+];
+
+export const memoryTerms = {
+  parameters: "Parameters",
+  gradients: "Gradients",
+  optimizer: "Optimizer states",
+  activations: "Activations",
+  logits: "Logits",
+  gathered_parameters: "Gathered parameters",
+  communication_buffers: "Communication buffers",
+  framework_reserve: "Framework and fragmentation",
+};
+
+export const timelineTerms = {
+  forward: "Forward",
+  backward: "Backward",
+  data_gradient: "Gradient of the input",
+  weight_gradient: "Gradient of the weights",
+  recompute: "Recomputation",
+  update: "Optimizer update",
+  optimizer: "Optimizer update",
+  tensor: "Tensor-parallel messages",
+  context: "Context-parallel messages",
+  expert: "Expert-parallel messages",
+  pipeline: "Pipeline messages",
+  data: "Data-parallel messages",
+  control: "Small control messages",
+  "forward beside backward": "Forward beside backward",
+  "link inside a node": "Link inside a node",
+  "link of the network": "Link of the network",
+};
+
+/** The terms of a breakdown that are losses: all but computation, the largest first. */
+export function losses(breakdown) {
+  return timeTerms
+    .slice(6)
+    .map(([kind, name, seconds]) => ({ kind, name, seconds: seconds(breakdown) }))
+    .filter(({ seconds }) => seconds > 0)
+    .sort((a, b) => b.seconds - a.seconds);
+}
