@@ -406,8 +406,26 @@ CHOICES = (
 )
 
 
-def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
+def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) -> list[str]:
+    """By how much constants move when the rows of their framework or generation are seen: root mean
+    squares of logarithms (the widths of `validate/own_runs/learnable.cpp`)."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for word, section in (("framework", "frameworks"), ("generation", "devices")):
+        for one, y in without[word].items():
+            for k, constant in enumerate(fit.constants):
+                of = constant.of if word == "framework" else generation_of(constant.of)
+                if constant.section == section and of == one:
+                    found[word, constant.key].append(float(x[k] - y[k]))
+    lines = ["| constant | left out | places | moves by |", "|---|---|---|---|"]
+    for (word, key), values in found.items():
+        rms = float(np.sqrt(np.mean(np.square(values))))
+        lines.append(f"| {key} | {word} | {len(values)} | {rms:.2f} |")
+    return lines
+
+
+def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> dict:
     """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
+    without: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     base = fit.predict(x)
     jacobian = fit.jacobian(x, base)
     fitted = np.exp(base - fit.measured) - 1
@@ -430,7 +448,11 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
         errors = np.zeros(len(fit.ids))
         for one in sorted(set(of)):
             own = of == one
-            errors[own] = fit.errors(fit.solve(x, base, jacobian, ~own), own)
+            without[word][one] = fit.solve(x, base, jacobian, ~own)
+            errors[own] = fit.errors(without[word][one], own)
+            if word == "source" and fits:
+                text = file_text(fit.constants, without[word][one], f"without {one}")
+                (fits / f"without_{one}.yaml").write_text(text, encoding="utf-8")
         tables[word] = errors
         for name, rows in parts(fit, every):
             report.rows(f"{name}, its {word} left out", errors[rows])
@@ -460,6 +482,11 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
         for one in sorted(set(of)):
             report.rows(f"{one or 'others'}, left out", tables[word][of == one])
             report.rows(f"{one or 'others'}, fitted", fitted[of == one])
+    report.add(
+        "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
+    )
+    report.add("without the rows of their place, root mean square.\n")
+    report.add("\n".join(moves(fit, x, without)))
     return summary
 
 
@@ -472,6 +499,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the fitted conditions here")
     parser.add_argument("--report", type=Path, help="write the errors here")
     parser.add_argument("--json", type=Path, help="write the errors of what was left out here")
+    parser.add_argument(
+        "--fits", type=Path, help="write the conditions without each source into this folder"
+    )
     options = parser.parse_args()
     fit = Fit(Runs(options.command, options.tables))
     x = fit.prior.copy()
@@ -484,7 +514,7 @@ def main() -> int:
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     report = Report()
-    summary = judge(fit, x, report)
+    summary = judge(fit, x, report, options.fits)
     if options.report:
         options.report.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
     if options.json:

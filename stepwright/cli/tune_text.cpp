@@ -163,12 +163,6 @@ std::string runs_on_text(const TuneResult& result) {
   return text;
 }
 
-std::string shortlist_text(const std::vector<TunedPlan>& plans) {
-  if (plans.empty()) return "";
-  return "\nMeasure these first: tied with the best, and as unlike as can be\n\n" +
-         plans_text(plans);
-}
-
 std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
@@ -201,8 +195,8 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
   std::string text = warning(result) + prediction_text(answer) + "\n";
   text +=
       plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
-  text += shortlist_text(extras.shortlisted) + front_text(result.pareto) +
-          more_memory_text(result, extras.more_memory) + strands_text(result, extras.strands);
+  text += front_text(result.pareto) + more_memory_text(result, extras.more_memory) +
+          strands_text(result, extras.strands);
   text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
           refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));

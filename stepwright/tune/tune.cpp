@@ -50,7 +50,7 @@ class Tuning {
   Tuning(const Job& job, const TuneOptions& options)
       : job_(job),
         options_(options),
-        cost_(job),
+        cost_(options.conditions == nullptr ? CostModel(job) : CostModel(job, *options.conditions)),
         space_(dimensions(job)),
         census_(job, space_),
         small_(census_.legal() <= kSmallSpace),
