@@ -34,6 +34,8 @@ NEAR = 0.3  # the reach of a fit that starts from the one of all rows
 LEFT_OUT = 0.25  # share of the rows
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
 COVERED = 0.8  # share of the rows that an interval is to cover
+WIDER = 1.2  # a place that nothing saw is farther off than the middle of those that something did
+KINDS = {"source": "known", "framework": "other_framework", "generation": "other_device"}
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,16 @@ def constants() -> list[Constant]:
     return found
 
 
-def file_text(fitted: list[Constant], x: np.ndarray, source: str) -> str:
-    """The YAML file with these numbers."""
+def file_text(
+    fitted: list[Constant], x: np.ndarray, source: str, summary: dict | None = None
+) -> str:
+    """The YAML file with these numbers, and the intervals of what was judged."""
     lines = ["stepwright: training/1", f'source: "{source}"']
+    if summary:
+        lines.append("intervals:")
+        for word, kind in KINDS.items():
+            low, high = summary[word]["interval"]
+            lines.append(f"  {kind}: {{low: {low:.3f}, high: {high:.3f}}}")
     for section, name in (("devices", "device"), ("frameworks", "framework")):
         entries: dict[str, list[str]] = defaultdict(list)
         for constant, logarithm in zip(fitted, x, strict=True):
@@ -327,14 +336,21 @@ def choices(groups: list[tuple[str, ...]], predicted: np.ndarray, measured: np.n
     }
 
 
+def interval(errors: np.ndarray) -> tuple[float, float]:
+    """Ends of the logarithm of predicted over measured that cover errors of a place left out."""
+    low, high = np.quantile(np.log1p(errors), [(1 - COVERED) / 2, (1 + COVERED) / 2])
+    middle = (low + high) / 2
+    return middle + WIDER * (low - middle), middle + WIDER * (high - middle)
+
+
 def coverage(errors: np.ndarray, folds: np.ndarray) -> float:
     """Share of rows inside the interval that the errors of all other folds give for COVERED."""
-    ends = [(1 - COVERED) / 2, (1 + COVERED) / 2]
     inside = 0
     for fold in set(folds):
         others = errors[folds != fold]
-        low, high = np.quantile(others if len(others) else errors, ends)
-        inside += int(((errors[folds == fold] >= low) & (errors[folds == fold] <= high)).sum())
+        low, high = interval(others if len(others) else errors)
+        own = np.log1p(errors[folds == fold])
+        inside += int(((own >= low) & (own <= high)).sum())
     return inside / len(errors)
 
 
@@ -463,6 +479,7 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
             "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
             "signed_median": float(np.median(errors)),
             "coverage": coverage(errors, of),
+            "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
             "choices": decided(fit, errors, every),
         }
     report.add(
@@ -510,11 +527,12 @@ def main() -> int:
         base = fit.predict(x)
         x = fit.solve(x, base, fit.jacobian(x, base), every, REACH * SHRINK**i)
     names = ", ".join(table.name for table in options.tables)
-    text = file_text(fit.constants, x, f"fitted to {len(fit.ids)} rows of {names}")
-    if options.out:
-        options.out.write_text(text, encoding="utf-8")
     report = Report()
     summary = judge(fit, x, report, options.fits)
+    if options.out:
+        source = f"fitted to {len(fit.ids)} rows of {names}"
+        text = file_text(fit.constants, x, source, summary)
+        options.out.write_text(text, encoding="utf-8")
     if options.report:
         options.report.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
     if options.json:

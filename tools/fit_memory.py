@@ -5,8 +5,8 @@
 Peaks: the margins of a stack (`stepwright/memory/memory.h`: a share of what comes and goes, of
 parameters, of optimizer states) are fitted again without each source, framework and generation of
 devices, by least absolute relative error; what no other peak of the framework shows falls to what
-its public code and its siblings say (`DOCUMENTED`). Labels (fits, ran out of memory): P(fits | share
-of the capacity), fitted without each model and size in turn.
+its public code and its siblings say (`DOCUMENTED`). Labels (fits, ran out of memory): P(fits |
+share of the capacity), fitted without each model and size in turn.
 """
 
 import argparse

@@ -30,12 +30,14 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
                           {"plan"},
                           {"step", Align::kRight},
                           {"memory", Align::kRight},
+                          {"P(fits)", Align::kRight},
                           {"note"}},
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back({fmt::format("{}", i + 1), plan_code(plans[i].plan),
                           format_time(plans[i].step_time_s),
-                          format_bytes(plans[i].peak_memory_bytes), i == 0 ? "" : mark(plans[i])});
+                          format_bytes(plans[i].peak_memory_bytes),
+                          fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i])});
   }
   return to_text(table);
 }
@@ -88,22 +90,23 @@ std::string front_text(const std::vector<FrontPoint>& front) {
 
 std::string more_memory_text(const TuneResult& result, const std::vector<MemoryStep>& steps) {
   if (!result.plans.front().fits) return "";
-  if (steps.empty()) return "\nNo plan near the best is faster with up to twice the memory.\n";
+  if (steps.empty())
+    return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
   Table table{.columns = {{"memory of a device", Align::kRight},
                           {"plan"},
                           {"time", Align::kRight},
                           {"gain", Align::kRight},
-                          {"needs", Align::kRight}},
+                          {"needs", Align::kRight},
+                          {"P(fits)", Align::kRight}},
               .rows = {}};
   const double best_s = result.plans.front().step_time_s;
   for (const MemoryStep& step : steps) {
-    const std::string capacity = format_bytes(step.capacity_bytes);
-    table.rows.push_back({step.reserve_share > 0 ? capacity : capacity + ", no reserve",
-                          plan_code(step.tuned.plan), format_time(step.tuned.step_time_s),
-                          format_percent(step.gain_s / best_s),
-                          format_bytes(step.tuned.peak_memory_bytes)});
+    table.rows.push_back({format_bytes(step.capacity_bytes), plan_code(step.tuned.plan),
+                          format_time(step.tuned.step_time_s), format_percent(step.gain_s / best_s),
+                          format_bytes(step.tuned.peak_memory_bytes),
+                          fmt::format("{:.2f}", step.tuned.p_fits)});
   }
-  return "\nWhat more memory would gain, by plans near the best\n\n" + to_text(table);
+  return "\nWhat more risk and more memory would gain, by plans near the best\n\n" + to_text(table);
 }
 
 std::string strands_text(const TuneResult& result, const std::optional<StrandsGain>& gain) {

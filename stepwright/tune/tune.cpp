@@ -66,6 +66,7 @@ class Tuning {
   TuneResult run() {
     TuneResult result;
     result.job = job_;
+    result.interval = cost_.step_interval();
     result.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost_.fit(),
                                        100 * cost_.stated_error()));
     set_baseline(result);

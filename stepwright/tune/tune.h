@@ -58,6 +58,7 @@ struct TunedPlan {
   double upper_bound_s = 0;
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
+  double p_fits = 1;                                  ///< Probability that it fits.
   double over_by_bytes = 0;                           ///< 0 when it fits.
   MemoryKind largest_kind = MemoryKind::kParameters;  ///< At the peak.
   bool tied = false;           ///< Within the cost model's stated error of the best.
@@ -127,6 +128,7 @@ struct TuneResult {
   std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
+  StepInterval interval;             ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;                ///< Wall clock of the search.
   std::vector<std::string> notes;    ///< For people; the first is the provenance of the costs.

@@ -114,7 +114,7 @@ SCHEDULE = "--stages 4 --micro-batches 16 --forward 1 --backward 2 --weight 1"
 # Schema -> runs that must answer in its form.
 ANSWERS = {
     "tune": [
-        "tune examples/inline-model.yaml --top 3 --shortlist 2",
+        "tune examples/inline-model.yaml --top 3",
         "tune examples/mixtral-8x7b.yaml --top 1",
         "tune smallest.yaml --top 1",
         f"tune examples/llama-3-70b.yaml --against {PLAN}",

@@ -71,7 +71,8 @@ std::string calibration_refusal(const CsvTable& table) {
 }
 
 TEST(Calibration, FindsTheRateOfASlowerDevice) {
-  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 2);
+  const Calibration calibration =
+      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 2);
   EXPECT_THAT(calibration.devices, testing::ElementsAre("a100-sxm-80g"));
   EXPECT_THAT(calibration.frameworks, testing::ElementsAre("megatron-lm"));
   EXPECT_EQ(calibration.moved, "all");
@@ -83,7 +84,8 @@ TEST(Calibration, FindsTheRateOfASlowerDevice) {
 }
 
 TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
-  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 1);
+  const Calibration calibration =
+      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 1);
   const DeviceConditions device = conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
   EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
   EXPECT_EQ(conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
@@ -124,8 +126,7 @@ TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
 
 TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
   CsvTable table = measured(0.8, [](std::size_t i) { return i == 0 ? 1.25 : 1.0; });
-  const double trusted =
-      value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
+  const double trusted = value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
   table.header.emplace_back("trust");
   for (CsvRow& row : table.rows) row.cells.emplace_back("1");
   table.rows[0].cells.back() = "0.01";

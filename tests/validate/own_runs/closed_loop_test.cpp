@@ -9,7 +9,6 @@
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/model/catalog.h"
 #include "stepwright/validate/own_runs/timed_plans.h"
 
 namespace stepwright {
@@ -24,8 +23,7 @@ constexpr const char* kHeader =
 
 Job small_job() {
   Job job;
-  job.cluster = built_in_cluster("dgx-a100-80g");
-  job.cluster.nodes = 1;
+  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
   job.framework = {.name = "megatron-lm", .version = ""};
   job.sequences = 32;
   job.length = 2048;
@@ -76,8 +74,7 @@ std::vector<double> truth(const OwnRuns& candidates) {
 
 ClosedLoop answer(const Job& job, const std::string& rows, const OwnRuns& candidates,
                   std::size_t next = 1) {
-  return close_loop(job, read(rows, job), &candidates,
-                    {.next = next, .tune = {.threads = 2}});
+  return close_loop(job, read(rows, job), &candidates, {.next = next, .tune = {.threads = 2}});
 }
 
 std::size_t index_of(const LoopPlan& plan) { return std::stoul(plan.id.substr(5)); }
@@ -122,8 +119,8 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const ClosedLoop before = answer(job, "", candidates, kChoices.size());
-  const ClosedLoop after = answer(
-      job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]), candidates, kChoices.size());
+  const ClosedLoop after = answer(job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]),
+                                  candidates, kChoices.size());
   const auto error = [&](const ClosedLoop& loop) {
     double sum = 0;
     for (const LoopPlan& plan : loop.next) {
@@ -198,13 +195,13 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   const Job job = small_job();
-  const OwnRuns runs = read_own_runs(
-      parse_csv("id,gpus,gpu,micro_batch,tp,measured_metric,measured_value,outcome\n"
-                "a,16,A100-SXM-80GB,1,1,iteration_time_s,3,ok\n"
-                "b,,,1,1,iteration_time_s,3,fine\n"
-                "c,,,1,1,iteration_time_s,3,\n",
-                "runs.csv"),
-      &job);
+  const OwnRuns runs =
+      read_own_runs(parse_csv("id,gpus,gpu,micro_batch,tp,measured_metric,measured_value,outcome\n"
+                              "a,16,A100-SXM-80GB,1,1,iteration_time_s,3,ok\n"
+                              "b,,,1,1,iteration_time_s,3,fine\n"
+                              "c,,,1,1,iteration_time_s,3,\n",
+                              "runs.csv"),
+                    &job);
   ASSERT_THAT(runs.skipped, SizeIs(2));
   EXPECT_THAT(runs.skipped[0].reason, testing::HasSubstr("devices 16 instead of 8"));
   EXPECT_THAT(runs.skipped[1].reason, testing::HasSubstr("outcome"));

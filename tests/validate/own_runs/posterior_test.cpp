@@ -71,9 +71,8 @@ TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
   LinearTimes times = common_rate(2);
   times.slopes = Eigen::MatrixXd::Identity(2, 2);
   times.around = Eigen::VectorXd::Zero(2);
-  const LinearTimes first{.around = times.around,
-                          .seconds = times.seconds.head(1),
-                          .slopes = times.slopes.topRows(1)};
+  const LinearTimes first{
+      .around = times.around, .seconds = times.seconds.head(1), .slopes = times.slopes.topRows(1)};
   const Belief belief = learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
   const Eigen::VectorXd after = deviations(belief, times);
   const Eigen::VectorXd before = deviations(wide_prior(2), times);
