@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "stepwright/simulate/price/block_costs.h"
@@ -35,7 +36,7 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   mean.size.dense = work.size.dense / grid.parallel.pipeline;
   mean.size.expert = work.size.expert / grid.parallel.pipeline;
   mean.units = 1;
-  const ShardingFloor::Times times = sharding_.times(grid, mean);
+  const ShardingFloor::Times times = sharding_.times(grid, Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
   for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {
@@ -69,30 +70,63 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   return bytes * (1 - kPriceRounding) > goal_.capacity_bytes;
 }
 
-void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
-  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  const std::vector<StageChoice>& choices = grid.stages->least_work.at(part.micro_batch);
-  double activations = kUnbounded;
-  for (const StageChoice& choice : choices) {
-    activations = std::min(
-        activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
+Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
+  if (grid.parallel.context == 1) return *part.work;
+  std::optional<Work> least;
+  const BlockChoice* before = nullptr;
+  for (const BlockChoice& block : grid.blocks) {
+    const bool same = before != nullptr && before->context_kind == block.context_kind &&
+                      before->overlap.context == block.overlap.context &&
+                      before->collectives.context == block.collectives.context;
+    before = &block;
+    if (same) continue;
+    const Plan plan = block_plan(grid, block, part.micro_batch);
+    Work work = work_.with_context(*part.work, plan);
+    least = least ? stepwright::least(*std::move(least), work) : std::move(work);
   }
-  const StatesFloor states = states_floor(grid, *part.work, activations);
-  if (goal_.least_memory) {
-    part.floor = std::min(part.floor, states.memory_bytes);
-    return;
-  }
-  const double messages_s = static_cast<double>(rounds) * states.messages_s;
-  for (const StageChoice& choice : choices) {
-    const StageFloor floor =
-        stage_floor(*part.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
-    part.floor = std::min(part.floor, std::max(floor.price_s, messages_s));
-    part.simulated_floor_s =
-        std::min(part.simulated_floor_s, std::max(floor.simulated_s, messages_s));
-  }
+  return least.value_or(*part.work);
 }
 
-std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
+/// The least of any pipeline of a grid by what its blocks take.
+StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part) {
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+  const Work work = least_work(grid, part);
+  StageFloor least{kUnbounded, kUnbounded};
+  for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+    const StageFloor floor =
+        stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+    least.price_s = std::min(least.price_s, floor.price_s);
+    least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
+  }
+  return least;
+}
+
+void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
+  StageFloor floor = work_floor(grid, part);
+  // States and their messages cost more to look at, and only make floors higher.
+  if (goal_.least_memory || !beaten(std::min(floor.price_s, floor.simulated_s))) {
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+    double activations = kUnbounded;
+    for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+      activations = std::min(
+          activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
+    }
+    const StatesFloor states = states_floor(grid, *part.work, activations);
+    if (goal_.least_memory) {
+      part.floor = std::min(part.floor, states.memory_bytes);
+      return;
+    }
+    const double messages_s = static_cast<double>(rounds) * states.messages_s;
+    floor.price_s = std::max(floor.price_s, messages_s);
+    floor.simulated_s = std::max(floor.simulated_s, messages_s);
+  }
+  part.floor = std::min(part.floor, floor.price_s);
+  part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
+}
+
+std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Findings& all) {
+  Findings found(goal_.keep, &all);
+  found_ = &found;
   sharding_.trim();
   const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchUnit> parts;
@@ -110,6 +144,7 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit) {
     part.grids.push_back(grid);
     refine_grid(*grid, part);
   }
+  found_ = nullptr;
   std::vector<SearchUnit> out;
   for (auto& [pipeline, part] : parts) {
     if (part.floor < kUnbounded) out.push_back(std::move(part));

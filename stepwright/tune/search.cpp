@@ -164,7 +164,7 @@ class Search {
   void refine(const std::vector<SearchUnit>& round) {
     std::vector<std::vector<SearchUnit>> parts(round.size());
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend([&](UnitSearch& worker) { parts[i] = worker.refine(round[i]); });
+      workers_.lend([&](UnitSearch& worker) { parts[i] = worker.refine(round[i], all_); });
     });
     for (std::vector<SearchUnit>& list : parts) {
       for (SearchUnit& part : list) {

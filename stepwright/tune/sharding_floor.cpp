@@ -16,6 +16,14 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   return static_cast<std::uint32_t>(kinds.size() - 1);
 }
 
+/// What a choice's update depends on.
+DataChoice update_of(const DataChoice& data) {
+  DataChoice update = data;
+  update.sharding.parameters = Spread::kNone;
+  update.gradient_bucket = update.parameter_bucket = 0;
+  return update;
+}
+
 /// A position of one parameter.
 StageCost of_one(UnitSize size) {
   StageCost position;
@@ -34,6 +42,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   const StageCost expert = of_one({.expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
+  ShardingKinds updates;
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
   for (const DataChoice& data : grid.data->choices) {
     apply(data, plan);
@@ -47,7 +56,9 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     kind.sharding.expert_group = data.sharding.expert_group;
     kind.sharding.group = 1;
     choice.expert = index_in(expert_kinds, kind);
+    choice.update = index_in(updates, update_of(data));
   }
+  table.updates = updates.size();
   table.dense = interned(dense_kinds);
   table.expert = interned(expert_kinds);
   return table;
@@ -77,20 +88,26 @@ void ShardingFloor::trim() {
   if (times_.size() > kMostTimes) times_.clear();
 }
 
-ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const StageCost& stage) {
+ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap& overlap,
+                                          const StageCost& stage) {
   const ShardingTable& table = this->table(grid);
-  const Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan.overlap = overlap;
   const Parallel& size = grid.parallel;
   const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, stage.units,
                             stage.routed_units};
   const Side dense{.order = grid.order,
                    .sizes = {size.tensor, size.context, size.data, size.pipeline},
                    .position = position,
+                   .gradients_overlap = overlap.gradients,
+                   .parameters_overlap = overlap.parameters,
                    .kinds = table.dense,
                    .routed = false};
   const Side routed{.order = grid.order,
                     .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
                     .position = position,
+                    .gradients_overlap = overlap.gradients,
+                    .parameters_overlap = overlap.parameters,
                     .kinds = table.expert,
                     .routed = true};
   return {&times(dense, plan, stage), &times(routed, plan, stage)};

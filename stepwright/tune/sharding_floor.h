@@ -35,9 +35,11 @@ struct ShardingTable {
     StateBytes states;
     std::uint32_t dense = 0;  ///< Index into the kinds.
     std::uint32_t expert = 0;
+    std::uint32_t update = 0;  ///< Alike where the update is.
     bool gathers = false;
   };
   std::vector<Choice> choices;  ///< In the order of `DataTable::choices`.
+  std::size_t updates = 0;      ///< How many differ in their update.
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
 };
@@ -66,8 +68,8 @@ class ShardingFloor {
   };
 
   const ShardingTable& table(const GridChoice& grid);
-  /// For a position of this size with that many blocks.
-  Times times(const GridChoice& grid, const StageCost& stage);
+  /// For a position of this size with that many blocks; what overlaps is sent in more pieces.
+  Times times(const GridChoice& grid, const Overlap& overlap, const StageCost& stage);
   /// Forgets what can be made again, once it is large. Ends all `Times`.
   void trim();
 
@@ -79,6 +81,8 @@ class ShardingFloor {
     std::array<std::int64_t, 4> sizes;
     /// Dense, routed and borrowed elements of the position, its blocks, those with routed ones.
     std::array<std::int64_t, 5> position;
+    bool gradients_overlap;
+    bool parameters_overlap;
     const ShardingKinds* kinds;
     bool routed;
     auto operator<=>(const Side&) const = default;

@@ -80,10 +80,16 @@ void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }
 
-const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
-  Plan plan = grid_plan(job_, stages.grid->parallel, stages.grid->order);
+Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
+                            std::int64_t micro_batch) const {
+  Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.micro_batch = micro_batch;
-  apply(*stages.block, plan);
+  apply(block, plan);
+  return plan;
+}
+
+const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+  Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
   apply(*stages.choice, plan);
   return pricer_.blocks(plan);
 }
@@ -100,13 +106,15 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     return StageFloor{floor_of(work.seconds, choice).price_s,
                       floor_of(work.floors, choice).simulated_s};
   };
+  const Work rough =
+      work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
   const BlockCosts* costs = nullptr;
   std::array<std::array<std::optional<BlockWork>, 3>, 2 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
     stages.choice = &choice;
-    stages.floor = floor_of(*unit.work, choice);
+    stages.floor = floor_of(rough, choice);
     if (beaten(stages.floor.price_s)) {
       visit(stages);
       continue;
@@ -192,6 +200,23 @@ StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap&
   return floor;
 }
 
+/// The same in full but for memory. `updates_s`: of the positions, empty until somebody asks.
+Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
+                               const Positions& positions, const ShardingTable::Choice& choice,
+                               std::vector<double>& updates_s) {
+  if (updates_s.empty()) {
+    for (const StageCost& stage : pipeline.stages) {
+      updates_s.push_back(pricer_.update_s(plan, stage));
+    }
+  }
+  messages_.clear();
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    messages_.push_back(positions[i].of(choice));
+    messages_.back().update_s = updates_s[i];
+  }
+  return pricer_.seconds(pipeline, plan, messages_);
+}
+
 void UnitSearch::offer(const Plan& plan, const Price& price) {
   ++found_->priced;
   const bool fits = price.memory_bytes <= goal_.capacity_bytes;
@@ -208,7 +233,10 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
   Positions positions;
-  for (const StageCost& stage : pipeline.stages) positions.push_back(sharding_.times(grid, stage));
+  for (const StageCost& stage : pipeline.stages) {
+    positions.push_back(sharding_.times(grid, block.overlap, stage));
+  }
+  std::vector<std::vector<double>> updates(table.updates);
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
@@ -219,6 +247,11 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
       const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
       if (beaten(floor.price_s)) {
         found_->kept.leave(plan, {.seconds = floor.price_s, .lower_bound_s = floor.simulated_s});
+        continue;
+      }
+      const Price price = choice_price(pipeline, plan, positions, choice, updates[choice.update]);
+      if (beaten(price.seconds)) {
+        found_->kept.leave(plan, price);
         continue;
       }
     }

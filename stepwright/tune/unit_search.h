@@ -78,8 +78,8 @@ class UnitSearch {
              std::shared_ptr<BlockStore> blocks);
 
   /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
-  /// have to fit. Leaves out where they cannot.
-  std::vector<SearchUnit> refine(const SearchUnit& unit);
+  /// have to fit. Leaves out where they cannot. `all`: what was found until now.
+  std::vector<SearchUnit> refine(const SearchUnit& unit, const Findings& all);
   /// `all`: what was found until now.
   Findings search(const SearchUnit& unit, const Findings& all);
 
@@ -99,6 +99,8 @@ class UnitSearch {
   void each_stages(const SearchUnit& unit, Visit&& visit);
   template <class Visit>
   void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
+  [[nodiscard]] Plan block_plan(const GridChoice& grid, const BlockChoice& block,
+                                std::int64_t micro_batch) const;
   const BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
@@ -109,6 +111,8 @@ class UnitSearch {
   [[nodiscard]] StageFloor choice_floor(const PipelineCost& pipeline, const Overlap& overlap,
                                         const Positions& positions,
                                         const ShardingTable::Choice& choice) const;
+  Price choice_price(const PipelineCost& pipeline, const Plan& plan, const Positions& positions,
+                     const ShardingTable::Choice& choice, std::vector<double>& updates_s);
   void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes) const;
@@ -118,6 +122,9 @@ class UnitSearch {
     double messages_s = 0;    ///< Of a micro-batch, of what fits; infinite when nothing does.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
+  /// The part's work with what the grid's ways to exchange the context send at least.
+  Work least_work(const GridChoice& grid, const SearchUnit& part);
+  StageFloor work_floor(const GridChoice& grid, const SearchUnit& part);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
   void offer(const Plan& plan, const Price& price);
   void pass(double simulated_floor_s);
@@ -130,6 +137,7 @@ class UnitSearch {
   Reserve reserve_;
   Findings* found_ = nullptr;
   std::vector<Stages> stages_;
+  std::vector<DataCost> messages_;         ///< Scratch.
   const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
   double states_bytes_ = 0;
 };

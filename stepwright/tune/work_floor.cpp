@@ -36,17 +36,6 @@ double whole_rows(const Operator& op) {
   return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));
 }
 
-Work least(Work a, const Work& b) {
-  for (std::size_t i = 0; i < a.layer_s.size(); ++i) {
-    for (std::size_t k = 0; k < a.layer_s[i].size(); ++k) {
-      a.layer_s[i][k] = std::min(a.layer_s[i][k], b.layer_s[i][k]);
-    }
-  }
-  a.head_s = std::min(a.head_s, b.head_s);
-  a.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
-  return a;
-}
-
 /// A plan's choices with each of the listed algorithms for one scheme; none listed: the library.
 std::vector<Collectives> each_of(const std::vector<Algorithm>& list,
                                  Algorithm Collectives::* scheme) {
@@ -71,6 +60,18 @@ bool message_counts(const Operator& op, bool any_expert) {
 
 }  // namespace
 
+Work least(Work a, const Work& b) {
+  for (std::size_t i = 0; i < a.layer_s.size(); ++i) {
+    for (std::size_t k = 0; k < a.layer_s[i].size(); ++k) {
+      a.layer_s[i][k] = std::min(a.layer_s[i][k], b.layer_s[i][k]);
+      a.stream_s[i][k] = std::min(a.stream_s[i][k], b.stream_s[i][k]);
+    }
+  }
+  a.head_s = std::min(a.head_s, b.head_s);
+  a.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
+  return a;
+}
+
 WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
     : job_(job),
       cost_(cost),
@@ -78,7 +79,8 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
       messages_(job.space.rank_order.empty() && std::ranges::count(job.space.strands, 2) == 0),
       of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)),
-      prices_(cost) {
+      prices_(cost),
+      context_(job, cost) {
   const std::vector<Overlap> overlaps = dimensions(job).overlap;
   overlaps_tensor_ = std::ranges::any_of(overlaps, &Overlap::tensor);
   overlaps_expert_ = std::ranges::any_of(overlaps, &Overlap::expert);
@@ -108,14 +110,16 @@ double WorkFloor::least_message_s(const Operator& op, const Layouts& layouts) co
   return least;
 }
 
-double WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert) {
-  double sum = 0;
+WorkFloor::LayerSeconds WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts,
+                                           bool any_expert) {
+  LayerSeconds sum;
   for (const Template* piece : {&pair.forward, &pair.backward}) {
     times_.clear();
     for (const Operator& op : piece->operators) {
       times_.push_back({.seconds = seconds(op, layouts, any_expert), .link = LinkClass::kNone});
+      if (op.stream == Stream::kCompute) sum.stream_s += times_.back().seconds;
     }
-    sum += chain_seconds(*piece, times_, ends_);
+    sum.chain_s += chain_seconds(*piece, times_, ends_);
   }
   return sum;
 }
@@ -124,11 +128,16 @@ void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
                           const Layouts& layouts, bool any_expert) {
   const BlockPair full = build_layer(setting, which, RecomputeKind::kFull);
   const BlockPair none = build_layer(setting, which, RecomputeKind::kNone);
-  const double none_s = seconds(none, layouts, any_expert);
-  work.layer_s[recompute_index(RecomputeKind::kNone)].push_back(none_s);
-  work.layer_s[recompute_index(RecomputeKind::kSelective)].push_back(none_s);
-  work.layer_s[recompute_index(RecomputeKind::kFull)].push_back(
-      std::max(none_s, seconds(full, layouts, any_expert)));
+  const LayerSeconds least = seconds(none, layouts, any_expert);
+  const LayerSeconds most = seconds(full, layouts, any_expert);
+  const auto add = [&](RecomputeKind kind, double chain_s, double stream_s) {
+    work.layer_s[recompute_index(kind)].push_back(chain_s);
+    work.stream_s[recompute_index(kind)].push_back(stream_s);
+  };
+  add(RecomputeKind::kNone, least.chain_s, least.stream_s);
+  add(RecomputeKind::kSelective, least.chain_s, least.stream_s);
+  add(RecomputeKind::kFull, std::max(least.chain_s, most.chain_s),
+      std::max(least.stream_s, most.stream_s));
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
 }
 
@@ -145,7 +154,7 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   }
   work.size += unit_size(local_embedding_parameters(setting));
   work.size += unit_size(local_head_parameters(setting, false));
-  work.head_s = seconds(build_head(setting, false), layouts, any_expert);
+  work.head_s = seconds(build_head(setting, false), layouts, any_expert).chain_s;
   return work;
 }
 
@@ -172,6 +181,19 @@ const Work& WorkFloor::work(const Plan& plan) {
   const Parallel& size = plan.parallel;
   const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
   return remembered({size.tensor, tokens, size.expert, size.expert_tensor}, plan);
+}
+
+Work WorkFloor::with_context(const Work& work, const Plan& plan) {
+  Work out = work;
+  if (!messages_ || plan.parallel.context == 1) return out;
+  const std::vector<ContextMessages>& messages = context_.of(plan);
+  for (std::size_t i = 0; i < out.layer_s.size(); ++i) {
+    for (std::size_t k = 0; k < messages.size(); ++k) {
+      out.layer_s[i][k] = std::max(
+          {out.layer_s[i][k], out.stream_s[i][k] + messages[k].blocking_s, messages[k].beside_s});
+    }
+  }
+  return out;
 }
 
 const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {

@@ -11,6 +11,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/tune/choices.h"
+#include "stepwright/tune/context_floor.h"
 
 namespace stepwright {
 
@@ -35,18 +36,22 @@ class LayerCounts {
 struct Work {
   /// By recomputation (`recompute_index`), then class: of one layer.
   std::array<std::vector<double>, 3> layer_s;
+  /// Likewise, what stands on the compute stream alone: never above `layer_s`.
+  std::array<std::vector<double>, 3> stream_s;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.
 };
 
+/// The lesser of both, part by part.
+Work least(Work a, const Work& b);
+
 /// Bounds before any block is priced. Matrix products, norms, activations and tensor messages of a
 /// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
 /// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
-/// pairs; messages of context parallelism do not count. The cheaper of with and without sequence
-/// parallelism, messages by the fastest algorithm that plans may name. What no choice of context
-/// exchange or sharding can save. Not shared between
-/// threads.
+/// pairs; messages of context parallelism count where the way to exchange the context is known. The
+/// cheaper of with and without sequence parallelism, messages by the fastest algorithm that plans
+/// may name. What no choice of context exchange or sharding can save. Not shared between threads.
 class WorkFloor {
  public:
   WorkFloor(const Job& job, const CostModel& cost);
@@ -58,6 +63,8 @@ class WorkFloor {
   const Work& rough(const Plan& plan);
   /// Of plans with these expert degrees too.
   const Work& work(const Plan& plan);
+  /// The same with what the plan's way to exchange the context sends.
+  [[nodiscard]] Work with_context(const Work& work, const Plan& plan);
 
  private:
   /// Tensor degree, tokens of a rank, expert degrees (0: any).
@@ -66,7 +73,13 @@ class WorkFloor {
   [[nodiscard]] Work build(const Plan& plan, bool any_expert);
   void add_class(Work& work, const Setting& setting, LayerClass which, const Layouts& layouts,
                  bool any_expert);
-  [[nodiscard]] double seconds(const BlockPair& pair, const Layouts& layouts, bool any_expert);
+  /// Of a layer: when its compute stream ends, and what stands on it.
+  struct LayerSeconds {
+    double chain_s = 0;
+    double stream_s = 0;
+  };
+  [[nodiscard]] LayerSeconds seconds(const BlockPair& pair, const Layouts& layouts,
+                                     bool any_expert);
   [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert);
 
   [[nodiscard]] double least_message_s(const Operator& op, const Layouts& layouts) const;
@@ -82,6 +95,7 @@ class WorkFloor {
   std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
   std::vector<Collectives> of_experts_;
   PriceTable prices_;
+  ContextFloor context_;
   std::map<Key, Work> known_;
   std::vector<OperatorTime> times_;  ///< Scratch.
   std::vector<double> ends_;

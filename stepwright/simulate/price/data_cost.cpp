@@ -49,15 +49,21 @@ MessageCost& of_moment(DataCost& cost, DataMoment moment) {
   return cost.last_reduce;
 }
 
-double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
-                      const Layouts& layouts, const StageCost& stage) {
-  const DType storage = storage_type(job.precision);
-  const std::int64_t own = shard_elements(plan, plan.sharding.optimizer, stage.size);
+double state_bytes(const Job& job) {
+  return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
+}
+
+}  // namespace
+
+double update_seconds(const PricedPosition& at, PriceTable& computations) {
+  const DType storage = storage_type(at.job.precision);
+  const DType gradient = at.plan.accumulate;
+  const std::int64_t own = shard_elements(at.plan, at.plan.sharding.optimizer, at.stage.size);
   const double computation =
-      cost.compute_s(optimizer_operator(own, job.optimizer, storage, plan.accumulate)) +
-      cost.compute_s(norm_operator(own, plan.accumulate));
-  const Messages messages(cost, plan, layouts);
-  const StepEnd end = step_end(job, stage);
+      computations.seconds(optimizer_operator(own, at.job.optimizer, storage, gradient)) +
+      computations.seconds(norm_operator(own, gradient));
+  const Messages messages(at.cost, at.plan, at.layouts);
+  const StepEnd end = step_end(at.job, at.stage);
   MessageCost sum;
   const auto add = [&](const EndMessage& message) {
     messages.add(sum, {.kind = OperatorKind::kAllReduce,
@@ -65,16 +71,10 @@ double update_seconds(const CostModel& cost, const Job& job, const Plan& plan,
                        .type = message.type,
                        .elements = static_cast<double>(message.elements)});
   };
-  std::ranges::for_each(partial_gradients(plan, end), add);
-  std::ranges::for_each(step_numbers(end, exact_type(job.precision)), add);
-  return computation + sum.seconds + cost.between_steps_s();
+  std::ranges::for_each(partial_gradients(at.plan, end), add);
+  std::ranges::for_each(step_numbers(end, exact_type(at.job.precision)), add);
+  return computation + sum.seconds + at.cost.between_steps_s();
 }
-
-double state_bytes(const Job& job) {
-  return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
-}
-
-}  // namespace
 
 MessageCost& MessageCost::operator+=(const MessageCost& other) {
   seconds += other.seconds;
@@ -102,13 +102,11 @@ void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& sp
   });
 }
 
-DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
-                   const StageCost& stage) {
+DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
   DataCost out;
-  const PricedPosition at{cost, job, plan, layouts, stage};
-  add_messages(out, at, dense_spread(plan));
-  add_messages(out, at, routed_spread(plan));
-  out.update_s = update_seconds(cost, job, plan, layouts, stage);
+  add_messages(out, at, dense_spread(at.plan));
+  add_messages(out, at, routed_spread(at.plan));
+  out.update_s = update_seconds(at, computations);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/cost/price_table.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/data_messages.h"
 
@@ -40,8 +41,6 @@ struct DataCost {
   DataCost& operator+=(const DataCost& other);
 };
 
-DataCost data_cost(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
-                   const StageCost& stage);
 /// What the messages of a position are priced by. All of it must outlive this.
 struct PricedPosition {
   const CostModel& cost;
@@ -50,6 +49,10 @@ struct PricedPosition {
   const Layouts& layouts;
   const StageCost& stage;
 };
+DataCost data_cost(const PricedPosition& at, PriceTable& computations);
+/// Small reductions, norm and optimizer of a position. Of the sharding it depends on the
+/// optimizer's alone, with its groups.
+double update_seconds(const PricedPosition& at, PriceTable& computations);
 /// Adds the messages of one kind of parameters alone.
 void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread);
 

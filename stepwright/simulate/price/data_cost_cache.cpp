@@ -44,11 +44,9 @@ std::size_t DataCostCache::place_of(const Key& key) {
   return hash % kPlaces;
 }
 
-const DataCostCache::Entry& DataCostCache::get(const CostModel& cost, const Job& job,
-                                               const Plan& plan, const Layouts& layouts,
-                                               const StageCost& stage) {
+const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTable& computations) {
   if (places_.empty()) places_.resize(kPlaces);
-  const Key key = key_of(plan, layouts, stage);
+  const Key key = key_of(at.plan, at.layouts, at.stage);
   std::uint16_t& place = places_[place_of(key)];
   if (place == 0) {
     known_.emplace_back();
@@ -56,7 +54,7 @@ const DataCostCache::Entry& DataCostCache::get(const CostModel& cost, const Job&
   }
   Known& known = known_[place - 1U];
   if (!(known.key == key)) {
-    known = {key, {data_cost(cost, job, plan, layouts, stage), data_memory(job, plan, stage)}};
+    known = {key, {data_cost(at, computations), data_memory(at.job, at.plan, at.stage)}};
   }
   return known.entry;
 }

@@ -17,10 +17,9 @@ class DataCostCache {
     DataMemory memory;
   };
 
-  /// `layouts` must stand at the same address whenever they are the same, until the next `clear`.
-  /// What is returned is valid until the next call.
-  const Entry& get(const CostModel& cost, const Job& job, const Plan& plan, const Layouts& layouts,
-                   const StageCost& stage);
+  /// `at.layouts` must stand at the same address whenever they are the same, until the next
+  /// `clear`. What is returned is valid until the next call.
+  const Entry& get(const PricedPosition& at, PriceTable& computations);
   void clear();
 
  private:

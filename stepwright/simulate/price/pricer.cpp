@@ -78,7 +78,11 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 
 struct Pricer::Store {
   Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
-      : pricer(job, cost), pipelines(job, cost), blocks(std::move(shared)), layouts(job.cluster) {}
+      : pricer(job, cost),
+        pipelines(job, cost),
+        blocks(std::move(shared)),
+        layouts(job.cluster),
+        computations(cost) {}
 
   BlockPricer pricer;
   PipelinePricer pipelines;
@@ -86,6 +90,8 @@ struct Pricer::Store {
   LayoutStore layouts;
   PlayedPipeline played;
   DataCostCache data;
+  PriceTable computations;         ///< Of updates.
+  std::vector<DataCost> messages;  ///< Scratch.
   double flops_per_token = 0;
   double best_flops = 0;
   Reserve reserve;
@@ -215,8 +221,8 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
 }
 
-Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
-  const Layouts& groups = layouts(plan);
+Price Pricer::seconds(const PipelineCost& pipeline, const Plan& plan,
+                      std::span<const DataCost> messages) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   Price price;
   double slowest = 0;
@@ -229,9 +235,9 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   double serial = 0;
   double start = 0;
   TurnSeconds floors = pipeline.floors;
-  for (const StageCost& stage : pipeline.stages) {
-    const DataCostCache::Entry& known = store_->data.get(cost_, job_, plan, groups, stage);
-    const DataCost& data = known.cost;
+  for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+    const StageCost& stage = pipeline.stages[i];
+    const DataCost& data = messages[i];
     const Passes pass = passes(stage, pipeline, data, plan);
     const double base = stage.forward.seconds + stage.backward.seconds;
     const double work = pass.forward_s + pass.backward_s;
@@ -250,14 +256,6 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
         rounds * pass.serial_s + data.refresh.seconds + data.last_reduce.seconds + pass.update_s;
-    const DataMemory& memory = known.memory;
-    const double dynamic = std::max(stage.activations.any,
-                                    stage.activations.using_parameters + memory.transient_bytes) +
-                           deferred_gradient_bytes(plan, stage);
-    price.memory_bytes = std::max(
-        price.memory_bytes,
-        memory.states_bytes + dynamic +
-            store_->reserve.bytes(dynamic, memory.parameter_bytes, memory.optimizer_bytes));
   }
   const double slower = slowest - base_slowest;
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;
@@ -269,6 +267,32 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   price.lower_bound_s = std::min(floor + update_floor, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   return price;
+}
+
+Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
+  const Layouts& groups = layouts(plan);
+  std::vector<DataCost>& messages = store_->messages;
+  messages.clear();
+  double memory_bytes = 0;
+  for (const StageCost& stage : pipeline.stages) {
+    const DataCostCache::Entry& known =
+        store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
+    messages.push_back(known.cost);
+    const DataMemory& memory = known.memory;
+    const double dynamic = std::max(stage.activations.any,
+                                    stage.activations.using_parameters + memory.transient_bytes) +
+                           deferred_gradient_bytes(plan, stage);
+    memory_bytes = std::max(memory_bytes, memory.states_bytes + dynamic +
+                                              store_->reserve.bytes(dynamic, memory.parameter_bytes,
+                                                                    memory.optimizer_bytes));
+  }
+  Price price = seconds(pipeline, plan, messages);
+  price.memory_bytes = memory_bytes;
+  return price;
+}
+
+double Pricer::update_s(const Plan& plan, const StageCost& stage) {
+  return update_seconds({cost_, job_, plan, layouts(plan), stage}, store_->computations);
 }
 
 }  // namespace stepwright

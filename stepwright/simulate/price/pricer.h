@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
@@ -189,6 +190,12 @@ class Pricer {
                                       Played played = Played::kNothing);
   /// Adds sharding, accumulate, buckets, collectives.data, overlap of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const Plan& plan);
+  /// The same without memory, where the messages and updates of its distinct positions, in their
+  /// order, are known.
+  [[nodiscard]] Price seconds(const PipelineCost& pipeline, const Plan& plan,
+                              std::span<const DataCost> messages);
+  /// Of a position: small reductions, norm and optimizer.
+  [[nodiscard]] double update_s(const Plan& plan, const StageCost& stage);
 
   Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }
   Price played_price(const Plan& plan, Played played = Played::kAll) {

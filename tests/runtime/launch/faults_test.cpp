@@ -232,8 +232,21 @@ TEST(Faults, ADirectoryThatCannotBeWrittenIsRefused) {
   EXPECT_THAT(refused.errors, HasSubstr("/proc/none/c: cannot be written"));
 }
 
-/// Kills a run at random moments and continues it each time; nothing that was committed is lost or
-/// damaged, and what comes out is what an uninterrupted run learns.
+/// Waits until a directory holds a checkpoint that is being written, at most a minute.
+void await_write(const std::filesystem::path& directory) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::chrono::steady_clock::now() < until) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+      if (entry.path().filename().string().starts_with(".writing-")) return;
+    }
+  }
+  FAIL() << "no checkpoint is written in " << directory;
+}
+
+/// Kills a run at random moments, every second one while a checkpoint is written, and continues it
+/// each time; nothing that was committed is lost or damaged, and what comes out is what an
+/// uninterrupted run learns.
 TEST(Faults, KilledAtAnyMomentItContinues) {
   const char* wanted = std::getenv("STEPWRIGHT_KILLS");
   const int kills = wanted != nullptr ? std::stoi(wanted) : 20;
@@ -250,6 +263,8 @@ TEST(Faults, KilledAtAnyMomentItContinues) {
     Running run(folder, two_ranks(), options);
     if (i % 4 != 0) run.await("tokens/s");
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 400000));
+    // Writes are too short to be hit by chance often enough to count on.
+    if (i % 2 == 1) await_write(directory);
     run.kill_all();
     EXPECT_THAT(run.errors(), Not(HasSubstr("error"))) << run.errors();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the ranks are gone
