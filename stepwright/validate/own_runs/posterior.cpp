@@ -5,7 +5,7 @@
 namespace stepwright {
 namespace {
 
-constexpr double kFreedom = 4;  ///< Degrees, of Student's distribution.
+constexpr double kFreedom = 8;  ///< Degrees, of Student's distribution.
 constexpr int kRounds = 30;
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;

@@ -37,7 +37,7 @@ inline constexpr double kPlanDeviation = 0.075;
 inline constexpr double kRunDeviation = 0.02;
 
 /// What is believed of the constants after these steps. Errors of steps are of Student's
-/// distribution with four degrees of freedom and the deviation of plan and run, so that one run
+/// distribution with eight degrees of freedom and the deviation of plan and run, so that one run
 /// that is far off counts little: a normal posterior, weighted again until it stands (Lange, Little
 /// and Taylor 1989, "Robust statistical modeling using the t distribution"). `prior` is left as it
 /// is where no step is trusted.

@@ -32,8 +32,7 @@ TEST(Posterior, WithoutStepsNothingIsLearned) {
 }
 
 TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
-  // A step as far off as its own deviation has the weight 5 / (4 + 1 + doubt): by hand, with the
-  // prior as wide as the step and so a doubt of its posterior variance.
+  // With a prior as wide as a step, half of what the step says would be taken if it were normal.
   const double deviation = std::hypot(kPlanDeviation, kRunDeviation);
   const Belief belief = learned(wide_prior(1, deviation), common_rate(1),
                                 measured_steps(Eigen::VectorXd::Constant(1, deviation)));
