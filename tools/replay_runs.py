@@ -26,7 +26,7 @@ GRID = "playbook"
 STEPS = 8  # runs of a replay
 TOLD = (1, 3, 5)
 FEW = (4, 8)  # runs of a calibration
-DRAWS = 3
+DRAWS = 5
 FEWEST = 16  # rows of a stack
 OTHERS = 40  # that a calibration is judged on
 LEAST_GROUP = 3  # different times of a group
@@ -137,45 +137,60 @@ def loop_report(command: str, table: Path, conditions: Path, working: bool) -> l
     return lines
 
 
+def stacks_of(tables: list[Path], source: str) -> dict[str, list[dict[str, str]]]:
+    """The rows of a source by device and framework."""
+    stacks = defaultdict(list)
+    for table in tables:
+        with table.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row["id"].startswith(f"{source}-") and judged(row):
+                    stacks[f"{source}, {row['gpu']}, {row['framework']}"].append(row)
+    return {name: rows for name, rows in stacks.items() if len(rows) >= FEWEST}
+
+
+class Few:
+    """What few runs of one stack teach about its others."""
+
+    def __init__(self, command: str, conditions: Path, rows: list[dict[str, str]], folder: Path):
+        self.command, self.conditions, self.rows, self.folder = command, conditions, rows, folder
+
+    def errors(self, runs: int, chance: random.Random) -> tuple[float, float]:
+        """Median error of other rows before and after a calibration with so many, in %."""
+        columns = list(self.rows[0])
+        drawn = chance.sample(self.rows, min(len(self.rows), runs + OTHERS))
+        seen = write_rows(self.folder / "seen.csv", drawn[:runs], columns)
+        rest = write_rows(self.folder / "rest.csv", drawn[runs:], columns)
+        out = self.folder / "fitted.yaml"
+        asked(self.command, "fit", "--runs", seen, "--conditions", self.conditions, "-o", out)
+        before, after = (
+            100 * asked(self.command, "validate", rest, "--conditions", file)["median_abs_error"]
+            for file in (self.conditions, out)
+        )
+        return before, after
+
+
 def few_report(command: str, tables: list[Path], fits: Path) -> list[str]:
-    """Lines on what 4 and 8 runs of an unseen stack teach, by source."""
+    """Lines on what 4 and 8 runs of an unseen stack teach."""
     chance = random.Random(7)
     lines = []
-    medians: dict[int, list[float]] = {n: [] for n in FEW}
-    before_all = []
+    columns: list[list[float]] = []
     for conditions in sorted(fits.glob("without_*.yaml")):
         source = conditions.stem.removeprefix("without_")
-        rows = []
-        for table in tables:
-            with table.open(newline="", encoding="utf-8") as file:
-                rows += [r for r in csv.DictReader(file) if r["id"].startswith(f"{source}-")]
-        rows = [row for row in rows if judged(row)]
-        if len(rows) < FEWEST:
-            continue
-        columns = list(rows[0])
-        cells, before = [], []
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            for runs in FEW:
-                errors = []
-                for _ in range(DRAWS):
-                    drawn = chance.sample(rows, min(len(rows), runs + OTHERS))
-                    seen = write_rows(folder / "seen.csv", drawn[:runs], columns)
-                    rest = write_rows(folder / "rest.csv", drawn[runs:], columns)
-                    out = folder / "fitted.yaml"
-                    asked(command, "fit", "--runs", seen, "--conditions", conditions, "-o", out)
-                    judge = ("validate", rest, "--conditions")
-                    errors.append(asked(command, *judge, out)["median_abs_error"])
-                    before.append(asked(command, *judge, conditions)["median_abs_error"])
-                medians[runs].append(100 * statistics.median(errors))
-                cells.append(f"{medians[runs][-1]:.1f}")
-            before_all.append(100 * statistics.median(before))
-        lines.append(
-            f"| {source} | {len(rows)} | {before_all[-1]:.1f} | " + " | ".join(cells) + " |"
-        )
-        print(lines[-1], flush=True)
-    middle = " | ".join(f"{statistics.median(medians[n]):.1f}" for n in FEW)
-    lines.append(f"| median of sources | | {statistics.median(before_all):.1f} | {middle} |")
+        for name, rows in stacks_of(tables, source).items():
+            cells: list[float] = []
+            befores: list[float] = []
+            with tempfile.TemporaryDirectory() as folder:
+                few = Few(command, conditions, rows, Path(folder))
+                for runs in FEW:
+                    drawn = [few.errors(runs, chance) for _ in range(DRAWS)]
+                    befores += [before for before, _ in drawn]
+                    cells.append(statistics.median(after for _, after in drawn))
+            columns.append([statistics.median(befores), *cells])
+            figures = " | ".join(f"{value:.1f}" for value in columns[-1])
+            lines.append(f"| {name} | {len(rows)} | {figures} |")
+            print(lines[-1], flush=True)
+    middle = " | ".join(f"{statistics.median(values):.1f}" for values in zip(*columns, strict=True))
+    lines.append(f"| median of stacks | | {middle} |")
     print(lines[-1], flush=True)
     return lines
 
@@ -194,10 +209,10 @@ answer calls best, in %, after so many runs.
 |---|---|---|---|---|---|---|---|
 """
 FEW_HEAD = """
-`stepwright fit --runs` with 4 and with 8 runs drawn at random from a source that nothing saw:
-median absolute error on others of it, in %, in the middle of three draws.
+`stepwright fit --runs` with 4 and with 8 runs drawn at random from a stack of a source that nothing
+saw: median absolute error on others of the stack, in %, in the middle of five draws.
 
-| source | rows | before | 4 runs | 8 runs |
+| stack | rows | before | 4 runs | 8 runs |
 |---|---|---|---|---|
 """
 

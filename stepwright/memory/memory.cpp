@@ -89,6 +89,7 @@ double usable_bytes(const Job& job) {
 
 double fit_confidence(const Job& job) {
   const Objective& objective = job.objective;
+  if (objective.memory_reserve >= 0) return 0;
   if (objective.memory_confidence >= 0) return objective.memory_confidence;
   return objective.memory_limit_bytes > 0 ? 0 : kMemoryConfidence;
 }

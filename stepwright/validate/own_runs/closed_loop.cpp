@@ -146,7 +146,9 @@ class Loop {
   /// The plans that a search finds under what the runs teach.
   void find_candidates() {
     Job job = job_;
-    job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(fit_confidence(job_)));
+    if (const double confidence = fit_confidence(job_); confidence > 0) {
+      job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(confidence));
+    }
     const TrainingConditions conditions = learnable_->at(belief_.mean, "own runs");
     TuneOptions options = options_.tune;
     options.conditions = &conditions;
@@ -180,6 +182,15 @@ class Loop {
     return plans_[plan].failed ? 0 : memory_.fit_probability(plans_[plan].share);
   }
 
+  /// Whether a plan fits as surely as the job asks.
+  [[nodiscard]] bool fits(std::size_t plan) const {
+    const Known& one = plans_[plan];
+    if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
+    const double confidence = fit_confidence(job_);
+    return confidence > 0 ? p_fits(plan) >= confidence
+                          : one.share * capacity_bytes(job_) <= usable_bytes(job_);
+  }
+
   [[nodiscard]] LoopPlan loop_plan(std::size_t index) const {
     const auto row = static_cast<Eigen::Index>(index);
     const double mean = believed_.mean[row];
@@ -196,7 +207,7 @@ class Loop {
   void set_best(ClosedLoop& out) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
-      if (p_fits(i) < fit_confidence(job_)) continue;
+      if (!fits(i)) continue;
       const auto row = static_cast<Eigen::Index>(i);
       if (best && believed_.mean[row] >= believed_.mean[static_cast<Eigen::Index>(*best)]) continue;
       best = i;
