@@ -500,6 +500,15 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
             report.rows(f"{one or 'others'}, left out", tables[word][of == one])
             report.rows(f"{one or 'others'}, fitted", fitted[of == one])
     report.add(
+        "\n## Intervals of 80 %\n\nOf measured over predicted, and how many rows are inside the"
+    )
+    report.add("interval that all other places give.\n\n| left out | low | high | rows inside, % |")
+    report.add("|---|---|---|---|")
+    for word in KINDS:
+        low, high = summary[word]["interval"]
+        inside = 100 * summary[word]["coverage"]
+        report.add(f"| its {word} | {low:.2f} | {high:.2f} | {inside:.1f} |")
+    report.add(
         "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
     )
     report.add("without the rows of their place, root mean square.\n")

@@ -8,10 +8,9 @@
 namespace stepwright {
 namespace {
 
-/// A key that runs may move. Widths: root mean square over frameworks and over generations of the
-/// logarithm of what a fit says with and without their rows (docs/accuracy.md, "What runs may
-/// move"); of `network_rate`, which is of a cluster and not of a device, what networks of one name
-/// differ by there.
+/// A key that runs may move. Widths: no narrower than the root mean square over frameworks and over
+/// generations of what a fit with their rows moves the logarithm by (docs/accuracy.md, "What runs
+/// may move"); wider for `network_rate`, which is of a cluster more than of its devices.
 struct Key {
   std::string_view name;
   double DeviceConditions::* of_device = nullptr;

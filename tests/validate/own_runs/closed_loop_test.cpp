@@ -17,18 +17,18 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr const char* kHeader =
+constexpr const char* kLoopHeader =
     "id,layers,hidden,heads,kv_heads,ffn_hidden,vocab,model,gpu,gpus,gpus_per_node,micro_batch,tp,"
     "pp,sp,zero_stage_or_fsdp,recompute,outcome,measured_metric,measured_value\n";
 
-Job small_job() {
+Job loop_job() {
   Job job;
   job.cluster = *built_in_cluster("dgx-a100-80g", 1);
   job.framework = {.name = "megatron-lm", .version = ""};
   job.sequences = 32;
   job.length = 2048;
   const std::string text =
-      std::string(kHeader) +
+      std::string(kLoopHeader) +
       "x,8,4096,32,32,16384,51200,GPT,A100-SXM-80GB,8,8,1,1,1,n,none,none,,iteration_time_s,\n";
   job.model = read_own_runs(parse_csv(text, "one.csv"), &job).plans[0].job.model;
   return job;
@@ -39,24 +39,24 @@ struct Choice {
   int tensor = 1;
   int pipeline = 1;
 };
-const std::vector<Choice> kChoices = {{1, 1, 1}, {1, 2, 1}, {2, 2, 1}, {1, 4, 1}, {2, 4, 1},
-                                      {1, 2, 2}, {2, 2, 2}, {4, 4, 1}, {1, 8, 1}, {4, 1, 2}};
+const std::vector<Choice> kLoopChoices = {{1, 1, 1}, {1, 2, 1}, {2, 2, 1}, {1, 4, 1}, {2, 4, 1},
+                                          {1, 2, 2}, {2, 2, 2}, {4, 4, 1}, {1, 8, 1}, {4, 1, 2}};
 
 /// A row that leaves model and cluster to the job.
 std::string row_of(std::size_t index, const std::string& outcome = "", double seconds = 0) {
-  const Choice& choice = kChoices[index];
+  const Choice& choice = kLoopChoices[index];
   const std::string measured = seconds > 0 ? fmt::format("{}", seconds) : "";
   return fmt::format("plan-{},,,,,,,,,,,{},{},{},n,none,none,{},iteration_time_s,{}\n", index,
                      choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
 }
 
 OwnRuns read(const std::string& rows, const Job& job) {
-  return read_own_runs(parse_csv(kHeader + rows, "runs.csv"), &job);
+  return read_own_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
 }
 
 OwnRuns all_candidates(const Job& job) {
   std::string rows;
-  for (std::size_t i = 0; i < kChoices.size(); ++i) rows += row_of(i);
+  for (std::size_t i = 0; i < kLoopChoices.size(); ++i) rows += row_of(i);
   return read(rows, job);
 }
 
@@ -80,9 +80,9 @@ ClosedLoop answer(const Job& job, const std::string& rows, const OwnRuns& candid
 std::size_t index_of(const LoopPlan& plan) { return std::stoul(plan.id.substr(5)); }
 
 TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
-  ASSERT_THAT(candidates.plans, SizeIs(kChoices.size()));
+  ASSERT_THAT(candidates.plans, SizeIs(kLoopChoices.size()));
   const ClosedLoop loop = answer(job, "", candidates);
   ASSERT_TRUE(loop.best.has_value());
   double least = 1e9;
@@ -97,7 +97,7 @@ TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasur
 }
 
 TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   std::string rows;
@@ -115,12 +115,12 @@ TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
 }
 
 TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
-  const ClosedLoop before = answer(job, "", candidates, kChoices.size());
+  const ClosedLoop before = answer(job, "", candidates, kLoopChoices.size());
   const ClosedLoop after = answer(job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]),
-                                  candidates, kChoices.size());
+                                  candidates, kLoopChoices.size());
   const auto error = [&](const ClosedLoop& loop) {
     double sum = 0;
     for (const LoopPlan& plan : loop.next) {
@@ -134,10 +134,10 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
 }
 
 TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const ClosedLoop loop =
-      answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kChoices.size() + 5);
+      answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
   std::set<std::string> ids;
   for (const LoopPlan& plan : loop.next) {
     EXPECT_TRUE(ids.insert(plan.id).second);
@@ -145,11 +145,11 @@ TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
     EXPECT_LT(plan.low_s, plan.expected_s);
     EXPECT_GT(plan.high_s, plan.expected_s);
   }
-  EXPECT_EQ(ids.size(), kChoices.size() - 1);
+  EXPECT_EQ(ids.size(), kLoopChoices.size() - 1);
 }
 
 TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const ClosedLoop loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
@@ -161,31 +161,31 @@ TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
 }
 
 TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::size_t first = index_of(answer(job, "", candidates).next.at(0));
   for (const char* outcome : {"oom", "failed"}) {
-    const ClosedLoop loop = answer(job, row_of(first, outcome), candidates, kChoices.size());
+    const ClosedLoop loop = answer(job, row_of(first, outcome), candidates, kLoopChoices.size());
     EXPECT_NE(loop.best->id, fmt::format("plan-{}", first));
     for (const LoopPlan& plan : loop.next) EXPECT_NE(index_of(plan), first);
   }
 }
 
 TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const auto of = [&](const ClosedLoop& loop) {
     std::map<std::string, double> sure;
     for (const LoopPlan& plan : loop.next) sure[plan.id] = plan.p_fits;
     return sure;
   };
-  const auto before = of(answer(job, "", candidates, kChoices.size()));
-  const auto after = of(answer(job, row_of(8, "oom"), candidates, kChoices.size()));
+  const auto before = of(answer(job, "", candidates, kLoopChoices.size()));
+  const auto after = of(answer(job, row_of(8, "oom"), candidates, kLoopChoices.size()));
   for (const auto& [id, sure] : after) EXPECT_LE(sure, before.at(id)) << id;
 }
 
 TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const ClosedLoop loop =
       close_loop(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
   ASSERT_TRUE(loop.best.has_value());
@@ -194,7 +194,7 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 }
 
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
-  const Job job = small_job();
+  const Job job = loop_job();
   const OwnRuns runs =
       read_own_runs(parse_csv("id,gpus,gpu,micro_batch,tp,measured_metric,measured_value,outcome\n"
                               "a,16,A100-SXM-80GB,1,1,iteration_time_s,3,ok\n"
