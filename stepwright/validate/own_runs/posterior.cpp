@@ -1,12 +1,15 @@
 #include "stepwright/validate/own_runs/posterior.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 
 namespace stepwright {
 namespace {
 
-constexpr double kFreedom = 8;  ///< Degrees, of Student's distribution.
+constexpr double kFreedom = 30;  ///< Degrees, of Student's distribution.
 constexpr int kRounds = 30;
+constexpr double kSurpriseFreedom =
+    4;  ///< What steps weigh against for the factor on all variances.
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 
@@ -22,7 +25,11 @@ void condition(Belief& belief, const Belief& prior, const LinearTimes& times,
   const Eigen::VectorXd off = root.cwiseProduct(steps.seconds - times.at(prior.mean));
   const Eigen::MatrixXd gain = shared * root.asDiagonal();
   belief.mean = (prior.mean + gain * solver.solve(off)).cwiseMax(prior.least).cwiseMin(prior.most);
-  belief.covariance = prior.covariance - gain * solver.solve(gain.transpose());
+  const double factor =
+      (kSurpriseFreedom + off.dot(solver.solve(off))) / (kSurpriseFreedom + weights.sum());
+  belief.surprise = prior.surprise * std::max(1.0, factor);
+  belief.covariance =
+      std::max(1.0, factor) * (prior.covariance - gain * solver.solve(gain.transpose()));
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ Belief learned(const Belief& prior, const LinearTimes& times, const MeasuredStep
 Eigen::VectorXd deviations(const Belief& belief, const LinearTimes& times) {
   const Eigen::VectorXd of_constants =
       (times.slopes * belief.covariance).cwiseProduct(times.slopes).rowwise().sum();
-  return (of_constants.array() + kPlanDeviation * kPlanDeviation).sqrt();
+  return (of_constants.array() + belief.surprise * kPlanDeviation * kPlanDeviation).sqrt();
 }
 
 }  // namespace stepwright

@@ -9,6 +9,8 @@ struct Belief {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
+  /// Factor on the variance of plans: above 1 where runs are farther off than was believed.
+  double surprise = 1;
 };
 
 /// Logarithms of predicted seconds as a linear function of the logarithms of constants:
@@ -37,10 +39,11 @@ inline constexpr double kPlanDeviation = 0.075;
 inline constexpr double kRunDeviation = 0.02;
 
 /// What is believed of the constants after these steps. Errors of steps are of Student's
-/// distribution with eight degrees of freedom and the deviation of plan and run, so that one run
+/// distribution with thirty degrees of freedom and the deviation of plan and run, so that one run
 /// that is far off counts little: a normal posterior, weighted again until it stands (Lange, Little
-/// and Taylor 1989, "Robust statistical modeling using the t distribution"). `prior` is left as it
-/// is where no step is trusted.
+/// and Taylor 1989, "Robust statistical modeling using the t distribution"). Where the steps are
+/// farther off than prior and deviation say, both are believed wider: the mean of their common
+/// factor under an inverse gamma distribution. `prior` is left as it is where no step is trusted.
 Belief learned(const Belief& prior, const LinearTimes& times, const MeasuredSteps& steps);
 
 /// Deviation of the logarithm of the seconds of each plan: of the constants and of the plan.

@@ -66,6 +66,17 @@ TEST(Posterior, NoConstantLeavesItsLimits) {
   EXPECT_EQ(belief.mean[0], 0.05);
 }
 
+TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
+  const LinearTimes times = common_rate(2);
+  const auto sure = [&](double seconds) {
+    return deviations(
+        learned(wide_prior(1, 0.1), times, measured_steps(Eigen::VectorXd::Constant(2, seconds))),
+        times)[0];
+  };
+  EXPECT_DOUBLE_EQ(sure(0), sure(0.05));
+  EXPECT_GT(sure(2), 2 * sure(0));
+}
+
 TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
   LinearTimes times = common_rate(2);
   times.slopes = Eigen::MatrixXd::Identity(2, 2);
