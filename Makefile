@@ -89,8 +89,11 @@ accuracy:
 	tools/setup.sh accuracy
 	cmake --preset release
 	cmake --build --preset commands
+	mkdir -p build/fits
 	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
-		data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
+		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
+	python3 -B tools/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
+	python3 -B tools/fit_memory.py --report docs/accuracy/memory_left_out.md
 	python3 -B tools/accuracy.py
 
 # docs/emulation/: plans in an emulated cluster and on this machine, predicted and measured. Root, a

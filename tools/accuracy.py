@@ -403,6 +403,12 @@ def poorly_known() -> str:
     )
 
 
+def section(written: Path) -> str:
+    """A document of its own as a section of this one."""
+    title, text = written.read_text(encoding="utf-8").split("\n", 1)
+    return f"#{title}\n" + text.replace("\n## ", "\n### ")
+
+
 def main() -> int:
     """Writes the document."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -413,13 +419,12 @@ def main() -> int:
     left_out = options.left_out.read_text(encoding="utf-8").split("\n", 1)[1].strip()
     parts = [
         INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
-        Path("docs/accuracy/first_contact.md")
-        .read_text(encoding="utf-8")
-        .replace("\n## ", "\n### ")
-        .replace("# First", "## First", 1),
+        section(Path("docs/accuracy/first_contact.md")),
+        section(Path("docs/accuracy/own_runs.md")),
         runs(options.command, pictures),
         configurations(options.command),
         memory(options.command, pictures),
+        section(Path("docs/accuracy/memory_left_out.md")),
         operators(),
         collectives(),
         poorly_known(),

@@ -34,6 +34,8 @@ NEAR = 0.3  # the reach of a fit that starts from the one of all rows
 LEFT_OUT = 0.25  # share of the rows
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
 COVERED = 0.8  # share of the rows that an interval is to cover
+WIDER = 1.2  # a place that nothing saw is farther off than the middle of those that something did
+KINDS = {"source": "known", "framework": "other_framework", "generation": "other_device"}
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,16 @@ def constants() -> list[Constant]:
     return found
 
 
-def file_text(fitted: list[Constant], x: np.ndarray, source: str) -> str:
-    """The YAML file with these numbers."""
+def file_text(
+    fitted: list[Constant], x: np.ndarray, source: str, summary: dict | None = None
+) -> str:
+    """The YAML file with these numbers, and the intervals of what was judged."""
     lines = ["stepwright: training/1", f'source: "{source}"']
+    if summary:
+        lines.append("intervals:")
+        for word, kind in KINDS.items():
+            low, high = summary[word]["interval"]
+            lines.append(f"  {kind}: {{low: {low:.3f}, high: {high:.3f}}}")
     for section, name in (("devices", "device"), ("frameworks", "framework")):
         entries: dict[str, list[str]] = defaultdict(list)
         for constant, logarithm in zip(fitted, x, strict=True):
@@ -327,14 +336,21 @@ def choices(groups: list[tuple[str, ...]], predicted: np.ndarray, measured: np.n
     }
 
 
+def interval(errors: np.ndarray) -> tuple[float, float]:
+    """Ends of the logarithm of predicted over measured that cover errors of a place left out."""
+    low, high = np.quantile(np.log1p(errors), [(1 - COVERED) / 2, (1 + COVERED) / 2])
+    middle = (low + high) / 2
+    return middle + WIDER * (low - middle), middle + WIDER * (high - middle)
+
+
 def coverage(errors: np.ndarray, folds: np.ndarray) -> float:
     """Share of rows inside the interval that the errors of all other folds give for COVERED."""
-    ends = [(1 - COVERED) / 2, (1 + COVERED) / 2]
     inside = 0
     for fold in set(folds):
         others = errors[folds != fold]
-        low, high = np.quantile(others if len(others) else errors, ends)
-        inside += int(((errors[folds == fold] >= low) & (errors[folds == fold] <= high)).sum())
+        low, high = interval(others if len(others) else errors)
+        own = np.log1p(errors[folds == fold])
+        inside += int(((own >= low) & (own <= high)).sum())
     return inside / len(errors)
 
 
@@ -406,8 +422,26 @@ CHOICES = (
 )
 
 
-def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
+def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) -> list[str]:
+    """By how much constants move when the rows of their framework or generation are seen: root mean
+    squares of logarithms (the widths of `validate/own_runs/learnable.cpp`)."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for word, section in (("framework", "frameworks"), ("generation", "devices")):
+        for one, y in without[word].items():
+            for k, constant in enumerate(fit.constants):
+                of = constant.of if word == "framework" else generation_of(constant.of)
+                if constant.section == section and of == one:
+                    found[word, constant.key].append(float(x[k] - y[k]))
+    lines = ["| constant | left out | places | moves by |", "|---|---|---|---|"]
+    for (word, key), values in found.items():
+        rms = float(np.sqrt(np.mean(np.square(values))))
+        lines.append(f"| {key} | {word} | {len(values)} | {rms:.2f} |")
+    return lines
+
+
+def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> dict:
     """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
+    without: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     base = fit.predict(x)
     jacobian = fit.jacobian(x, base)
     fitted = np.exp(base - fit.measured) - 1
@@ -430,7 +464,11 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
         errors = np.zeros(len(fit.ids))
         for one in sorted(set(of)):
             own = of == one
-            errors[own] = fit.errors(fit.solve(x, base, jacobian, ~own), own)
+            without[word][one] = fit.solve(x, base, jacobian, ~own)
+            errors[own] = fit.errors(without[word][one], own)
+            if word == "source" and fits:
+                text = file_text(fit.constants, without[word][one], f"without {one}")
+                (fits / f"without_{one}.yaml").write_text(text, encoding="utf-8")
         tables[word] = errors
         for name, rows in parts(fit, every):
             report.rows(f"{name}, its {word} left out", errors[rows])
@@ -441,6 +479,7 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
             "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
             "signed_median": float(np.median(errors)),
             "coverage": coverage(errors, of),
+            "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
             "choices": decided(fit, errors, every),
         }
     report.add(
@@ -460,6 +499,20 @@ def judge(fit: Fit, x: np.ndarray, report: Report) -> dict:
         for one in sorted(set(of)):
             report.rows(f"{one or 'others'}, left out", tables[word][of == one])
             report.rows(f"{one or 'others'}, fitted", fitted[of == one])
+    report.add(
+        "\n## Intervals of 80 %\n\nOf measured over predicted, and how many rows are inside the"
+    )
+    report.add("interval that all other places give.\n\n| left out | low | high | rows inside, % |")
+    report.add("|---|---|---|---|")
+    for word in KINDS:
+        low, high = summary[word]["interval"]
+        inside = 100 * summary[word]["coverage"]
+        report.add(f"| its {word} | {low:.2f} | {high:.2f} | {inside:.1f} |")
+    report.add(
+        "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
+    )
+    report.add("without the rows of their place, root mean square.\n")
+    report.add("\n".join(moves(fit, x, without)))
     return summary
 
 
@@ -472,6 +525,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the fitted conditions here")
     parser.add_argument("--report", type=Path, help="write the errors here")
     parser.add_argument("--json", type=Path, help="write the errors of what was left out here")
+    parser.add_argument(
+        "--fits", type=Path, help="write the conditions without each source into this folder"
+    )
     options = parser.parse_args()
     fit = Fit(Runs(options.command, options.tables))
     x = fit.prior.copy()
@@ -480,11 +536,12 @@ def main() -> int:
         base = fit.predict(x)
         x = fit.solve(x, base, fit.jacobian(x, base), every, REACH * SHRINK**i)
     names = ", ".join(table.name for table in options.tables)
-    text = file_text(fit.constants, x, f"fitted to {len(fit.ids)} rows of {names}")
-    if options.out:
-        options.out.write_text(text, encoding="utf-8")
     report = Report()
-    summary = judge(fit, x, report)
+    summary = judge(fit, x, report, options.fits)
+    if options.out:
+        source = f"fitted to {len(fit.ids)} rows of {names}"
+        text = file_text(fit.constants, x, source, summary)
+        options.out.write_text(text, encoding="utf-8")
     if options.report:
         options.report.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
     if options.json:

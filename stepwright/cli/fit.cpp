@@ -58,6 +58,10 @@ class Fit : public Command {
                     "instead (docs/formats.md, Tables of measurements)")
         ->type_name("RUNS")
         ->excludes(samples);
+    app()
+        .add_option("--conditions", conditions_,
+                    "With --runs: start from this file, not from the built-in conditions")
+        ->type_name("FILE");
     app().add_option("-o,--output", request_.output,
                      "Profile file to write; a folder for collectives of several machines;\n"
                      "file of conditions");
@@ -90,11 +94,13 @@ class Fit : public Command {
  private:
   void calibrate_runs(const Console& console) const {
     if (!request_.output.empty()) check_output(request_.output, runs_);
-    fit_runs({.runs = runs_, .output = request_.output, .json = json()}, console);
+    fit_runs({.runs = runs_, .conditions = conditions_, .output = request_.output, .json = json()},
+             console);
   }
 
   FitRequest request_;
   std::string runs_;
+  std::string conditions_;
 };
 
 }  // namespace

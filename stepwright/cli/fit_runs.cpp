@@ -1,6 +1,7 @@
 #include "stepwright/cli/fit_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/logger.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
-#include "stepwright/validate/calibration.h"
+#include "stepwright/validate/own_runs/calibration.h"
 
 namespace stepwright {
 namespace {
@@ -21,11 +22,18 @@ using Json = nlohmann::ordered_json;
 std::string in_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
 
 std::string constants_text(const Calibration& calibration) {
-  Table table{.columns = {{"constant"}, {"built in", Align::kRight}, {"calibrated", Align::kRight}},
-              .rows = {}};
+  Table table{
+      .columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"calibrated", Align::kRight}},
+      .rows = {}};
   for (const CalibratedConstant& constant : calibration.constants) {
-    table.rows.push_back({std::string(constant.key), fmt::format("{:.4g}", constant.built_in),
+    if (constant.calibrated == constant.built_in) continue;
+    table.rows.push_back({std::string(constant.key), constant.of,
+                          fmt::format("{:.4g}", constant.built_in),
                           fmt::format("{:.4g}", constant.calibrated)});
+  }
+  if (table.rows.empty()) {
+    return "No choice of what may move predicts a run better that it did not see: the conditions "
+           "stay as they are.\n";
   }
   return to_text(table);
 }
@@ -69,6 +77,7 @@ Json constants_json(const Calibration& calibration) {
   Json list = Json::array();
   for (const CalibratedConstant& constant : calibration.constants) {
     list.push_back({{"key", constant.key},
+                    {"of", constant.of},
                     {"built_in", constant.built_in},
                     {"calibrated", constant.calibrated}});
   }
@@ -83,7 +92,8 @@ Json runs_json(const Calibration& calibration) {
                {"measured_s", run.measured_s},
                {"built_in_error", run.built_in_error},
                {"fitted_error", run.fitted_error},
-               {"held_out_error", run.held_out_error}};
+               {"held_out_error", run.held_out_error},
+               {"trust", run.trust}};
     if (!run.outlier.empty()) entry["outlier"] = run.outlier;
     list.push_back(std::move(entry));
   }
@@ -95,8 +105,9 @@ Json calibration_json(const Calibration& calibration) {
   for (const SkippedRun& run : calibration.skipped) {
     skipped.push_back({{"line", run.line}, {"reason", run.reason}});
   }
-  return {{"device", calibration.device},
-          {"framework", calibration.framework},
+  return {{"devices", calibration.devices},
+          {"frameworks", calibration.frameworks},
+          {"moved", calibration.moved},
           {"constants", constants_json(calibration)},
           {"mean_abs_error",
            {{"built_in", calibration.built_in.mean_abs},
@@ -110,21 +121,17 @@ Json calibration_json(const Calibration& calibration) {
 
 void fit_runs(const FitRunsRequest& request, const Console& console) {
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const Calibration calibration = calibrate(load_csv(request.runs), threads);
+  const TrainingConditions start =
+      request.conditions.empty() ? built_in_conditions() : load_conditions(request.conditions);
+  const Calibration calibration = calibrate(load_csv(request.runs), start, threads);
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
-  if (!calibration.useful()) {
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("{}: a calibration would be worse than the built-in conditions on runs "
-                            "that it did not see ({:.1f} % instead of {:.1f} %), so there is none; "
-                            "more runs, or runs that differ more, may help\n\n{}",
-                            request.runs, 100 * calibration.held_out.mean_abs,
-                            100 * calibration.built_in.mean_abs, text));
-  }
   if (request.json) {
     print_json(console.out, calibration_json(calibration));
   } else {
-    console.out << fmt::format("Conditions of {} under {}\n\n{}\n{}", calibration.device,
-                               calibration.framework, constants_text(calibration), text);
+    console.out << fmt::format("Conditions of {} under {}; what may move: {}\n\n{}\n{}",
+                               fmt::join(calibration.devices, ", "),
+                               fmt::join(calibration.frameworks, ", "), calibration.moved,
+                               constants_text(calibration), text);
   }
   if (request.output.empty()) return;
   const std::string yaml = conditions_yaml(calibration.conditions);

@@ -9,13 +9,13 @@ struct Console;
 /// What `stepwright fit --runs` was asked for.
 struct FitRunsRequest {
   std::string runs;
-  std::string output;  ///< Empty: nothing is written.
+  std::string conditions;  ///< To start from; empty: the built-in ones.
+  std::string output;      ///< Empty: nothing is written.
   bool json = false;
 };
 
 /// Calibrates the conditions of training with a person's own runs, says how well that does on runs
-/// left out, and writes the file. Fails with `kRuntime` and writes nothing when the calibration is
-/// worse there than the built-in conditions.
+/// left out, and writes the file.
 void fit_runs(const FitRunsRequest& request, const Console& console);
 
 }  // namespace stepwright

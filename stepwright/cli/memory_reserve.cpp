@@ -5,12 +5,19 @@
 namespace stepwright {
 
 MemoryReserve::MemoryReserve(CLI::App& command) {
+  CLI::Option* confidence =
+      command
+          .add_option("--memory-confidence", confidence_,
+                      "Probability with which plans fit in memory: 0.9 where the job says nothing")
+          ->check(CLI::Range(kLeastConfidence, kMostConfidence))
+          ->type_name("P");
   command
       .add_option("--memory-reserve", share_,
-                  "Share of the device's memory that plans leave free: 0.06 where the job\n"
-                  "says nothing")
+                  "Instead: share of the device's memory that plans leave free, whatever the\n"
+                  "account may miss")
       ->check(CLI::Range(0.0, 0.99))
-      ->type_name("SHARE");
+      ->type_name("SHARE")
+      ->excludes(confidence);
 }
 
 }  // namespace stepwright

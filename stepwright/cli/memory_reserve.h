@@ -10,7 +10,8 @@ class App;
 
 namespace stepwright {
 
-/// The option `--memory-reserve` of commands that say whether a plan fits.
+/// The options `--memory-confidence` and `--memory-reserve` of commands that say whether a plan
+/// fits.
 class MemoryReserve {
  public:
   explicit MemoryReserve(CLI::App& command);
@@ -18,10 +19,14 @@ class MemoryReserve {
   /// Puts what was given into a job.
   void apply(Job& job) const {
     if (share_) job.objective.memory_reserve = *share_;
+    if (!confidence_) return;
+    job.objective.memory_confidence = *confidence_;
+    job.objective.memory_reserve = -1;
   }
 
  private:
   std::optional<double> share_;
+  std::optional<double> confidence_;
 };
 
 }  // namespace stepwright

@@ -61,16 +61,18 @@ std::string prediction_summary(const Prediction& prediction) {
   return fmt::format(
       "{}\n\n"
       "plan         {}\n"
-      "step time    {} (bounds {} to {})\n"
+      "step time    {} (80 %: {} to {})\n"
       "throughput   {} tokens/s per device\n"
       "MFU          {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "memory       {}\n",
       job_line(job), plan_words(prediction.planned.plan, job),
-      format_time(prediction.step_time_s()), format_time(prediction.price.lower_bound_s),
-      format_time(prediction.price.upper_bound_s), tokens_rate(prediction.tokens_per_s_per_device),
-      format_percent(prediction.mfu), format_percent(prediction.hfu),
-      format_flops(prediction.flops_per_s_per_device), format_flops(prediction.peak_flops),
-      name_of(kPrecisionNames, job.precision), memory_line(prediction.memory));
+      format_time(prediction.step_time_s()),
+      format_time(prediction.interval.low * prediction.step_time_s()),
+      format_time(prediction.interval.high * prediction.step_time_s()),
+      tokens_rate(prediction.tokens_per_s_per_device), format_percent(prediction.mfu),
+      format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
+      format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
+      memory_line(prediction.memory));
 }
 
 std::string prediction_text(const Prediction& prediction) {
@@ -95,7 +97,7 @@ std::string memory_use(const MemoryReport& memory) {
   if (memory.reserve_bytes > 0) {
     text += fmt::format(" ({} kept in reserve)", format_bytes(memory.reserve_bytes));
   }
-  return text;
+  return fmt::format("{}, P(fits) {:.2f}", text, memory.p_fits);
 }
 
 }  // namespace stepwright

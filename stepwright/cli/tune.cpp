@@ -19,6 +19,7 @@
 #include "stepwright/cli/sweep_text.h"
 #include "stepwright/cli/training_run_options.h"
 #include "stepwright/cli/training_run_text.h"
+#include "stepwright/cli/tune_runs.h"
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
@@ -54,12 +55,6 @@ class Tune : public Command {
     app().add_flag("--exhaustive", options_.exhaustive,
                    "Price every legal plan instead of bounding (same answer, slower)");
     app()
-        .add_option("--shortlist", shortlist_,
-                    "Also name N plans, tied with the best by the model's own error,\n"
-                    "whose measurement would tell most")
-        ->check(CLI::Range(std::int64_t{1}, kMostPlans))
-        ->type_name("N");
-    app()
         .add_option("--against", own_,
                     "A plan of your own: what is wrong with it, and the shortest list of\n"
                     "changes to the best, cheapest first, each with its gain")
@@ -74,6 +69,7 @@ class Tune : public Command {
         .add_option("--page", page_, "Draw the sweep as a page of pictures")
         ->type_name("HTML")
         ->needs("--sweep");
+    own_runs_.add_to(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(CLI::Range(1, kMostThreads))
@@ -87,6 +83,7 @@ class Tune : public Command {
     if (!page_.empty()) check_output(page_, job_);
     report_.check(job_);
     options_.top = static_cast<std::size_t>(top_);
+    if (own_runs_.asked()) return answer_runs(job, console);
     const std::optional<TrainingRun> run = run_.run();
     std::optional<PlannedJob> own;
     if (!own_.empty()) {
@@ -104,15 +101,14 @@ class Tune : public Command {
     }
     if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
     if (!page_.empty()) write_page(*sweep, run, console);
-    const auto shortlisted = shortlist(result, static_cast<std::size_t>(shortlist_));
     const std::vector<MemoryStep> more = more_memory(result, options_);
     const std::optional<StrandsGain> strands = two_strands(result, options_);
     const bool fits = result.plans.front().fits;
-    if (fits && !plan_.empty()) write_plan(result, console);
+    if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     nlohmann::ordered_json answer;
     if (json() || report_.wanted()) {
-      answer = to_json(result, best, shortlisted, compared, sweep, run);
+      answer = to_json(result, best, compared, sweep, run);
       answer["more_memory"] = more_memory_json(result, more);
       answer["two_strands"] = two_strands_json(result, strands);
     }
@@ -120,8 +116,7 @@ class Tune : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, {shortlisted, more, strands},
-                               app().count("--top") > 0);
+      console.out << tune_text(result, best, {more, strands}, app().count("--top") > 0);
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);
       if (sweep) console.out << sweep_text(*sweep, run);
@@ -142,8 +137,24 @@ class Tune : public Command {
     }
   }
 
-  void write_plan(const TuneResult& result, const Console& console) {
-    const std::string text = plan_yaml({result.job, result.plans.front().plan});
+  /// What the person's own runs of the job say.
+  void answer_runs(const Job& job, const Console& console) {
+    ProgressLine line(console.terminal);
+    options_.progress = [&line](const TuneProgress& state) { line.show(progress_text(state)); };
+    const ClosedLoop loop = own_runs_.answer(job, options_);
+    if (json()) {
+      print_json(console.out, closed_loop_json(loop));
+    } else {
+      console.out << runs_answer_text(loop);
+    }
+    if (!loop.best) {
+      throw Error(ErrorKind::kRuntime, fmt::format("{}: no candidate fits in memory", job_));
+    }
+    if (!plan_.empty()) write_plan(loop.best->planned, console);
+  }
+
+  void write_plan(const PlannedJob& planned, const Console& console) {
+    const std::string text = plan_yaml(planned);
     write_file(plan_, [&](std::ostream& out) { out << text; });
     console.log.info("wrote the best plan to {}", plan_);
   }
@@ -171,18 +182,12 @@ class Tune : public Command {
   }
 
   [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
-                                               const std::vector<TunedPlan>& shortlisted,
                                                const std::optional<Against>& compared,
                                                const std::optional<Sweep>& sweep,
                                                const std::optional<TrainingRun>& run) const {
     nlohmann::ordered_json answer = tune_json(result, best);
-    if (shortlist_ > 0) {
-      nlohmann::ordered_json& list = answer["shortlist"] = nlohmann::ordered_json::array();
-      for (const TunedPlan& tuned : shortlisted) list.push_back(tuned_plan_json(result, tuned));
-    }
     if (run) {
-      for (const char* list : {"plans", "alternatives", "shortlist"}) {
-        if (!answer.contains(list)) continue;
+      for (const char* list : {"plans", "alternatives"}) {
         for (auto& entry : answer[list]) add_run_cost(entry, result.job, result.devices_idle, *run);
       }
     }
@@ -197,7 +202,7 @@ class Tune : public Command {
   std::string sweep_;
   std::string page_;
   std::int64_t top_ = 10;
-  std::int64_t shortlist_ = 0;
+  TuneRuns own_runs_;
   TuneOptions options_;
   MemoryReserve reserve_{app()};
   TrainingRunOptions run_{app()};

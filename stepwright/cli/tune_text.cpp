@@ -30,12 +30,14 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
                           {"plan"},
                           {"step", Align::kRight},
                           {"memory", Align::kRight},
+                          {"P(fits)", Align::kRight},
                           {"note"}},
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back({fmt::format("{}", i + 1), plan_code(plans[i].plan),
                           format_time(plans[i].step_time_s),
-                          format_bytes(plans[i].peak_memory_bytes), i == 0 ? "" : mark(plans[i])});
+                          format_bytes(plans[i].peak_memory_bytes),
+                          fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i])});
   }
   return to_text(table);
 }
@@ -88,22 +90,23 @@ std::string front_text(const std::vector<FrontPoint>& front) {
 
 std::string more_memory_text(const TuneResult& result, const std::vector<MemoryStep>& steps) {
   if (!result.plans.front().fits) return "";
-  if (steps.empty()) return "\nNo plan near the best is faster with up to twice the memory.\n";
+  if (steps.empty())
+    return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
   Table table{.columns = {{"memory of a device", Align::kRight},
                           {"plan"},
                           {"time", Align::kRight},
                           {"gain", Align::kRight},
-                          {"needs", Align::kRight}},
+                          {"needs", Align::kRight},
+                          {"P(fits)", Align::kRight}},
               .rows = {}};
   const double best_s = result.plans.front().step_time_s;
   for (const MemoryStep& step : steps) {
-    const std::string capacity = format_bytes(step.capacity_bytes);
-    table.rows.push_back({step.reserve_share > 0 ? capacity : capacity + ", no reserve",
-                          plan_code(step.tuned.plan), format_time(step.tuned.step_time_s),
-                          format_percent(step.gain_s / best_s),
-                          format_bytes(step.tuned.peak_memory_bytes)});
+    table.rows.push_back({format_bytes(step.capacity_bytes), plan_code(step.tuned.plan),
+                          format_time(step.tuned.step_time_s), format_percent(step.gain_s / best_s),
+                          format_bytes(step.tuned.peak_memory_bytes),
+                          fmt::format("{:.2f}", step.tuned.p_fits)});
   }
-  return "\nWhat more memory would gain, by plans near the best\n\n" + to_text(table);
+  return "\nWhat more risk and more memory would gain, by plans near the best\n\n" + to_text(table);
 }
 
 std::string strands_text(const TuneResult& result, const std::optional<StrandsGain>& gain) {
@@ -163,12 +166,6 @@ std::string runs_on_text(const TuneResult& result) {
   return text;
 }
 
-std::string shortlist_text(const std::vector<TunedPlan>& plans) {
-  if (plans.empty()) return "";
-  return "\nMeasure these first: tied with the best, and as unlike as can be\n\n" +
-         plans_text(plans);
-}
-
 std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
@@ -201,8 +198,8 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
   std::string text = warning(result) + prediction_text(answer) + "\n";
   text +=
       plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
-  text += shortlist_text(extras.shortlisted) + front_text(result.pareto) +
-          more_memory_text(result, extras.more_memory) + strands_text(result, extras.strands);
+  text += front_text(result.pareto) + more_memory_text(result, extras.more_memory) +
+          strands_text(result, extras.strands);
   text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
           refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best));

@@ -13,7 +13,6 @@ namespace stepwright {
 
 /// What an answer tells besides its plans.
 struct TuneExtras {
-  std::vector<TunedPlan> shortlisted;  ///< To measure; shown when there are any.
   std::vector<MemoryStep> more_memory;
   std::optional<StrandsGain> strands;
 };

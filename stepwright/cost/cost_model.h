@@ -72,6 +72,8 @@ class CostModel {
   [[nodiscard]] const std::string& fit() const { return fit_; }
   /// The relative error that the model states about itself; plans closer than this are tied.
   [[nodiscard]] double stated_error() const { return stated_error_; }
+  /// Between which shares of a predicted step the measured one is, four times of five.
+  [[nodiscard]] const StepInterval& step_interval() const { return interval_; }
   /// Every constant in use as "name: value unit (source)", those of the device's generation first.
   [[nodiscard]] std::vector<std::string> constants() const;
 
@@ -98,6 +100,7 @@ class CostModel {
   double memory_s_per_byte_ = 0;
   std::string fit_;
   double stated_error_ = 0;
+  StepInterval interval_;
 };
 
 /// The layouts of all group kinds of a plan.

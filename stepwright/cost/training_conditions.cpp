@@ -1,5 +1,7 @@
 #include "stepwright/cost/training_conditions.h"
 
+#include <algorithm>
+
 #include "stepwright/cluster/embedded.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
@@ -69,12 +71,43 @@ Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::s
   return tree;
 }
 
+struct IntervalField {
+  std::string_view key;
+  StepInterval StepIntervals::* value;
+};
+constexpr IntervalField kIntervals[] = {{"known", &StepIntervals::known},
+                                        {"other_framework", &StepIntervals::other_framework},
+                                        {"other_device", &StepIntervals::other_device}};
+
+StepIntervals read_intervals(Node node) {
+  StepIntervals intervals;
+  node.allow_only({"known", "other_framework", "other_device"});
+  for (const IntervalField& field : kIntervals) {
+    const auto given = node.find(field.key);
+    if (!given) continue;
+    given->allow_only({"low", "high"});
+    intervals.*field.value = {.low = given->get("low").number(0.01, 1),
+                              .high = given->get("high").number(1, 100)};
+  }
+  return intervals;
+}
+
+Tree intervals_tree(const StepIntervals& intervals) {
+  Tree tree = Tree::mapping();
+  for (const IntervalField& field : kIntervals) {
+    const StepInterval& one = intervals.*field.value;
+    tree.set(field.key, Tree::flow_mapping().set("low", one.low).set("high", one.high));
+  }
+  return tree;
+}
+
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
   check_version(root, "training/1");
-  root.allow_only({"stepwright", "source", "devices", "frameworks"});
+  root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks"});
   TrainingConditions all;
   all.source = root.get("source").text();
+  if (const auto intervals = root.find("intervals")) all.intervals = read_intervals(*intervals);
   const Node devices = root.get("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.devices.push_back(
@@ -103,6 +136,7 @@ TrainingConditions load_conditions(const std::filesystem::path& path) {
 std::string conditions_yaml(const TrainingConditions& all) {
   Tree file = Tree::mapping();
   file.set("stepwright", "training/1").set("source", all.source);
+  file.set("intervals", intervals_tree(all.intervals));
   Tree devices = Tree::sequence();
   for (const DeviceConditions& entry : all.devices) {
     devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
@@ -135,6 +169,19 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const Framework
     if (entry.framework.empty()) others = entry;
   }
   return others;
+}
+
+StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
+                         std::string_view device, std::string_view generation) {
+  const auto of_device = [&](const DeviceConditions& entry) {
+    return entry.device == device || entry.device == generation;
+  };
+  if (std::ranges::none_of(all.devices, of_device)) return all.intervals.other_device;
+  const auto of_framework = [&](const FrameworkConditions& entry) {
+    return !entry.framework.empty() && entry.framework == framework.name;
+  };
+  if (std::ranges::none_of(all.frameworks, of_framework)) return all.intervals.other_framework;
+  return all.intervals.known;
 }
 
 }  // namespace stepwright

@@ -39,12 +39,25 @@ struct FrameworkConditions {
   double expert_exposed = 1;  ///< The same of expert exchanges.
 };
 
+/// Between which shares of a predicted step the measured one is, four times of five.
+struct StepInterval {
+  double low = 0.85;
+  double high = 1.35;
+};
+
+/// The same by what published runs show of a job: others of its framework and of its device's
+/// generation, none of its framework, or none of the generation.
+struct StepIntervals {
+  StepInterval known, other_framework, other_device;
+};
+
 /// Constants that no measurement of a single operator shows: fitted to whole training runs
 /// (docs/accuracy.md), on a part of the published rows. Few, and the same for every model.
 struct TrainingConditions {
   std::string source;
   std::vector<DeviceConditions> devices;
   std::vector<FrameworkConditions> frameworks;
+  StepIntervals intervals;
 };
 
 /// Those compiled in (`cost/training/conditions.yaml`).
@@ -62,6 +75,10 @@ TrainingConditions conditions_of(const Job& job);
 /// Of a device, or else of its generation; rates of 1 when there are none.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
+
+/// The interval of a job on a device, or a device of a generation.
+StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
+                         std::string_view device, std::string_view generation);
 
 /// Of a framework: its own, or else those without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework);

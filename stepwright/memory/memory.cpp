@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "stepwright/memory/fit_probability.h"
 #include "stepwright/memory/sequences.h"
 
 namespace stepwright {
@@ -95,10 +96,19 @@ double capacity_bytes(const Job& job) {
 }
 
 double usable_bytes(const Job& job) {
+  const double capacity = capacity_bytes(job);
+  const double reserve = job.objective.memory_reserve;
+  if (reserve >= 0) return capacity - std::ceil(reserve * capacity);
+  const double confidence = fit_confidence(job);
+  if (confidence == 0) return capacity;
+  return std::floor(share_at(confidence, memory_doubt(job.framework)) * capacity);
+}
+
+double fit_confidence(const Job& job) {
   const Objective& objective = job.objective;
-  const double usual = objective.memory_limit_bytes > 0 ? 0 : kMemoryReserve;
-  const double share = objective.memory_reserve < 0 ? usual : objective.memory_reserve;
-  return capacity_bytes(job) - std::ceil(share * capacity_bytes(job));
+  if (objective.memory_reserve >= 0) return 0;
+  if (objective.memory_confidence >= 0) return objective.memory_confidence;
+  return objective.memory_limit_bytes > 0 ? 0 : kMemoryConfidence;
 }
 
 double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optimizer_bytes) const {
@@ -131,8 +141,11 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
   if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
     StepProgram uneven = program;
     uneven.imbalance = kExpertImbalance;
-    report.reserve_bytes += largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
+    report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
+    report.reserve_bytes += report.uneven_bytes;
   }
+  report.p_fits =
+      fit_probability(report.needed_bytes() / report.capacity_bytes, memory_doubt(job.framework));
   return report;
 }
 

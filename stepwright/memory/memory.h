@@ -38,10 +38,9 @@ struct StageMemory {
   std::array<double, kMemoryKinds> kinds{};  ///< At the peak; their sum is `peak_bytes`.
 };
 
-/// Share of a device that plans leave free where a job says nothing: a little more than the median
-/// error of the account on published peaks (5.2 %, docs/accuracy.md). None of a limit, which a
-/// person has stated.
-inline constexpr double kMemoryReserve = 0.06;
+/// Probability of fitting that plans are asked for where a job says nothing. Of a limit, which a
+/// person has stated, the account itself is asked to stay below it.
+inline constexpr double kMemoryConfidence = 0.9;
 
 /// Load of the busiest expert rank over the mean for which memory is set aside where a job's own
 /// `imbalance` is less. Assumed: balanced routers stay below it after their first steps.
@@ -50,17 +49,24 @@ inline constexpr double kExpertImbalance = 1.2;
 /// The device's memory, or the job's limit.
 double capacity_bytes(const Job& job);
 
-/// What plans may fill of it: all but the reserve.
+/// The probability of fitting that a job's plans are asked for; 0 where only the account is asked.
+double fit_confidence(const Job& job);
+
+/// What plans may fill of it: as much as fits with that probability (`share_at`), or all but the
+/// reserve that the job states.
 double usable_bytes(const Job& job);
 
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< By pipeline position.
   double peak_bytes = 0;            ///< Of the largest stage.
   double capacity_bytes = 0;        ///< Of the job.
-  /// Of the capacity kept free: the job's reserve, and what the largest stage needs more when
-  /// experts are loaded by `kExpertImbalance`.
+  /// What the largest stage needs more when experts are loaded by `kExpertImbalance`.
+  double uneven_bytes = 0;
+  /// Of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
+  double p_fits = 1;  ///< Probability that peak and `uneven_bytes` fit in the capacity.
 
+  [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
   [[nodiscard]] bool fits() const { return peak_bytes <= usable_bytes(); }
   /// Above 0 when it does not fit.

@@ -25,6 +25,7 @@ nlohmann::ordered_json memory_json(const MemoryReport& report) {
   nlohmann::ordered_json result = {{"peak_memory_bytes", whole(report.peak_bytes)},
                                    {"stages", stages},
                                    {"fits", report.fits()},
+                                   {"p_fits", report.p_fits},
                                    {"capacity_bytes", whole(report.capacity_bytes)},
                                    {"reserve_bytes", whole(report.reserve_bytes)}};
   if (!report.fits()) {

@@ -80,12 +80,20 @@ inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
     {ObjectiveKind::kStepTime, "step_time"},
     {ObjectiveKind::kThroughput, "tokens_per_s"},
     {ObjectiveKind::kSmallestCluster, "smallest_cluster"}};
+
+/// Probabilities of fitting that can be asked for: below the first a plan needs more than there is,
+/// above the second no run is known so well.
+inline constexpr double kLeastConfidence = 0.5;
+inline constexpr double kMostConfidence = 0.98;
+
 struct Objective {
   ObjectiveKind kind = ObjectiveKind::kStepTime;
   double memory_limit_bytes = 0;  ///< 0: the device's memory.
   /// Share of the memory that plans leave free, for what an account does not know; negative: what
   /// is usual (`usable_bytes`).
   double memory_reserve = -1;
+  /// Probability of fitting that plans are asked for; negative: what is usual (`fit_confidence`).
+  double memory_confidence = -1;
   double target_step_time_s = 0;  ///< For the smallest cluster: one of these two is set.
   double target_tokens_per_s = 0;
 };

@@ -121,6 +121,7 @@ Prediction predict(const PlannedJob& planned, bool record) {
   p.simulation = simulate(p.program, cost, layouts, planned.plan, record);
   Pricer pricer(job, cost);
   p.price = pricer.price(planned.plan);
+  p.interval = cost.step_interval();
   add_rates(p, job);
   add_notes(p, cost);
   return p;
@@ -164,6 +165,8 @@ Json prediction_json(const Prediction& p) {
              {"active_parameters", p.active_parameters},
              {"flops_per_token", p.flops_per_token}}},
            {"step_time_s", p.simulation.step_time_s},
+           {"low_s", p.interval.low * p.simulation.step_time_s},
+           {"high_s", p.interval.high * p.simulation.step_time_s},
            {"price_s", p.price.seconds},
            {"lower_bound_s", p.price.lower_bound_s},
            {"upper_bound_s", p.price.upper_bound_s},
@@ -173,6 +176,7 @@ Json prediction_json(const Prediction& p) {
            {"mfu", p.mfu},
            {"hfu", p.hfu},
            {"fits", p.memory.fits()},
+           {"p_fits", p.memory.p_fits},
            {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.peak_bytes)},
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
            {"reserve_bytes", static_cast<std::int64_t>(p.memory.reserve_bytes)},

@@ -28,6 +28,7 @@ struct Prediction {
   double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
   double mfu = 0;                     ///< The ratio of the two above.
   double hfu = 0;                     ///< With the FLOPs that recomputation repeats.
+  StepInterval interval;              ///< 80 %, in shares of the step.
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }

@@ -15,18 +15,33 @@ constexpr double kWorthMemory = 0.001;
 /// Operators simulated for each amount: all four take half a second on two cores.
 constexpr std::int64_t kMostPlayed = 1'000'000;
 
-/// Capacities that are tried, and whether the reserve is kept there.
+/// Capacities that are tried, and whether as much is kept free there.
 struct Amount {
   double times = 1;
-  bool reserve = true;
+  bool riskier = false;
 };
 constexpr Amount kAmounts[] = {
-    {.times = 1, .reserve = false}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
+    {.times = 1, .riskier = true}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
+
+/// Probabilities of fitting, one step of risk apart.
+constexpr double kConfidences[] = {0.75, kLeastConfidence};
+
+/// What plans may fill one step of risk further: all of the memory where a reserve is stated.
+double riskier_bytes(const Job& job) {
+  const double confidence = fit_confidence(job);
+  if (job.objective.memory_reserve >= 0 || confidence == 0) return capacity_bytes(job);
+  Job riskier = job;
+  for (const double lower : kConfidences) {
+    riskier.objective.memory_confidence = lower;
+    if (lower < confidence) break;
+  }
+  return usable_bytes(riskier);
+}
 
 Job with_memory(const Job& job, const Amount& amount) {
+  const double usable = amount.riskier ? riskier_bytes(job) : usable_bytes(job);
   Job larger = job;
-  larger.objective.memory_reserve =
-      amount.reserve ? 1 - usable_bytes(job) / capacity_bytes(job) : 0;
+  larger.objective.memory_reserve = 1 - usable / capacity_bytes(job);
   larger.objective.memory_limit_bytes = amount.times * capacity_bytes(job);
   return larger;
 }
@@ -73,6 +88,7 @@ nlohmann::ordered_json more_memory_json(const TuneResult& result,
     list.push_back(
         {{"capacity_bytes", static_cast<std::int64_t>(step.capacity_bytes)},
          {"reserve_share", step.reserve_share},
+         {"p_fits", step.tuned.p_fits},
          {"plan", plan_json({result.job, step.tuned.plan})},
          {"step_time_s", step.tuned.step_time_s},
          {"gain_s", step.gain_s},

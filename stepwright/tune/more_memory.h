@@ -15,11 +15,12 @@ struct MemoryStep {
   double gain_s = 0;          ///< Against the best plan of the answer.
 };
 
-/// What the next gigabytes would gain: first the whole memory of the device without its reserve,
-/// then a quarter more, half more and twice the memory with the same reserve. Each is followed from
-/// the one before to neighbours that are faster in simulation (`descend`), so it is a lower bound
-/// of the gain; the steps that are a thousandth faster than those before are listed. Empty where
-/// the answer has no plan that fits.
+/// What more risk and the next gigabytes would gain: first the memory of the device with a lower
+/// probability of fitting (0.75, or 0.5 where no more than that was asked), or without a stated
+/// reserve, then a quarter more, half more and twice the memory with as large a share kept free.
+/// Each is followed from the one before to neighbours that are faster in simulation (`descend`), so
+/// it is a lower bound of the gain; the steps that are a thousandth faster than those before are
+/// listed. Empty where the answer has no plan that fits.
 std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options);
 
 /// As it stands in `tune --json`.

@@ -38,6 +38,7 @@ TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& me
           .upper_bound_s = price.upper_bound_s,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
+          .p_fits = memory.p_fits,
           .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
           .largest_kind = largest_kind(memory)};
 }

@@ -50,7 +50,7 @@ class Tuning {
   Tuning(const Job& job, const TuneOptions& options)
       : job_(job),
         options_(options),
-        cost_(job),
+        cost_(options.conditions == nullptr ? CostModel(job) : CostModel(job, *options.conditions)),
         space_(dimensions(job)),
         census_(job, space_),
         small_(census_.legal() <= kSmallSpace),
@@ -66,6 +66,7 @@ class Tuning {
   TuneResult run() {
     TuneResult result;
     result.job = job_;
+    result.interval = cost_.step_interval();
     result.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost_.fit(),
                                        100 * cost_.stated_error()));
     set_baseline(result);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/cost/training_conditions.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/timeline/simulation.h"
@@ -41,7 +42,8 @@ struct TuneOptions {
   std::size_t top = 10;  ///< Plans to return, best first.
   /// Prices every legal plan; in a space of at most 10,000 simulates every one that fits.
   bool exhaustive = false;
-  TellProgress progress;  ///< May be empty.
+  TellProgress progress;                           ///< May be empty.
+  const TrainingConditions* conditions = nullptr;  ///< Null: the job's.
 };
 
 /// The threads of a search.
@@ -56,6 +58,7 @@ struct TunedPlan {
   double upper_bound_s = 0;
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
+  double p_fits = 1;                                  ///< Probability that it fits.
   double over_by_bytes = 0;                           ///< 0 when it fits.
   MemoryKind largest_kind = MemoryKind::kParameters;  ///< At the peak.
   bool tied = false;           ///< Within the cost model's stated error of the best.
@@ -115,7 +118,7 @@ struct TuneResult {
   std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
   std::optional<Spares> spares;   ///< Where devices are idle.
   std::vector<TunedPlan> plans;   ///< Best first, at least one; when none fits, the smallest alone.
-  /// Every plan that was simulated and fits, best first: what `shortlist` chooses from.
+  /// Every plan that was simulated and fits, best first.
   std::vector<TunedPlan> simulated;
   /// No legal plan that fits is faster than the best by more than this share of its time, according
   /// to bounds: 0 when proven optimal under the simulator.
@@ -125,6 +128,7 @@ struct TuneResult {
   std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
+  StepInterval interval;             ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;                ///< Wall clock of the search.
   std::vector<std::string> notes;    ///< For people; the first is the provenance of the costs.
@@ -139,10 +143,5 @@ struct TuneResult {
 /// person has named is the fastest there is (`with_free_kernels`). Fails with `kInput` when no
 /// plan of the space is legal, saying which constraint emptied it.
 TuneResult tune(const Job& job, const TuneOptions& options = {});
-
-/// Of the simulated plans that are tied with the best, the `count` whose measurement would separate
-/// most: starting with the best, always the one whose breakdown is farthest (Euclidean, in shares
-/// of the best's step time) from all taken so far. Ties go to the faster.
-std::vector<TunedPlan> shortlist(const TuneResult& result, std::size_t count);
 
 }  // namespace stepwright

@@ -99,6 +99,8 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   const Efficiency used = efficiency(result.job, tuned.step_time_s);
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
+              {"low_s", result.interval.low * tuned.step_time_s},
+              {"high_s", result.interval.high * tuned.step_time_s},
               {"mfu", used.mfu},
               {"tflops_per_device", used.flops_per_s / 1e12},
               {"peak_flops", used.peak_flops},
@@ -107,6 +109,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"upper_bound_s", tuned.upper_bound_s},
               {"peak_memory_bytes", whole(tuned.peak_memory_bytes)},
               {"fits", tuned.fits},
+              {"p_fits", tuned.p_fits},
               {"tied", tuned.tied},
               {"breakdown", breakdown_json(tuned.breakdown)},
               {"devices_used", tuned.plan.parallel.ranks()},

@@ -54,6 +54,10 @@ Json result_json(const RowResult& result, std::span<const std::string_view> grou
   }
   if (!result.terms.empty()) json["largest_term"] = result.largest_term();
   for (const auto& [term, value] : result.terms) json["terms"][std::string(term)] = value;
+  if (result.capacity_bytes > 0) {
+    json["capacity_bytes"] = result.capacity_bytes;
+    json["p_fits"] = result.p_fits;
+  }
   json["notes"] = result.notes;
   return json;
 }

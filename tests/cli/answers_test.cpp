@@ -51,8 +51,7 @@ TEST(Answers, OfLogsAreThese) {
 
 TEST(Answers, OfTuneAreThese) {
   const Workplace place;
-  const std::string text =
-      transcript(place, "tune examples/llama-3-70b.yaml --top 3 --shortlist 2 -o plan.yaml");
+  const std::string text = transcript(place, "tune examples/llama-3-70b.yaml --top 3 -o plan.yaml");
   const std::regex seconds("search took [^:]*:");
   expect_golden("tune.txt", std::regex_replace(text, seconds, "search took N s:"));
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));

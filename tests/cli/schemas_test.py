@@ -105,6 +105,16 @@ def beginning(path, lines):
 
 
 FILES["own_runs.csv"] = own_runs()
+FILES["job_runs.csv"] = """id,tp,micro_batch,outcome,measured_metric,measured_value
+a,2,1,ok,iteration_time_s,9
+b,1,8,oom,,
+c,2,2,failed,,
+"""
+FILES["job_candidates.csv"] = """id,tp,micro_batch
+d,1,1
+e,4,1
+f,3,1
+"""
 FILES["own_messages.csv"] = own_messages()
 FILES["own_computations.csv"] = own_computations()
 FILES["own_overlap.csv"] = OVERLAP
@@ -115,7 +125,7 @@ SCHEDULE = "--stages 4 --micro-batches 16 --forward 1 --backward 2 --weight 1"
 # Schema -> runs that must answer in its form.
 ANSWERS = {
     "tune": [
-        "tune examples/inline-model.yaml --top 3 --shortlist 2",
+        "tune examples/inline-model.yaml --top 3",
         "tune examples/mixtral-8x7b.yaml --top 1",
         "tune smallest.yaml --top 1",
         f"tune examples/llama-3-70b.yaml --against {PLAN}",
@@ -171,6 +181,10 @@ ANSWERS = {
     "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
     "fit-collectives": ["fit data/collectives/gh200_120g_vista.csv -o messages.json"],
     "fit-runs": ["fit --runs own_runs.csv"],
+    "tune-runs": [
+        "tune examples/inline-model.yaml --runs job_runs.csv --next 2",
+        "tune examples/inline-model.yaml --runs job_runs.csv --candidates job_candidates.csv",
+    ],
     "fit-measured": ["fit own_messages.csv own_computations.csv own_overlap.csv -o own.json"],
     "export-mscclpp": [
         "export --to mscclpp --collective all_gather --tiers 8,2",

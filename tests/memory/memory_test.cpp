@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "stepwright/memory/fit_probability.h"
 #include "tests/memory/pieces.h"
 #include "tests/memory/unrolled.h"
 
@@ -96,12 +97,17 @@ TEST(MemoryReport, TakesTheLimitOfTheJobBeforeTheDevice) {
   EXPECT_TRUE(limited.fits());
 }
 
-TEST(MemoryReport, KeepsAShareOfTheDeviceInReserve) {
+TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
   Job job;
   job.cluster.device.memory_bytes = 80e9;
   const StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
-  EXPECT_EQ(memory_report(job, program).reserve_bytes, kMemoryReserve * 80e9);
+  const MemoryReport usual = memory_report(job, program);
+  EXPECT_NEAR(usual.usable_bytes(), share_at(kMemoryConfidence, memory_doubt(job.framework)) * 80e9,
+              1);
+  job.objective.memory_confidence = 0.5;
+  EXPECT_GT(usable_bytes(job), usual.usable_bytes());
+  job.objective.memory_confidence = -1;
   job.objective.memory_reserve = 0.25;
   EXPECT_EQ(usable_bytes(job), 60e9);
   job.objective.memory_limit_bytes = 2 * peak;
@@ -110,6 +116,20 @@ TEST(MemoryReport, KeepsAShareOfTheDeviceInReserve) {
   const MemoryReport over = memory_report(job, program);
   EXPECT_FALSE(over.fits());
   EXPECT_EQ(over.over_by_bytes(), peak - usable_bytes(job));
+}
+
+TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
+  Job job;
+  const StepProgram program = pipeline(1, 1);
+  const double peak = memory_report(job, program).peak_bytes;
+  for (const double share : {0.7, 0.8, 0.84, 0.87, 0.9, 0.95, 1.0, 1.1}) {
+    job.cluster.device.memory_bytes = std::ceil(peak / share);
+    for (const double confidence : {0.5, 0.9, 0.98}) {
+      job.objective.memory_confidence = confidence;
+      const MemoryReport report = memory_report(job, program);
+      EXPECT_EQ(report.fits(), report.p_fits >= confidence) << share << " at " << confidence;
+    }
+  }
 }
 
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {

@@ -205,17 +205,6 @@ TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {
   EXPECT_EQ(missed.job.cluster.nodes, 4);
 }
 
-TEST(Shortlist, StartsWithTheBestAndTakesTiedPlansOnce) {
-  const TuneResult result = tune(small_tune_job(), quick());
-  const std::vector<TunedPlan> list = shortlist(result, 3);
-  ASSERT_FALSE(list.empty());
-  EXPECT_EQ(list.front().plan, result.plans.front().plan);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    EXPECT_TRUE(list[i].tied);
-    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(list[i].plan == list[j].plan);
-  }
-}
-
 TEST(TuneJson, HasTheKeysOfItsContract) {
   const nlohmann::ordered_json json = answer_of(tune(small_tune_job(), quick()));
   for (const char* key : {"plans", "optimality_gap", "space", "rejected", "baseline", "seconds",

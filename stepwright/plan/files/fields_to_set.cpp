@@ -48,11 +48,12 @@ std::string reason_idle(std::string_view path, const Job& job) {
       kIdle, [&](const Idle& each) { return is_at_or_below(path, each.path); });
   if (idle != std::end(kIdle)) return std::string(idle->reason);
   if (is_source_of_level(path)) return "it says where numbers come from and changes none";
-  const bool of_memory =
-      path == "job.objective.memory_limit" || path == "job.objective.memory_reserve";
+  const bool of_memory = path == "job.objective.memory_limit" ||
+                         path == "job.objective.memory_reserve" ||
+                         path == "job.objective.memory_confidence";
   if (is_at_or_below(path, "job.objective") && !of_memory) {
-    return "it says what tune looks for; of an objective only memory_limit and memory_reserve "
-           "matter to a plan";
+    return "it says what tune looks for; of an objective only memory_limit, memory_reserve "
+           "and memory_confidence matter to a plan";
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));

@@ -104,14 +104,17 @@ bool reads_use_all(Node cluster) {
 Objective read_objective(Node node) {
   Objective objective;
   if (node.is_mapping()) {
-    node.allow_only(
-        {"kind", "memory_limit", "memory_reserve", "target_step_time", "target_tokens_per_s"});
+    node.allow_only({"kind", "memory_limit", "memory_reserve", "memory_confidence",
+                     "target_step_time", "target_tokens_per_s"});
     const auto read = [node](std::string_view key, Quantity quantity, double most, double& value) {
       const auto given = node.find(key);
       if (given) value = above_zero(*given, read_quantity(*given, quantity, 0, most));
     };
     if (const auto kind = node.find("kind")) objective.kind = kind->choice(kObjectiveNames);
     read("memory_limit", Quantity::kBytes, kMostBytes, objective.memory_limit_bytes);
+    if (const auto given = node.find("memory_confidence")) {
+      objective.memory_confidence = given->number(kLeastConfidence, kMostConfidence);
+    }
     if (const auto given = node.find("memory_reserve")) {
       objective.memory_reserve = given->number(0, 1);
       if (objective.memory_reserve == 1) given->fail("must be below 1: it would leave nothing");

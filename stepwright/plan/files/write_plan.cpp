@@ -59,6 +59,9 @@ Json objective_json(const Objective& objective, bool expanded) {
   };
   write("memory_limit", objective.memory_limit_bytes);
   if (objective.memory_reserve >= 0) mapping["memory_reserve"] = objective.memory_reserve;
+  if (objective.memory_confidence >= 0) {
+    mapping["memory_confidence"] = objective.memory_confidence;
+  }
   write("target_step_time", objective.target_step_time_s);
   write("target_tokens_per_s", objective.target_tokens_per_s);
   return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;

@@ -67,7 +67,9 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
     result.row = {.id = row.id,
                   .measured = row.memory_gib.value_or(0) * kGib,
                   .notes = std::move(notes),
-                  .groups = row_groups(row, planned)};
+                  .groups = row_groups(row, planned),
+                  .capacity_bytes = report.capacity_bytes,
+                  .p_fits = report.p_fits};
     set_peak(result.row, report, framework_reserve(planned.job), *kind,
              Words(row.memory_kind).has("min over ranks"));
     if (!result.is_label()) result.row.error = result.row.predicted / result.row.measured - 1;

@@ -22,6 +22,9 @@ struct RowResult {
   std::vector<std::string> groups;  ///< One word for each of `error_groups`.
   /// Of a run: equal for runs that differ in nothing but the plan. Empty: not compared.
   std::string alike = {};
+  /// Of a peak or a label: of the device, and the probability that it fits there.
+  double capacity_bytes = 0;
+  double p_fits = 0;
   [[nodiscard]] std::string_view largest_term() const;
 };
 

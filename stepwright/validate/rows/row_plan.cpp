@@ -161,16 +161,37 @@ void set_tensor_choices(const RunRow& row, RowPlan& out) {
   plan.accumulate = reduced_type(row, out.planned.job);
 }
 
-std::optional<Skipped> fill(const RunRow& row, RowPlan& out) {
-  Job& job = out.planned.job;
-  if (auto skipped = cannot_express(row, Words(row.notes))) return skipped;
+/// The model of a row, or else that of the job it is of.
+std::optional<Skipped> set_model(const RunRow& row, const Job* of, Job& job) {
+  if (of != nullptr && row.model.empty() && !row.layers) {
+    job.model = of->model;
+    job.model_name = of->model_name;
+    return std::nullopt;
+  }
   auto model = row_model(row);
   if (auto* skipped = std::get_if<Skipped>(&model)) return *skipped;
   job.model = std::get<Architecture>(std::move(model));
   job.model_name = row.model;
+  return std::nullopt;
+}
+
+/// The same of its cluster.
+std::optional<Skipped> set_cluster(const RunRow& row, const Job* of, Job& job) {
+  if (of != nullptr && row.gpu.empty() && row.cluster.empty()) {
+    job.cluster = of->cluster;
+    return std::nullopt;
+  }
   auto cluster = row_cluster(row);
   if (auto* skipped = std::get_if<Skipped>(&cluster)) return *skipped;
   job.cluster = std::get<Cluster>(std::move(cluster));
+  return std::nullopt;
+}
+
+std::optional<Skipped> fill(const RunRow& row, const Job* of, RowPlan& out) {
+  Job& job = out.planned.job;
+  if (auto skipped = cannot_express(row, Words(row.notes))) return skipped;
+  if (auto skipped = set_model(row, of, job)) return skipped;
+  if (auto skipped = set_cluster(row, of, job)) return skipped;
   const auto precision = precision_of(row);
   if (!precision) out.notes.emplace_back("precision not stated: bf16 assumed");
   job.precision = precision.value_or(DType::kBf16);
@@ -189,9 +210,9 @@ std::optional<Skipped> fill(const RunRow& row, RowPlan& out) {
 
 }  // namespace
 
-std::variant<RowPlan, Skipped> row_plan(const RunRow& row) {
+std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of) {
   RowPlan out;
-  if (auto skipped = fill(row, out)) return *skipped;
+  if (auto skipped = fill(row, of, out)) return *skipped;
   if (const auto rule = broken_rule(out.planned.job, out.planned.plan)) {
     return Skipped{fmt::format("no legal plan: {}", rule_name(*rule))};
   }

@@ -15,7 +15,8 @@ struct RowPlan {
   std::vector<std::string> notes;
 };
 
-/// The plan of a row, legal, or why it cannot be expressed.
-std::variant<RowPlan, Skipped> row_plan(const RunRow& row);
+/// The plan of a row, legal, or why it cannot be expressed. With `of`, the model and the cluster of
+/// a row that names none are those of that job.
+std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of = nullptr);
 
 }  // namespace stepwright

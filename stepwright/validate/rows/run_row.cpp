@@ -30,6 +30,7 @@ constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},
                                  {"source_note", &RunRow::source_note},
                                  {"measured_metric", &RunRow::metric},
                                  {"flop_convention", &RunRow::convention},
+                                 {"outcome", &RunRow::outcome},
                                  {"memory_kind", &RunRow::memory_kind}};
 
 struct CountColumn {
@@ -63,6 +64,7 @@ struct NumberColumn {
 };
 constexpr NumberColumn kNumbers[] = {{"params_b", &RunRow::parameters_1e9},
                                      {"measured_value", &RunRow::measured},
+                                     {"trust", &RunRow::trust},
                                      {"memory_value_gib", &RunRow::memory_gib}};
 
 std::string_view trimmed(std::string_view text) {

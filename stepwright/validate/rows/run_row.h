@@ -41,6 +41,8 @@ struct RunRow {
   std::string metric;  ///< `measured_metric`.
   std::string convention;
   std::optional<double> measured;
+  std::string outcome;          ///< Of a person's own run: ok, oom, failed.
+  std::optional<double> trust;  ///< Of a person's own run, at most 1.
   // Memory.
   std::string memory_kind;
   std::optional<double> memory_gib;

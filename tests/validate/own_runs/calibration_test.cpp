@@ -1,4 +1,4 @@
-#include "stepwright/validate/calibration.h"
+#include "stepwright/validate/own_runs/calibration.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ double value_of(const Calibration& calibration, std::string_view key) {
 
 std::string calibration_refusal(const CsvTable& table) {
   try {
-    calibrate(table, 1);
+    calibrate(table, built_in_conditions(), 1);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -71,19 +71,21 @@ std::string calibration_refusal(const CsvTable& table) {
 }
 
 TEST(Calibration, FindsTheRateOfASlowerDevice) {
-  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 2);
-  EXPECT_EQ(calibration.device, "a100-sxm-80g");
-  EXPECT_EQ(calibration.framework, "megatron-lm");
+  const Calibration calibration =
+      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 2);
+  EXPECT_THAT(calibration.devices, testing::ElementsAre("a100-sxm-80g"));
+  EXPECT_THAT(calibration.frameworks, testing::ElementsAre("megatron-lm"));
+  EXPECT_EQ(calibration.moved, "all");
   EXPECT_LT(value_of(calibration, "product_rate"), 0.9) << "the prior holds it a little";
   EXPECT_EQ(value_of(calibration, "narrow_product_rate"), 1) << "nothing runs in fp8";
   EXPECT_GT(calibration.built_in.mean_abs, 0.1);
   EXPECT_LT(calibration.fitted.mean_abs, 0.03);
   EXPECT_LT(calibration.held_out.mean_abs, 0.04);
-  EXPECT_TRUE(calibration.useful());
 }
 
 TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
-  const Calibration calibration = calibrate(measured(0.8, [](auto) { return 1.0; }), 1);
+  const Calibration calibration =
+      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 1);
   const DeviceConditions device = conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
   EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
   EXPECT_EQ(conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
@@ -94,7 +96,7 @@ TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
 
 TEST(Calibration, NamesARunThatIsOffAllOthers) {
   const auto one_is_slow = [](std::size_t i) { return i == 5 ? 3.0 : 1.0; };
-  const Calibration calibration = calibrate(measured(0.8, one_is_slow), 1);
+  const Calibration calibration = calibrate(measured(0.8, one_is_slow), built_in_conditions(), 1);
   for (std::size_t i = 0; i < calibration.runs.size(); ++i) {
     EXPECT_EQ(!calibration.runs[i].outlier.empty(), i == 5) << calibration.runs[i].outlier;
   }
@@ -103,21 +105,57 @@ TEST(Calibration, NamesARunThatIsOffAllOthers) {
   EXPECT_LT(value_of(calibration, "product_rate"), 0.9);
 }
 
-TEST(Calibration, NoiseAloneIsNoReasonToMove) {
-  const auto noise = [](std::size_t i) { return i % 2 == 0 ? 1.08 : 0.92; };
-  EXPECT_FALSE(calibrate(measured(1, noise), 1).useful());
+TEST(Calibration, IsNeverWorseThanTheStartOnRunsLeftOut) {
+  for (const double noise : {0.02, 0.08, 0.3}) {
+    for (const std::size_t period : {2U, 3U, 5U}) {
+      const auto uneven = [&](std::size_t i) { return i % period == 0 ? 1 + noise : 1 - noise; };
+      const Calibration calibration = calibrate(measured(1, uneven), built_in_conditions(), 2);
+      EXPECT_LE(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
+    }
+  }
+}
+
+TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
+  const auto noise = [](std::size_t i) { return i % 2 == 0 ? 1.3 : 0.7; };
+  const Calibration calibration = calibrate(measured(1, noise), built_in_conditions(), 1);
+  ASSERT_EQ(calibration.moved, "none");
+  for (const CalibratedConstant& constant : calibration.constants) {
+    EXPECT_EQ(constant.calibrated, constant.built_in) << constant.key;
+  }
+}
+
+TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
+  CsvTable table = measured(0.8, [](std::size_t i) { return i == 0 ? 1.25 : 1.0; });
+  const double trusted = value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
+  table.header.emplace_back("trust");
+  for (CsvRow& row : table.rows) row.cells.emplace_back("1");
+  table.rows[0].cells.back() = "0.01";
+  const double doubted = value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
+  EXPECT_GT(doubted, trusted);
+}
+
+TEST(Calibration, TakesRunsOfSeveralDevicesAndFrameworks) {
+  std::string text = kRunHeader;
+  const CsvTable one = measured(0.8, [](auto) { return 1.0; });
+  for (std::size_t i = 0; i < kRuns.size(); ++i) {
+    const double seconds = std::stod(one.rows[i].cells.back());
+    text += row_text(i, kRuns[i], seconds, i % 2 == 0 ? "A100-SXM-80GB" : "A100-SXM-40GB");
+  }
+  const Calibration calibration = calibrate(parse_csv(text, "two.csv"), built_in_conditions(), 1);
+  EXPECT_THAT(calibration.devices, testing::UnorderedElementsAre("a100-sxm-80g", "a100-sxm-40g"));
+  EXPECT_LT(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
 }
 
 TEST(Calibration, DoesNotDependOnTheNumberOfThreads) {
   const CsvTable table = measured(0.9, [](auto i) { return i == 2 ? 1.1 : 1.0; });
-  EXPECT_EQ(conditions_yaml(calibrate(table, 1).conditions),
-            conditions_yaml(calibrate(table, 4).conditions));
+  EXPECT_EQ(conditions_yaml(calibrate(table, built_in_conditions(), 1).conditions),
+            conditions_yaml(calibrate(table, built_in_conditions(), 4).conditions));
 }
 
 TEST(Calibration, ReportsBadRowsByLine) {
   CsvTable table = measured(0.8, [](auto) { return 1.0; });
   table.rows[1].cells.back() = "fast";
-  const Calibration calibration = calibrate(table, 1);
+  const Calibration calibration = calibrate(table, built_in_conditions(), 1);
   ASSERT_THAT(calibration.skipped, SizeIs(1));
   EXPECT_EQ(calibration.skipped[0].line, 3U);
   EXPECT_THAT(calibration.skipped[0].reason, HasSubstr("measured_value"));
@@ -126,11 +164,8 @@ TEST(Calibration, ReportsBadRowsByLine) {
 
 TEST(Calibration, RefusesWhatCannotBeCalibrated) {
   const auto table = [](const std::string& rows) { return parse_csv(kRunHeader + rows, "t.csv"); };
-  EXPECT_THAT(calibration_refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], -1))),
-              testing::AllOf(HasSubstr("1 runs can be predicted"), HasSubstr("t.csv:3:")));
-  EXPECT_THAT(calibration_refusal(table(row_text(0, kRuns[0], 1) + row_text(1, kRuns[1], 1) +
-                                        row_text(2, kRuns[2], 1, "A100-SXM-40GB"))),
-              HasSubstr("several devices (a100-sxm-40g, a100-sxm-80g)"));
+  EXPECT_THAT(calibration_refusal(table(row_text(1, kRuns[1], -1))),
+              testing::AllOf(HasSubstr("no run can be predicted"), HasSubstr("t.csv:2:")));
   EXPECT_THAT(calibration_refusal(parse_csv("collective,size_bytes,time_us\n", "c.csv")),
               HasSubstr("no table of training runs"));
 }

@@ -1,0 +1,113 @@
+#include "stepwright/cli/tune_runs.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/csv.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kMostNext = 1000;
+
+std::vector<std::string> plan_cells(const LoopPlan& one) {
+  return {one.id.empty() ? "" : one.id, plan_code(one.planned.plan), format_time(one.expected_s),
+          fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
+          fmt::format("{:.2f}", one.p_fits)};
+}
+
+Table plan_table() {
+  return {.columns = {{"row"},
+                      {"plan"},
+                      {"step", Align::kRight},
+                      {"80 %", Align::kRight},
+                      {"P(fits)", Align::kRight}},
+          .rows = {}};
+}
+
+std::string best_text(const ClosedLoop& loop) {
+  if (!loop.best) return "NO CANDIDATE FITS IN MEMORY.\n";
+  Table table = plan_table();
+  table.rows.push_back(plan_cells(*loop.best));
+  return fmt::format("The best plan now ({})\n\n{}",
+                     loop.best->ran ? "measured" : "not measured yet", to_text(table));
+}
+
+std::string next_text(const ClosedLoop& loop) {
+  if (loop.next.empty()) return "\nNo candidate is left to measure.\n";
+  Table table = plan_table();
+  table.columns.push_back({"gain", Align::kRight});
+  for (const LoopPlan& one : loop.next) {
+    table.rows.push_back(plan_cells(one));
+    table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
+  }
+  return fmt::format("\nMeasure next\n\n{}{}", to_text(table),
+                     loop.stop ? "No measurement is expected to gain 1 %: stop.\n" : "");
+}
+
+std::string learned_text(const ClosedLoop& loop) {
+  if (loop.learned.empty()) return "";
+  Table table{.columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"now", Align::kRight}},
+              .rows = {}};
+  for (const LearnedConstant& one : loop.learned) {
+    table.rows.push_back({std::string(one.before.key), one.before.of,
+                          fmt::format("{:.4g}", one.before.value),
+                          fmt::format("{:.4g}", one.now.value)});
+  }
+  return fmt::format("\nWhat {} measured runs teach ({} ran out of memory, {} failed)\n\n{}",
+                     loop.measured, loop.out_of_memory, loop.failed, to_text(table));
+}
+
+std::string skipped_text(std::string_view what, const std::vector<SkippedRun>& skipped) {
+  std::string text;
+  for (const SkippedRun& run : skipped) {
+    text += fmt::format("Skipped, {}, line {}: {}\n", what, run.line, run.reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+void TuneRuns::add_to(CLI::App& command) {
+  CLI::Option* runs =
+      command
+          .add_option("--runs", runs_,
+                      "Your own runs of this very job, successes and failures: what they say of\n"
+                      "all plans, and which to measure next (docs/formats.md, Own runs)")
+          ->type_name("CSV");
+  command
+      .add_option("--candidates", candidates_,
+                  "With --runs: choose among the plans of this table only")
+      ->type_name("CSV")
+      ->needs(runs);
+  command
+      .add_option("--next", next_, "With --runs: name the N plans whose measurement is worth most")
+      ->check(CLI::Range(std::int64_t{0}, kMostNext))
+      ->type_name("N")
+      ->needs(runs)
+      ->capture_default_str();
+  for (const char* other : {"--against", "--sweep", "--exhaustive", "--top"}) {
+    runs->excludes(command.get_option(other));
+  }
+}
+
+ClosedLoop TuneRuns::answer(const Job& job, const TuneOptions& options) const {
+  const OwnRuns runs = read_own_runs(load_csv(runs_), &job);
+  std::optional<OwnRuns> candidates;
+  if (!candidates_.empty()) candidates = read_own_runs(load_csv(candidates_), &job);
+  return close_loop(job, runs, candidates ? &*candidates : nullptr,
+                    {.next = static_cast<std::size_t>(next_), .tune = options});
+}
+
+std::string runs_answer_text(const ClosedLoop& loop) {
+  return fmt::format("{}{}{}\n{}{}", best_text(loop), next_text(loop), learned_text(loop),
+                     skipped_text("runs", loop.skipped),
+                     skipped_text("candidates", loop.skipped_candidates));
+}
+
+}  // namespace stepwright

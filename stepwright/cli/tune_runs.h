@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stepwright/validate/own_runs/closed_loop.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stepwright {
+
+/// The options of `stepwright tune` that take a person's own runs of the job.
+class TuneRuns {
+ public:
+  void add_to(CLI::App& command);
+
+  [[nodiscard]] bool asked() const { return !runs_.empty(); }
+
+  /// Reads the tables and answers. Fails with `kInput` when a table cannot be read.
+  [[nodiscard]] ClosedLoop answer(const Job& job, const TuneOptions& options) const;
+
+ private:
+  std::string runs_;
+  std::string candidates_;
+  std::int64_t next_ = 1;
+};
+
+/// The answer for people.
+std::string runs_answer_text(const ClosedLoop& loop);
+
+}  // namespace stepwright

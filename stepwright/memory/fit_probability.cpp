@@ -1,0 +1,64 @@
+#include "stepwright/memory/fit_probability.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace stepwright {
+namespace {
+
+/// Stacks by what is known of their memory.
+struct KnownDoubt {
+  std::string_view framework;
+  MemoryDoubt doubt;
+};
+/// 651 runs of which it is known whether they fitted, and 62 peaks.
+constexpr MemoryDoubt kOfLabels{.mean = 0.035, .deviation = 0.108};
+/// 286 peaks of allocators and processes; their sources differ by as much as one of them varies.
+constexpr MemoryDoubt kOfPeaks{.mean = 0.0, .deviation = 0.08};
+/// All of them, and what stacks differ by.
+constexpr MemoryDoubt kOfOthers{.mean = 0.02, .deviation = 0.15};
+constexpr KnownDoubt kKnown[] = {
+    {"", kOfLabels},          {"megatron-lm", kOfLabels},  {"megatron-deepspeed", kOfLabels},
+    {"deepspeed", kOfLabels}, {"megatron-core", kOfPeaks}, {"nemo", kOfPeaks},
+    {"fsdp", kOfPeaks},       {"stepwright", kOfPeaks}};
+
+}  // namespace
+
+MemoryDoubt memory_doubt(const Framework& framework) {
+  for (const KnownDoubt& known : kKnown) {
+    if (known.framework == framework.name) return known.doubt;
+  }
+  return kOfOthers;
+}
+
+double fit_probability(double share, const MemoryDoubt& doubt) {
+  if (share <= 0) return 1;
+  const double fits = normal_cdf((-std::log(share) - doubt.mean) / doubt.deviation);
+  return kUnexplainedRuns / 2 + (1 - kUnexplainedRuns) * fits;
+}
+
+double share_at(double probability, const MemoryDoubt& doubt) {
+  const double fits = (probability - kUnexplainedRuns / 2) / (1 - kUnexplainedRuns);
+  if (fits >= 1) return 0;
+  if (fits <= 0) return std::numeric_limits<double>::infinity();
+  return std::exp(-doubt.mean - doubt.deviation * normal_quantile(fits));
+}
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
+
+double normal_quantile(double probability) {
+  // Bisection on the distribution itself: exact to the last digits, and called once for a search.
+  double low = -40;
+  double high = 40;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (low + high);
+    (normal_cdf(middle) < probability ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,313 @@
+#include "stepwright/validate/own_runs/closed_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/parallel.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/validate/own_runs/memory_belief.h"
+#include "stepwright/validate/own_runs/timed_plans.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kLearningRounds = 3;
+/// Plans of a search that are candidates: the fastest ones.
+constexpr std::size_t kMostFound = 64;
+/// A measurement that is expected to gain less than this share of a step is not worth its start,
+/// and that is what a failed start costs.
+constexpr double kWorthOfStart = 0.01;
+/// Deviations to either bound of 80 %.
+constexpr double kEighty = 1.2816;
+
+/// Accounted peak, with what uneven experts need, as a share of the capacity.
+double share_of(const PlannedJob& planned) {
+  const MemoryReport report = memory_report(planned.job, build_program(planned.job, planned.plan));
+  return report.needed_bytes() / report.capacity_bytes;
+}
+
+/// A plan and all that runs said of it.
+struct Known {
+  std::string id;
+  PlannedJob planned;
+  double share = 0;
+  bool candidate = false;
+  bool failed = false;              ///< It did not start, for whatever reason.
+  std::vector<double> log_seconds;  ///< Of its runs, in the order of the table.
+};
+
+/// What is believed of the logarithm of a plan's seconds.
+struct Believed {
+  Eigen::VectorXd mean, deviation;
+};
+
+class Loop {
+ public:
+  Loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates, const LoopOptions& options)
+      : job_(job), runs_(runs), options_(options), memory_(memory_doubt(job.framework)) {
+    threads_ = thread_count(options.tune);
+    for (std::size_t i = 0; i < runs.runs.size(); ++i) add_run(runs.runs[i], runs.plans[i]);
+    if (candidates != nullptr) add_candidates(*candidates);
+    set_shares(0);
+    learn_memory();
+  }
+
+  ClosedLoop run(bool search) {
+    learn_start();
+    if (search) find_candidates();
+    const bool any = std::ranges::any_of(plans_, [](const Known& plan) { return plan.candidate; });
+    if (!any) fail_input("no candidate has a plan");
+    times_ = linear_times(planned(), *learnable_, belief_.mean, threads_);
+    ClosedLoop out;
+    believed_ = believe();
+    set_best(out);
+    set_next(out);
+    set_learned(out);
+    return out;
+  }
+
+ private:
+  Known& plan_of(const std::string& id, const PlannedJob& planned) {
+    const auto [place, fresh] = index_.try_emplace(plan_text(planned.plan), plans_.size());
+    if (fresh) plans_.push_back({.id = id, .planned = planned});
+    return plans_[place->second];
+  }
+
+  void add_run(const OwnRun& run, const PlannedJob& planned) {
+    Known& plan = plan_of(run.id, planned);
+    if (run.seconds > 0) {
+      plan.log_seconds.push_back(std::log(run.seconds));
+      trust_.push_back(run.trust);
+      step_plan_.push_back(index_.at(plan_text(planned.plan)));
+    }
+    plan.failed = plan.failed || run.outcome == RunOutcome::kOutOfMemory ||
+                  run.outcome == RunOutcome::kFailed;
+  }
+
+  void add_candidates(const OwnRuns& candidates) {
+    for (std::size_t i = 0; i < candidates.plans.size(); ++i) {
+      plan_of(candidates.runs[i].id, candidates.plans[i]).candidate = true;
+    }
+  }
+
+  void set_shares(std::size_t first) {
+    parallel_for(threads_, plans_.size() - first, [&](std::size_t i) {
+      plans_[first + i].share = share_of(plans_[first + i].planned);
+    });
+  }
+
+  void learn_memory() {
+    for (std::size_t i = 0; i < runs_.runs.size(); ++i) {
+      const RunOutcome outcome = runs_.runs[i].outcome;
+      if (outcome != RunOutcome::kOk && outcome != RunOutcome::kOutOfMemory) continue;
+      memory_.observe(plan_of({}, runs_.plans[i]).share, outcome == RunOutcome::kOk);
+    }
+  }
+
+  [[nodiscard]] std::vector<PlannedJob> planned() const {
+    std::vector<PlannedJob> list;
+    for (const Known& plan : plans_) list.push_back(plan.planned);
+    return list;
+  }
+
+  /// The constants after the runs, by a few rounds around what the last one says.
+  void learn_start() {
+    std::vector<const Job*> jobs = {&job_};
+    for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
+    learnable_.emplace(conditions_of(job_), jobs);
+    belief_ = learnable_->prior();
+    std::vector<PlannedJob> ran;
+    for (const std::size_t plan : step_plan_) ran.push_back(plans_[plan].planned);
+    if (ran.empty()) return;
+    std::map<std::size_t, std::size_t> seen;
+    MeasuredSteps steps = empty_steps(ran.size());
+    for (std::size_t i = 0; i < ran.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      steps.seconds[row] = plans_[step_plan_[i]].log_seconds[seen[step_plan_[i]]++];
+      steps.trust[row] = trust_[i];
+    }
+    for (int round = 0; round < kLearningRounds; ++round) {
+      belief_ = learned(learnable_->prior(), linear_times(ran, *learnable_, belief_.mean, threads_),
+                        steps);
+    }
+  }
+
+  static MeasuredSteps empty_steps(std::size_t count) {
+    const auto rows = static_cast<Eigen::Index>(count);
+    return {.seconds = Eigen::VectorXd::Zero(rows), .trust = Eigen::VectorXd::Ones(rows)};
+  }
+
+  /// The plans that a search finds under what the runs teach.
+  void find_candidates() {
+    Job job = job_;
+    if (const double confidence = fit_confidence(job_); confidence > 0) {
+      job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(confidence));
+    }
+    const TrainingConditions conditions = learnable_->at(belief_.mean, "own runs");
+    TuneOptions options = options_.tune;
+    options.conditions = &conditions;
+    TuneResult result = tune(job, options);
+    result.job.objective = job_.objective;
+    const std::size_t first = plans_.size();
+    for (const TunedPlan& found : result.simulated) {
+      if (plans_.size() >= first + kMostFound) break;
+      plan_of({}, {result.job, found.plan}).candidate = true;
+    }
+    set_shares(first);
+  }
+
+  /// What constants and runs say of every plan: a plan that ran is known by its runs.
+  [[nodiscard]] Believed believe() const {
+    Believed all{.mean = times_.at(belief_.mean), .deviation = deviations(belief_, times_)};
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const std::vector<double>& runs = plans_[i].log_seconds;
+      if (runs.empty()) continue;
+      double sum = 0;
+      for (const double one : runs) sum += one;
+      const auto row = static_cast<Eigen::Index>(i);
+      all.mean[row] = sum / static_cast<double>(runs.size());
+      all.deviation[row] = kRunDeviation / std::sqrt(static_cast<double>(runs.size()));
+    }
+    return all;
+  }
+
+  [[nodiscard]] double p_fits(std::size_t plan) const {
+    if (!plans_[plan].log_seconds.empty()) return 1;
+    return plans_[plan].failed ? 0 : memory_.fit_probability(plans_[plan].share);
+  }
+
+  /// Whether a plan fits as surely as the job asks.
+  [[nodiscard]] bool fits(std::size_t plan) const {
+    const Known& one = plans_[plan];
+    if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
+    const double confidence = fit_confidence(job_);
+    return confidence > 0 ? p_fits(plan) >= confidence
+                          : one.share * capacity_bytes(job_) <= usable_bytes(job_);
+  }
+
+  [[nodiscard]] LoopPlan loop_plan(std::size_t index) const {
+    const auto row = static_cast<Eigen::Index>(index);
+    const double mean = believed_.mean[row];
+    const double reach = kEighty * believed_.deviation[row];
+    return {.id = plans_[index].id,
+            .planned = plans_[index].planned,
+            .expected_s = std::exp(mean),
+            .low_s = std::exp(mean - reach),
+            .high_s = std::exp(mean + reach),
+            .p_fits = p_fits(index),
+            .ran = !plans_[index].log_seconds.empty()};
+  }
+
+  void set_best(ClosedLoop& out) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (!fits(i)) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      if (best && believed_.mean[row] >= believed_.mean[static_cast<Eigen::Index>(*best)]) continue;
+      best = i;
+    }
+    if (best) out.best = loop_plan(*best);
+  }
+
+  /// The logarithm of the least measured step; infinite before any.
+  [[nodiscard]] double least_measured() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Known& plan : plans_) {
+      for (const double seconds : plan.log_seconds) least = std::min(least, seconds);
+    }
+    return least;
+  }
+
+  /// What measuring a plan is worth when the best so far is `best`.
+  [[nodiscard]] static double worth(double mean, double deviation, double p_fits, double best) {
+    const double z = (best - mean) / deviation;
+    const double improvement = deviation * (z * normal_cdf(z) + normal_density(z));
+    return p_fits * improvement - (1 - p_fits) * kWorthOfStart;
+  }
+
+  void set_next(ClosedLoop& out) {
+    double best = least_measured();
+    const bool nothing_ran = std::isinf(best);
+    Believed now = believed_;
+    Belief belief = belief_;
+    std::vector<bool> taken(plans_.size(), false);
+    while (out.next.size() < options_.next) {
+      const auto chosen = choose(now, best, taken);
+      if (!chosen) break;
+      taken[chosen->first] = true;
+      out.next.push_back(loop_plan(chosen->first));
+      out.next.back().gain = chosen->second;
+      // As if it came out as expected: then other plans like it are less worth.
+      const auto row = static_cast<Eigen::Index>(chosen->first);
+      best = std::min(best, now.mean[row]);
+      const LinearTimes one{.around = times_.around,
+                            .seconds = times_.seconds.segment(row, 1),
+                            .slopes = times_.slopes.middleRows(row, 1)};
+      belief =
+          learned(belief, one, {.seconds = one.at(belief.mean), .trust = Eigen::VectorXd::Ones(1)});
+      now.deviation = deviations(belief, times_);
+    }
+    out.stop = !nothing_ran && (out.next.empty() || out.next.front().gain < kWorthOfStart);
+  }
+
+  /// The open candidate whose measurement is worth most. Before anything ran that is the one with
+  /// the least expected time, a failed start counted.
+  [[nodiscard]] std::optional<std::pair<std::size_t, double>> choose(
+      const Believed& now, double best, const std::vector<bool>& taken) const {
+    std::optional<std::pair<std::size_t, double>> chosen;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const Known& plan = plans_[i];
+      if (!plan.candidate || plan.failed || taken[i] || !plan.log_seconds.empty()) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      const double fits = p_fits(i);
+      const double value = std::isinf(best) ? fits * (now.mean.maxCoeff() - now.mean[row])
+                                            : worth(now.mean[row], now.deviation[row], fits, best);
+      if (!chosen || value > chosen->second) chosen = {i, value};
+    }
+    return chosen;
+  }
+
+  void set_learned(ClosedLoop& out) const {
+    for (Eigen::Index k = 0; k < learnable_->size(); ++k) {
+      if (belief_.mean[k] == learnable_->prior().mean[k]) continue;
+      out.learned.push_back({learnable_->before(k), learnable_->constant(k, belief_.mean[k])});
+    }
+  }
+
+  const Job& job_;
+  const OwnRuns& runs_;
+  LoopOptions options_;
+  int threads_ = 1;
+  MemoryBelief memory_;
+  std::vector<Known> plans_;
+  std::map<std::string, std::size_t> index_;  ///< Plans by their text.
+  std::vector<std::size_t> step_plan_;        ///< The plan of each measured step ...
+  std::vector<double> trust_;                 ///< ... and how far it is trusted.
+  std::optional<Learnable> learnable_;
+  Belief belief_;
+  LinearTimes times_;
+  Believed believed_;
+};
+
+}  // namespace
+
+ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+                      const LoopOptions& options) {
+  ClosedLoop out = Loop(job, runs, candidates, options).run(candidates == nullptr);
+  for (const OwnRun& run : runs.runs) {
+    out.measured += run.seconds > 0 ? 1 : 0;
+    out.out_of_memory += run.outcome == RunOutcome::kOutOfMemory ? 1 : 0;
+    out.failed += run.outcome == RunOutcome::kFailed ? 1 : 0;
+  }
+  out.skipped = runs.skipped;
+  if (candidates != nullptr) out.skipped_candidates = candidates->skipped;
+  return out;
+}
+
+}  // namespace stepwright

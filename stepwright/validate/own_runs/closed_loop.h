@@ -1,0 +1,67 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/tune/tune.h"
+#include "stepwright/validate/own_runs/learnable.h"
+#include "stepwright/validate/own_runs/run_table.h"
+
+namespace stepwright {
+
+/// A plan as it is believed to run after a person's own runs.
+struct LoopPlan {
+  std::string id;  ///< Of its row; empty: a plan of the search.
+  PlannedJob planned;
+  double expected_s = 0;
+  double low_s = 0;  ///< Bounds of 80 %.
+  double high_s = 0;
+  double p_fits = 0;
+  bool ran = false;  ///< Its step was measured.
+  /// Of measuring it: the share of the best step that this is expected to save, less what a failed
+  /// start costs.
+  double gain = 0;
+};
+
+/// A constant before any run and now.
+struct LearnedConstant {
+  LearnableConstant before, now;
+};
+
+/// What a person's own runs of a job say of its plans.
+struct ClosedLoop {
+  std::optional<LoopPlan> best;  ///< Nothing where no plan fits.
+  std::vector<LoopPlan> next;    ///< Whose measurement is worth most, first the most.
+  bool stop = false;             ///< No measurement is expected to gain a hundredth.
+  std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Runs.
+  std::vector<LearnedConstant> learned;
+  std::vector<SkippedRun> skipped;             ///< Rows of the runs ...
+  std::vector<SkippedRun> skipped_candidates;  ///< ... and of the candidates.
+};
+
+struct LoopOptions {
+  std::size_t next = 1;
+  TuneOptions tune;
+};
+
+/// The posterior of a job after runs of it, and what to measure next. Before any run it is the
+/// job's conditions with the widths of `Learnable`; runs teach it the model's own terms (rates of
+/// computation and of messages, the host's times), which all plans share, so that each run tells of
+/// all plans. A plan's own deviation (`kPlanDeviation`) is learned by measuring it alone. Runs that
+/// ran out of memory or did not teach `MemoryBelief`; those that failed for another reason are not
+/// asked for again. A measurement is worth its expected improvement over the best measured step
+/// (Jones, Schonlau and Welch 1998) times P(fits), less a hundredth of a step times P(does not
+/// fit): what is worth less than that is not measured either. Several are chosen one after the
+/// other, each as if those before had come out as expected.
+///
+/// Candidates are the rows of a table, or, without one, the plans that a search finds with the
+/// conditions and the memory that the runs teach. Fails with `kInput` when no candidate has a plan.
+ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+                      const LoopOptions& options);
+
+/// What `stepwright tune --runs --json` prints (docs/formats.md).
+nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop);
+
+}  // namespace stepwright

@@ -1,0 +1,65 @@
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/files.h"
+#include "stepwright/validate/own_runs/closed_loop.h"
+
+namespace stepwright {
+namespace {
+
+using LoopJson = nlohmann::ordered_json;
+
+LoopJson plan_entry(const LoopPlan& one) {
+  LoopJson entry;
+  if (one.id.empty()) {
+    entry["plan"] = plan_json(one.planned);
+  } else {
+    entry["id"] = one.id;
+  }
+  entry["expected_step_s"] = one.expected_s;
+  entry["low_s"] = one.low_s;
+  entry["high_s"] = one.high_s;
+  entry["p_fits"] = one.p_fits;
+  return entry;
+}
+
+LoopJson skipped_list(const std::vector<SkippedRun>& skipped) {
+  LoopJson list = LoopJson::array();
+  for (const SkippedRun& run : skipped) {
+    list.push_back({{"line", run.line}, {"reason", run.reason}});
+  }
+  return list;
+}
+
+}  // namespace
+
+nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
+  LoopJson best = nullptr;
+  if (loop.best) {
+    best = plan_entry(*loop.best);
+    best["ran"] = loop.best->ran;
+  }
+  LoopJson next = LoopJson::array();
+  for (const LoopPlan& one : loop.next) {
+    next.push_back(plan_entry(one));
+    next.back()["gain"] = one.gain;
+  }
+  LoopJson learned = LoopJson::array();
+  for (const LearnedConstant& one : loop.learned) {
+    learned.push_back({{"key", one.before.key},
+                       {"of", one.before.of},
+                       {"before", one.before.value},
+                       {"now", one.now.value}});
+  }
+  return {{"best", best},
+          {"next", next},
+          {"stop", loop.stop},
+          {"runs",
+           {{"measured", loop.measured},
+            {"out_of_memory", loop.out_of_memory},
+            {"failed", loop.failed}}},
+          {"learned", learned},
+          {"skipped", skipped_list(loop.skipped)},
+          {"skipped_candidates", skipped_list(loop.skipped_candidates)}};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,190 @@
+#include "stepwright/validate/own_runs/learnable.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/cluster/generation.h"
+
+namespace stepwright {
+namespace {
+
+/// A key that runs may move. Widths: no narrower than the root mean square over frameworks and over
+/// generations of what a fit with their rows moves the logarithm by (docs/accuracy.md, "What runs
+/// may move"); wider for `network_rate`, which is of a cluster more than of its devices.
+struct Key {
+  std::string_view name;
+  double DeviceConditions::* of_device = nullptr;
+  double FrameworkConditions::* of_framework = nullptr;
+  double width = 0;  ///< Deviation of the logarithm of (value - offset).
+  double least = 0;
+  double most = 0;
+  double offset = 0;
+};
+
+constexpr Key of_device(std::string_view name, double DeviceConditions::* value, double width) {
+  return {.name = name, .of_device = value, .width = width, .least = 0.1, .most = 2};
+}
+constexpr Key of_framework(std::string_view name, double FrameworkConditions::* value, double width,
+                           double most) {
+  return {.name = name, .of_framework = value, .width = width, .least = 0.01, .most = most};
+}
+
+constexpr double kUpdateOffset = 0.9;
+
+constexpr Key kKeys[] = {
+    of_device("product_rate", &DeviceConditions::product_rate, 0.07),
+    of_device("narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.12),
+    of_device("attention_rate", &DeviceConditions::attention_rate, 0.11),
+    of_device("memory_rate", &DeviceConditions::memory_rate, 0.14),
+    of_device("inside_rate", &DeviceConditions::inside_rate, 0.10),
+    of_device("network_rate", &DeviceConditions::network_rate, 0.20),
+    of_framework("host_us", &FrameworkConditions::host_us, 0.6, 1e4),
+    of_framework("step_ms", &FrameworkConditions::step_ms, 1.4, 1e5),
+    {.name = "update_passes",
+     .of_framework = &FrameworkConditions::update_passes,
+     .width = 0.4,
+     .least = 1,
+     .most = 100,
+     .offset = kUpdateOffset},
+    of_framework("message_us", &FrameworkConditions::message_us, 0.6, 1e6),
+    of_framework("stage_wait", &FrameworkConditions::stage_wait, 1.2, 100),
+    {.name = "beside_inside",
+     .of_framework = &FrameworkConditions::beside_inside,
+     .width = 0.3,
+     .least = 1.01,
+     .most = 10,
+     .offset = 1},
+    {.name = "beside_network",
+     .of_framework = &FrameworkConditions::beside_network,
+     .width = 0.3,
+     .least = 1.01,
+     .most = 10,
+     .offset = 1},
+    {.name = "tensor_exposed",
+     .of_framework = &FrameworkConditions::tensor_exposed,
+     .width = 0.3,
+     .least = 0.05,
+     .most = 1},
+    {.name = "expert_exposed",
+     .of_framework = &FrameworkConditions::expert_exposed,
+     .width = 0.3,
+     .least = 0.05,
+     .most = 1},
+};
+
+/// Share of the variance of a key that all its places have in common.
+constexpr double kShared = 0.5;
+
+const Key& key_at(int index) { return kKeys[static_cast<std::size_t>(index)]; }
+
+template <class Entry>
+void replace(std::vector<Entry>& entries, const Entry& entry, std::string Entry::* name) {
+  std::erase_if(entries, [&](const Entry& other) { return other.*name == entry.*name; });
+  entries.push_back(entry);
+}
+
+template <class Entry>
+std::size_t place_of(const std::vector<Entry>& entries, std::string Entry::* name,
+                     std::string_view wanted) {
+  const auto found = std::ranges::find(entries, wanted, name);
+  return static_cast<std::size_t>(found - entries.begin());
+}
+
+}  // namespace
+
+Learnable::Learnable(const TrainingConditions& start, std::span<const Job* const> jobs)
+    : start_(start) {
+  for (const Job* job : jobs) {
+    const Device& device = job->cluster.device;
+    if (place_of(devices_, &DeviceConditions::device, device.name) == devices_.size()) {
+      devices_.push_back(
+          conditions_of(start, device.name, name_of(kGenerationNames, generation_of(device))));
+      devices_.back().device = device.name;
+    }
+    const std::string& framework = job->framework.name;
+    if (place_of(frameworks_, &FrameworkConditions::framework, framework) == frameworks_.size()) {
+      frameworks_.push_back(conditions_of(start, job->framework));
+      frameworks_.back().framework = framework;
+    }
+  }
+  add_places();
+  set_prior();
+}
+
+void Learnable::add_places() {
+  for (int key = 0; key < static_cast<int>(std::size(kKeys)); ++key) {
+    const Key& one = key_at(key);
+    for (std::size_t i = 0; one.of_device != nullptr && i < devices_.size(); ++i) {
+      places_.push_back({key, i, {one.name, devices_[i].device, devices_[i].*one.of_device}});
+    }
+    for (std::size_t i = 0; one.of_framework != nullptr && i < frameworks_.size(); ++i) {
+      const FrameworkConditions& entry = frameworks_[i];
+      places_.push_back({key, i, {one.name, entry.framework, entry.*one.of_framework}});
+    }
+  }
+}
+
+void Learnable::set_prior() {
+  for (Eigen::VectorXd* each : {&prior_.mean, &prior_.least, &prior_.most}) each->resize(size());
+  prior_.covariance.setZero(size(), size());
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    const Place& place = places_[static_cast<std::size_t>(i)];
+    const Key& key = key_at(place.key);
+    prior_.least[i] = std::log(key.least - key.offset);
+    prior_.most[i] = std::log(key.most - key.offset);
+    prior_.mean[i] = std::log(std::clamp(place.before.value, key.least, key.most) - key.offset);
+    for (Eigen::Index j = 0; j < size(); ++j) {
+      if (places_[static_cast<std::size_t>(j)].key != place.key) continue;
+      prior_.covariance(i, j) = key.width * key.width * (i == j ? 1 : kShared);
+    }
+  }
+}
+
+LearnableConstant Learnable::constant(Eigen::Index index, double logarithm) const {
+  LearnableConstant found = before(index);
+  const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
+  if (logarithm != prior_.mean[index]) found.value = std::exp(logarithm) + key.offset;
+  return found;
+}
+
+const LearnableConstant& Learnable::before(Eigen::Index index) const {
+  return places_[static_cast<std::size_t>(index)].before;
+}
+
+bool Learnable::of_device(Eigen::Index index) const {
+  return key_at(places_[static_cast<std::size_t>(index)].key).of_device != nullptr;
+}
+
+bool Learnable::concerns(Eigen::Index index, const Job& job) const {
+  const std::string& of = before(index).of;
+  const std::string_view key = before(index).key;
+  if (key == "expert_exposed" && !job.model.experts) return false;
+  if (key == "narrow_product_rate" && storage_type(job.precision) == job.precision) return false;
+  return of == (of_device(index) ? job.cluster.device.name : job.framework.name);
+}
+
+TrainingConditions Learnable::at(const Eigen::VectorXd& logarithms, std::string source) const {
+  TrainingConditions all = start_;
+  all.source = std::move(source);
+  std::vector<DeviceConditions> devices = devices_;
+  std::vector<FrameworkConditions> frameworks = frameworks_;
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    const Place& place = places_[static_cast<std::size_t>(i)];
+    const Key& key = key_at(place.key);
+    const double value = constant(i, logarithms[i]).value;
+    if (key.of_device != nullptr) {
+      devices[place.entry].*key.of_device = value;
+    } else {
+      frameworks[place.entry].*key.of_framework = value;
+    }
+  }
+  for (const DeviceConditions& entry : devices) {
+    replace(all.devices, entry, &DeviceConditions::device);
+  }
+  for (const FrameworkConditions& entry : frameworks) {
+    replace(all.frameworks, entry, &FrameworkConditions::framework);
+  }
+  return all;
+}
+
+}  // namespace stepwright

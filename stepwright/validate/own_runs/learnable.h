@@ -1,0 +1,60 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/cost/training_conditions.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/validate/own_runs/posterior.h"
+
+namespace stepwright {
+
+/// A constant of the conditions of training, of one device or of one framework.
+struct LearnableConstant {
+  std::string_view key;  ///< As in docs/formats.md, "Conditions of training".
+  std::string of;        ///< Device or framework.
+  double value = 0;
+};
+
+/// The constants of conditions that the steps of some jobs depend on, as logarithms: those of each
+/// device and of each framework among them. What is believed before any run: the conditions as they
+/// are, with a width for each key by which published runs miss it where it was fitted without their
+/// framework or generation; places of one key share a part of it, since they are of one person's
+/// cluster.
+class Learnable {
+ public:
+  Learnable(const TrainingConditions& start, std::span<const Job* const> jobs);
+
+  [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
+  [[nodiscard]] const Belief& prior() const { return prior_; }
+  /// The conditions before any run.
+  [[nodiscard]] const TrainingConditions& start() const { return start_; }
+  /// The constants at these logarithms, and before.
+  [[nodiscard]] LearnableConstant constant(Eigen::Index index, double logarithm) const;
+  [[nodiscard]] const LearnableConstant& before(Eigen::Index index) const;
+  [[nodiscard]] bool of_device(Eigen::Index index) const;
+  /// Whether a job's steps can depend on a constant.
+  [[nodiscard]] bool concerns(Eigen::Index index, const Job& job) const;
+  /// All conditions, with the entries of these places at these logarithms.
+  [[nodiscard]] TrainingConditions at(const Eigen::VectorXd& logarithms, std::string source) const;
+
+ private:
+  struct Place {
+    int key = 0;            ///< Of all keys that can be learned.
+    std::size_t entry = 0;  ///< Of the devices or frameworks.
+    LearnableConstant before;
+  };
+  void add_places();
+  void set_prior();
+
+  TrainingConditions start_;
+  std::vector<DeviceConditions> devices_;
+  std::vector<FrameworkConditions> frameworks_;
+  std::vector<Place> places_;
+  Belief prior_;
+};
+
+}  // namespace stepwright

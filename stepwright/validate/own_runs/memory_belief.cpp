@@ -1,0 +1,58 @@
+#include "stepwright/validate/own_runs/memory_belief.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace stepwright {
+namespace {
+
+/// Points of the common part, up to four deviations either way.
+constexpr int kPoints = 81;
+constexpr double kFarthest = 4;
+/// Shares between which `share_at` looks.
+constexpr double kLeastShare = 0.05;
+constexpr double kMostShare = 4;
+constexpr int kBisections = 60;
+
+}  // namespace
+
+MemoryBelief::MemoryBelief(const MemoryDoubt& doubt) {
+  const double half = doubt.deviation / std::sqrt(2);
+  for (int i = 0; i < kPoints; ++i) {
+    const double z = kFarthest * (2.0 * i / (kPoints - 1) - 1);
+    cases_.push_back({.mean = doubt.mean + half * z, .deviation = half});
+    weights_.push_back(normal_density(z));
+  }
+  const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  for (double& weight : weights_) weight /= sum;
+}
+
+void MemoryBelief::observe(double share, bool fitted) {
+  double sum = 0;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    const double fits = stepwright::fit_probability(share, cases_[i]);
+    weights_[i] *= fitted ? fits : 1 - fits;
+    sum += weights_[i];
+  }
+  for (double& weight : weights_) weight /= sum;
+}
+
+double MemoryBelief::fit_probability(double share) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    sum += weights_[i] * stepwright::fit_probability(share, cases_[i]);
+  }
+  return sum;
+}
+
+double MemoryBelief::share_at(double probability) const {
+  double low = kLeastShare;
+  double high = kMostShare;
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = 0.5 * (low + high);
+    (fit_probability(middle) >= probability ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace stepwright

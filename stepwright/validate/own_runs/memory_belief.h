@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/memory/fit_probability.h"
+
+namespace stepwright {
+
+/// What is believed of the memory of one person's job: how far its runs are from the account. Half
+/// of the variance of `MemoryDoubt` is common to all plans of the job and learned from its runs,
+/// half is of each plan.
+class MemoryBelief {
+ public:
+  explicit MemoryBelief(const MemoryDoubt& doubt);
+
+  /// A run whose accounted peak is this share of the capacity fitted, or ran out of memory.
+  void observe(double share, bool fitted);
+
+  /// P(a plan fits | its accounted peak as a share of the capacity, the runs so far).
+  [[nodiscard]] double fit_probability(double share) const;
+
+  /// The largest share at which a plan fits with this probability.
+  [[nodiscard]] double share_at(double probability) const;
+
+ private:
+  std::vector<MemoryDoubt> cases_;  ///< What the job's common part may be ...
+  std::vector<double> weights_;     ///< ... and how probable each is; they sum to 1.
+};
+
+}  // namespace stepwright

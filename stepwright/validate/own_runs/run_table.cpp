@@ -1,0 +1,124 @@
+#include "stepwright/validate/own_runs/run_table.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/validate/rows/metric.h"
+#include "stepwright/validate/rows/row_plan.h"
+
+namespace stepwright {
+namespace {
+
+std::string told(const Skipped& skipped) {
+  return skipped.reason + (skipped.detail.empty() ? "" : ": " + skipped.detail);
+}
+
+/// What a row leaves empty and its job says.
+void complete(RunRow& row, const Job& job) {
+  const auto set = [](auto& value, auto known) {
+    if (!value) value = known;
+  };
+  set(row.gpus, job.cluster.devices());
+  set(row.gpus_per_node, job.cluster.devices_per_node);
+  set(row.global_batch, job.sequences);
+  set(row.length, job.length);
+  set(row.pipeline, std::int64_t{1});
+  set(row.tensor, std::int64_t{1});
+  set(row.chunks, std::int64_t{1});
+  if (row.precision.empty()) row.precision = name_of(kDTypeNames, job.precision);
+  if (row.framework.empty()) row.framework = job.framework.name;
+}
+
+/// In what a plan contradicts the job that it should be of; empty: in nothing.
+std::string contradiction(const Job& own, const Job& job) {
+  const auto differ = [](std::string_view what, std::int64_t has, std::int64_t wanted) {
+    return has == wanted ? std::string()
+                         : fmt::format("of another job: {} {} instead of {}", what, has, wanted);
+  };
+  for (const std::string& found :
+       {differ("devices", own.cluster.devices(), job.cluster.devices()),
+        differ("sequences", own.sequences, job.sequences), differ("length", own.length, job.length),
+        differ("layers", own.model.layers, job.model.layers),
+        differ("hidden size", own.model.hidden, job.model.hidden)}) {
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+std::variant<RunOutcome, Skipped> outcome_of(const RunRow& row) {
+  if (row.outcome.empty()) return row.measured ? RunOutcome::kOk : RunOutcome::kOpen;
+  for (const auto& [outcome, name] : kRunOutcomeNames) {
+    if (row.outcome == name) return outcome;
+  }
+  return Skipped{fmt::format("column outcome: '{}' is not ok, oom or failed", row.outcome)};
+}
+
+/// A row as a run with its plan.
+std::variant<std::pair<OwnRun, PlannedJob>, Skipped> own_run(const CsvTable& table,
+                                                             const CsvRow& cells, const Job* of) {
+  auto read = read_run_row(table, cells);
+  if (const auto* skipped = std::get_if<Skipped>(&read)) return *skipped;
+  auto& row = std::get<RunRow>(read);
+  if (of != nullptr) complete(row, *of);
+  const auto outcome = outcome_of(row);
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
+  if (row.trust.value_or(1) > 1) return Skipped{"column trust: above 1"};
+  auto made = row_plan(row, of);
+  if (const auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
+  PlannedJob& planned = std::get<RowPlan>(made).planned;
+  if (of != nullptr) {
+    if (std::string found = contradiction(planned.job, *of); !found.empty()) return Skipped{found};
+    planned.job.objective = of->objective;
+  }
+  OwnRun run{.line = row.line,
+             .id = row.id,
+             .outcome = std::get<RunOutcome>(outcome),
+             .trust = row.trust.value_or(1)};
+  if (run.outcome == RunOutcome::kOk && row.measured) {
+    const auto measured = measured_step_s(row, planned.job);
+    if (const auto* skipped = std::get_if<Skipped>(&measured)) return *skipped;
+    run.seconds = std::get<double>(measured);
+  }
+  return std::pair(std::move(run), std::move(planned));
+}
+
+}  // namespace
+
+OwnRuns read_own_runs(const CsvTable& table, const Job* of) {
+  OwnRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
+  for (const CsvRow& cells : table.rows) {
+    auto made = own_run(table, cells, of);
+    if (const auto* skipped = std::get_if<Skipped>(&made)) {
+      all.skipped.push_back({cells.line, told(*skipped)});
+      continue;
+    }
+    auto& [run, planned] = std::get<std::pair<OwnRun, PlannedJob>>(made);
+    all.runs.push_back(std::move(run));
+    all.plans.push_back(std::move(planned));
+  }
+  return all;
+}
+
+OwnRuns only_measured(OwnRuns runs) {
+  OwnRuns kept{.table = runs.table, .runs = {}, .plans = {}, .skipped = std::move(runs.skipped)};
+  for (std::size_t i = 0; i < runs.runs.size(); ++i) {
+    if (runs.runs[i].seconds > 0) {
+      kept.runs.push_back(std::move(runs.runs[i]));
+      kept.plans.push_back(std::move(runs.plans[i]));
+    } else {
+      kept.skipped.push_back({runs.runs[i].line, "no step was measured"});
+    }
+  }
+  return kept;
+}
+
+std::vector<const Job*> jobs_of(const std::vector<PlannedJob>& plans) {
+  std::vector<const Job*> jobs;
+  for (const PlannedJob& planned : plans) jobs.push_back(&planned.job);
+  return jobs;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/core/named.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/validate/own_runs/calibration.h"
+
+namespace stepwright {
+
+/// What became of a run: its column `outcome`.
+enum class RunOutcome : std::uint8_t {
+  kOpen,  ///< Not run yet: neither an outcome nor a measurement.
+  kOk,
+  kOutOfMemory,
+  kFailed,  ///< For another reason.
+};
+inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
+    {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
+
+/// A row of a person's own table.
+struct OwnRun {
+  std::size_t line = 0;
+  std::string id;
+  RunOutcome outcome = RunOutcome::kOpen;
+  double seconds = 0;  ///< Of a step; 0: not measured.
+  double trust = 1;    ///< From 0 to 1: its column `trust`.
+};
+
+/// A table of runs, each with the plan that it says.
+struct OwnRuns {
+  std::string table;
+  std::vector<OwnRun> runs;  ///< In file order, as `plans`.
+  std::vector<PlannedJob> plans;
+  std::vector<SkippedRun> skipped;
+};
+
+/// Reads the rows of a table of training runs that have a plan. With `of`, rows are of that job:
+/// what they leave empty is its, and rows that contradict its model, devices, batch or length are
+/// skipped.
+OwnRuns read_own_runs(const CsvTable& table, const Job* of);
+
+/// Those that ran and whose step was measured; the others are skipped.
+OwnRuns only_measured(OwnRuns runs);
+
+/// The jobs of some plans.
+std::vector<const Job*> jobs_of(const std::vector<PlannedJob>& plans);
+
+}  // namespace stepwright

@@ -1,0 +1,54 @@
+#include "stepwright/validate/own_runs/timed_plans.h"
+
+#include <cmath>
+
+#include "stepwright/core/parallel.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/grid.h"
+#include "stepwright/simulate/timeline/simulation.h"
+
+namespace stepwright {
+namespace {
+
+/// Of a logarithm, for the derivative: rates move little, times of hosts much.
+constexpr double kDeviceStep = 0.05;
+constexpr double kFrameworkStep = 0.2;
+
+/// The constant `index` moved, towards its limit's other side where it is at its limit.
+double moved_by(const Learnable& learnable, Eigen::Index index, double around) {
+  const double step = learnable.of_device(index) ? kDeviceStep : kFrameworkStep;
+  return around + step > learnable.prior().most[index] ? -step : step;
+}
+
+}  // namespace
+
+double step_s(const PlannedJob& planned, const TrainingConditions& conditions) {
+  const CostModel cost(planned.job, conditions);
+  const StepProgram program = build_program(planned.job, planned.plan);
+  const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
+  return simulate(program, cost, layouts, planned.plan).step_time_s;
+}
+
+LinearTimes linear_times(std::span<const PlannedJob> plans, const Learnable& learnable,
+                         const Eigen::VectorXd& around, int threads) {
+  const Eigen::Index rows = std::ssize(plans);
+  LinearTimes times{.around = around,
+                    .seconds = Eigen::VectorXd::Zero(rows),
+                    .slopes = Eigen::MatrixXd::Zero(rows, learnable.size())};
+  const TrainingConditions base = learnable.at(around, "base");
+  parallel_for(threads, plans.size(), [&](std::size_t i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    times.seconds[row] = std::log(step_s(plans[i], base));
+    for (Eigen::Index k = 0; k < learnable.size(); ++k) {
+      if (!learnable.concerns(k, plans[i].job)) continue;
+      const double step = moved_by(learnable, k, around[k]);
+      Eigen::VectorXd moved = around;
+      moved[k] += step;
+      const double seconds = step_s(plans[i], learnable.at(moved, "moved"));
+      times.slopes(row, k) = (std::log(seconds) - times.seconds[row]) / step;
+    }
+  });
+  return times;
+}
+
+}  // namespace stepwright

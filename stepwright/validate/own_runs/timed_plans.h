@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/validate/own_runs/learnable.h"
+
+namespace stepwright {
+
+/// Simulated seconds of a step under conditions of training.
+double step_s(const PlannedJob& planned, const TrainingConditions& conditions);
+
+/// The logarithms of the seconds of some plans as a linear function of what can be learned, around
+/// some logarithms: a numerical derivative, one simulation for each plan and each constant that
+/// concerns its job.
+LinearTimes linear_times(std::span<const PlannedJob> plans, const Learnable& learnable,
+                         const Eigen::VectorXd& around, int threads);
+
+}  // namespace stepwright

@@ -1,0 +1,50 @@
+#include "stepwright/memory/fit_probability.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+const MemoryDoubt kOfLabelled = memory_doubt({.name = "megatron-lm", .version = ""});
+
+TEST(FitProbability, IsAHalfWhereTheNeedIsMostProbablyTheCapacity) {
+  EXPECT_NEAR(fit_probability(std::exp(-kOfLabelled.mean), kOfLabelled), 0.5, 1e-12);
+}
+
+TEST(FitProbability, FallsWithTheShareAndIsNeverSure) {
+  double last = 1;
+  for (double share = 0.3; share < 2; share += 0.05) {
+    const double now = fit_probability(share, kOfLabelled);
+    EXPECT_LE(now, last);
+    EXPECT_GE(now, kUnexplainedRuns / 2);
+    EXPECT_LE(now, 1 - kUnexplainedRuns / 2);
+    last = now;
+  }
+}
+
+TEST(FitProbability, TheShareAtAProbabilityHasIt) {
+  for (const double probability : {kLeastConfidence, 0.75, 0.9, kMostConfidence}) {
+    for (const char* framework : {"", "megatron-core", "torchtitan"}) {
+      const MemoryDoubt doubt = memory_doubt({.name = framework, .version = ""});
+      const double share = share_at(probability, doubt);
+      EXPECT_NEAR(fit_probability(share, doubt), probability, 1e-9);
+      EXPECT_LE(share, 1) << framework << " at " << probability;
+    }
+  }
+}
+
+TEST(FitProbability, AStackThatNobodySawIsTheLeastSure) {
+  const MemoryDoubt other = memory_doubt({.name = "torchtitan", .version = ""});
+  EXPECT_LT(share_at(0.9, other), share_at(0.9, kOfLabelled));
+}
+
+TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
+  EXPECT_NEAR(normal_quantile(0.9), 1.2815515655446004, 1e-12);
+  for (const double x : {-3.0, -0.5, 0.0, 1.7})
+    EXPECT_NEAR(normal_quantile(normal_cdf(x)), x, 1e-9);
+}
+
+}  // namespace
+}  // namespace stepwright

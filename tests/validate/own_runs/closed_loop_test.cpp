@@ -1,0 +1,214 @@
+#include "stepwright/validate/own_runs/closed_loop.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/validate/own_runs/timed_plans.h"
+
+namespace stepwright {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kLoopHeader =
+    "id,layers,hidden,heads,kv_heads,ffn_hidden,vocab,model,gpu,gpus,gpus_per_node,micro_batch,tp,"
+    "pp,sp,zero_stage_or_fsdp,recompute,outcome,measured_metric,measured_value\n";
+
+Job loop_job() {
+  Job job;
+  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
+  job.framework = {.name = "megatron-lm", .version = ""};
+  job.sequences = 32;
+  job.length = 2048;
+  const std::string text =
+      std::string(kLoopHeader) +
+      "x,8,4096,32,32,16384,51200,GPT,A100-SXM-80GB,8,8,1,1,1,n,none,none,,iteration_time_s,\n";
+  job.model = read_own_runs(parse_csv(text, "one.csv"), &job).plans[0].job.model;
+  return job;
+}
+
+struct Choice {
+  int micro_batch = 1;
+  int tensor = 1;
+  int pipeline = 1;
+};
+const std::vector<Choice> kLoopChoices = {{1, 1, 1}, {1, 2, 1}, {2, 2, 1}, {1, 4, 1}, {2, 4, 1},
+                                          {1, 2, 2}, {2, 2, 2}, {4, 4, 1}, {1, 8, 1}, {4, 1, 2}};
+
+/// A row that leaves model and cluster to the job.
+std::string row_of(std::size_t index, const std::string& outcome = "", double seconds = 0) {
+  const Choice& choice = kLoopChoices[index];
+  const std::string measured = seconds > 0 ? fmt::format("{}", seconds) : "";
+  return fmt::format("plan-{},,,,,,,,,,,{},{},{},n,none,none,{},iteration_time_s,{}\n", index,
+                     choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
+}
+
+OwnRuns read(const std::string& rows, const Job& job) {
+  return read_own_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
+}
+
+OwnRuns all_candidates(const Job& job) {
+  std::string rows;
+  for (std::size_t i = 0; i < kLoopChoices.size(); ++i) rows += row_of(i);
+  return read(rows, job);
+}
+
+/// What a device measures whose products and messages keep less.
+std::vector<double> truth(const OwnRuns& candidates) {
+  TrainingConditions slow = built_in_conditions();
+  for (DeviceConditions& device : slow.devices) {
+    device.product_rate *= 0.9;
+    device.inside_rate *= 0.6;
+  }
+  std::vector<double> seconds;
+  for (const PlannedJob& planned : candidates.plans) seconds.push_back(step_s(planned, slow));
+  return seconds;
+}
+
+ClosedLoop answer(const Job& job, const std::string& rows, const OwnRuns& candidates,
+                  std::size_t next = 1) {
+  return close_loop(job, read(rows, job), &candidates, {.next = next, .tune = {.threads = 2}});
+}
+
+std::size_t index_of(const LoopPlan& plan) { return std::stoul(plan.id.substr(5)); }
+
+TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  ASSERT_THAT(candidates.plans, SizeIs(kLoopChoices.size()));
+  const ClosedLoop loop = answer(job, "", candidates);
+  ASSERT_TRUE(loop.best.has_value());
+  double least = 1e9;
+  for (const PlannedJob& planned : candidates.plans) {
+    least = std::min(least, step_s(planned, built_in_conditions()));
+  }
+  EXPECT_NEAR(loop.best->expected_s, least, 1e-6 * least);
+  ASSERT_THAT(loop.next, SizeIs(1));
+  EXPECT_EQ(loop.next[0].id, loop.best->id);
+  EXPECT_FALSE(loop.stop);
+  EXPECT_THAT(loop.learned, IsEmpty());
+}
+
+TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const std::vector<double> seconds = truth(candidates);
+  std::string rows;
+  double best = 1e9;
+  bool stopped = false;
+  for (int round = 0; round < 4 && !stopped; ++round) {
+    const ClosedLoop loop = answer(job, rows, candidates);
+    stopped = loop.stop;
+    if (stopped) break;
+    const std::size_t next = index_of(loop.next.at(0));
+    rows += row_of(next, "ok", seconds[next]);
+    best = std::min(best, seconds[next]);
+  }
+  EXPECT_LE(best, 1.01 * *std::ranges::min_element(seconds));
+}
+
+TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const std::vector<double> seconds = truth(candidates);
+  const ClosedLoop before = answer(job, "", candidates, kLoopChoices.size());
+  const ClosedLoop after = answer(job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]),
+                                  candidates, kLoopChoices.size());
+  const auto error = [&](const ClosedLoop& loop) {
+    double sum = 0;
+    for (const LoopPlan& plan : loop.next) {
+      const std::size_t i = index_of(plan);
+      if (i != 0 && i != 3) sum += std::abs(std::log(plan.expected_s / seconds[i]));
+    }
+    return sum;
+  };
+  EXPECT_LT(error(after), 0.5 * error(before));
+  EXPECT_FALSE(after.learned.empty());
+}
+
+TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const ClosedLoop loop =
+      answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
+  std::set<std::string> ids;
+  for (const LoopPlan& plan : loop.next) {
+    EXPECT_TRUE(ids.insert(plan.id).second);
+    EXPECT_NE(plan.id, "plan-2");
+    EXPECT_LT(plan.low_s, plan.expected_s);
+    EXPECT_GT(plan.high_s, plan.expected_s);
+  }
+  EXPECT_EQ(ids.size(), kLoopChoices.size() - 1);
+}
+
+TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const std::vector<double> seconds = truth(candidates);
+  const ClosedLoop loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
+  ASSERT_TRUE(loop.best.has_value());
+  EXPECT_EQ(loop.best->id, "plan-0");
+  EXPECT_TRUE(loop.best->ran);
+  EXPECT_NEAR(loop.best->expected_s, 0.5 * seconds[0], 1e-9);
+  EXPECT_LT(std::log(loop.best->high_s / loop.best->low_s), 0.1);
+}
+
+TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const std::size_t first = index_of(answer(job, "", candidates).next.at(0));
+  for (const char* outcome : {"oom", "failed"}) {
+    const ClosedLoop loop = answer(job, row_of(first, outcome), candidates, kLoopChoices.size());
+    EXPECT_NE(loop.best->id, fmt::format("plan-{}", first));
+    for (const LoopPlan& plan : loop.next) EXPECT_NE(index_of(plan), first);
+  }
+}
+
+TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
+  const Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const auto of = [&](const ClosedLoop& loop) {
+    std::map<std::string, double> sure;
+    for (const LoopPlan& plan : loop.next) sure[plan.id] = plan.p_fits;
+    return sure;
+  };
+  const auto before = of(answer(job, "", candidates, kLoopChoices.size()));
+  const auto after = of(answer(job, row_of(8, "oom"), candidates, kLoopChoices.size()));
+  for (const auto& [id, sure] : after) EXPECT_LE(sure, before.at(id)) << id;
+}
+
+TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
+  const Job job = loop_job();
+  const ClosedLoop loop =
+      close_loop(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
+  ASSERT_TRUE(loop.best.has_value());
+  EXPECT_THAT(loop.next, SizeIs(3));
+  EXPECT_TRUE(loop.best->id.empty());
+}
+
+TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
+  const Job job = loop_job();
+  const OwnRuns runs =
+      read_own_runs(parse_csv("id,gpus,gpu,micro_batch,tp,measured_metric,measured_value,outcome\n"
+                              "a,16,A100-SXM-80GB,1,1,iteration_time_s,3,ok\n"
+                              "b,,,1,1,iteration_time_s,3,fine\n"
+                              "c,,,1,1,iteration_time_s,3,\n",
+                              "runs.csv"),
+                    &job);
+  ASSERT_THAT(runs.skipped, SizeIs(2));
+  EXPECT_THAT(runs.skipped[0].reason, testing::HasSubstr("devices 16 instead of 8"));
+  EXPECT_THAT(runs.skipped[1].reason, testing::HasSubstr("outcome"));
+  ASSERT_THAT(runs.runs, SizeIs(1));
+  EXPECT_EQ(runs.runs[0].outcome, RunOutcome::kOk);
+  EXPECT_EQ(runs.runs[0].seconds, 3);
+}
+
+}  // namespace
+}  // namespace stepwright
