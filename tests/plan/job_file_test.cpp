@@ -270,7 +270,7 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
        {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, stp]}",
-        "search: {schedule: auto}", "offload: {optimizer: cpu}", "offload: true"}) {
+        "search: {schedule: stp}", "offload: {optimizer: cpu}", "offload: true"}) {
     EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
   EXPECT_EQ(job_with("offload: {optimizer: none}\n").space, Space{});
