@@ -245,7 +245,12 @@ TEST(PlanFile, GivesBackEqualPlans) {
     if (dice.chance(3)) planned.job.space.layers = {{3, 4}};
     if (dice.chance(3)) planned.job.space.sharding_group = {kNodeGroup, 4};
     if (dice.chance(3)) planned.job.imbalance = 1.1;
-    if (dice.chance(3)) planned.job.objective = {ObjectiveKind::kSmallestCluster, 6e10, 0, 1.5e5};
+    if (dice.chance(3)) {
+      planned.job.objective = {.kind = ObjectiveKind::kSmallestCluster,
+                               .memory_limit_bytes = 6e10,
+                               .memory_confidence = 0.8,
+                               .target_tokens_per_s = 1.5e5};
+    }
     expect_equal(read_plan_text(plan_yaml(planned)), planned);
     expect_equal(read_plan_text(plan_yaml(planned, true)), planned);
     expect_equal(read_plan_text(plan_json(planned).dump()), planned);

@@ -23,7 +23,7 @@ struct LearnableConstant {
 /// device and of each framework among them. What is believed before any run: the conditions as they
 /// are, with a width for each key by which published runs miss it where it was fitted without their
 /// framework or generation; places of one key share a part of it, since they are of one person's
-/// cluster.
+/// cluster, and so do all rates of devices.
 class Learnable {
  public:
   Learnable(const TrainingConditions& start, std::span<const Job* const> jobs);
