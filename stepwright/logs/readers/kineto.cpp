@@ -43,6 +43,7 @@ struct TraceMessage {
   std::int64_t peer = kUnknown;  ///< In the group.
   std::int64_t external = -1;    ///< `External id`.
   TraceSpan span;
+  TraceSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
 
@@ -394,14 +395,19 @@ class KinetoReader {
   /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as
   /// many.
   void resolve_types() {
+    for (auto& [elements, calls] : annotated_) {
+      std::ranges::stable_sort(calls, {}, [](const auto& call) { return call.span.begin_s; });
+    }
+    std::ranges::stable_sort(operators_, {}, [](const auto& call) { return call.span.begin_s; });
     std::map<std::int64_t, std::size_t> next;
     for (TraceMessage& message : operators_) {
       const std::int64_t elements = message.in_elements;
       const auto found = annotated_.find(elements);
       if (found == annotated_.end()) continue;
-      const auto& [bytes, span] =
-          found->second[std::min(next[elements]++, found->second.size() - 1)];
+      const std::size_t number = next[elements]++;
+      const auto& [bytes, span] = found->second[std::min(number, found->second.size() - 1)];
       if (message.element_bytes == 0) message.element_bytes = bytes;
+      if (number < found->second.size()) message.run = span;
     }
     if (!operators_.empty() && kernels_.empty()) {
       writer_.source().note(
@@ -434,6 +440,10 @@ class KinetoReader {
     LogRecord* record = add_message(message);
     if (record == nullptr) return;
     record->enqueued_s = record->start_s = message.span.begin_s;
+    if (message.run.end_s > message.run.begin_s) {
+      record->start_s = message.run.begin_s;
+      record->duration_s = message.run.end_s - message.run.begin_s;
+    }
     if (part && message.group_size == 0) {
       record->payload_bytes = kUnknown;
       record->logged_bytes = part_bytes;
