@@ -140,11 +140,16 @@ class KindMatch {
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
       scheme = group->second.scheme;
     }
+    bool beside = false;
     for (const auto& [payload, row] : sizes_) {
-      if (row.predicted > 0 && row.scheme != Scheme::kControl) scheme = row.scheme;
+      if (row.predicted == 0 || row.scheme == Scheme::kControl) continue;
+      scheme = row.scheme;
+      beside = beside || row.beside;
     }
     for (auto& [payload, row] : sizes_) {
-      if (row.predicted == 0) row.scheme = scheme;
+      if (row.predicted > 0) continue;
+      row.scheme = scheme;
+      row.beside = beside;
     }
   }
 
@@ -174,14 +179,19 @@ class KindMatch {
     }
   }
 
-  /// Norms, losses and counts are sums of one or two numbers of any width.
+  /// Norms, losses and counts are sums of one or two numbers of any width, norms also of one for
+  /// each tensor.
   void match_scalars() {
-    constexpr std::int64_t kScalarBytes = 64;
+    match_small(kScalarBytes);
+    match_small(kMostNormBytes);
+  }
+
+  void match_small(std::int64_t most_bytes) {
     if (kind_.operation != LogOperation::kAllReduce) return;
     for (auto& [planned_payload, planned] : sizes_) {
       if (planned_payload > kScalarBytes || planned.scheme != Scheme::kControl) continue;
       for (auto& [payload, row] : sizes_) {
-        if (payload > 0 && payload <= kScalarBytes) match_pair(planned, row);
+        if (payload > 0 && payload <= most_bytes) match_pair(planned, row);
       }
     }
   }

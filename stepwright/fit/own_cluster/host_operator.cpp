@@ -20,6 +20,7 @@ constexpr auto kCertainParts = std::to_array<NamedPart>({
     {"AccumulateGrad", OperatorKind::kAccumulate},
     {"ddp.reducer", OperatorKind::kAccumulate},
     {"fsdp::", OperatorKind::kAccumulate},
+    {"c10d::", OperatorKind::kAccumulate},
     {"scaled_dot_product", OperatorKind::kAttention},
     {"linear", OperatorKind::kLinear},
     {"aten::mm", OperatorKind::kLinear},

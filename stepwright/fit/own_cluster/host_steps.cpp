@@ -184,7 +184,8 @@ class HostReader {
   }
 
   void take_step(const KinetoMark& step, std::size_t next) {
-    out_.steps.push_back({.seconds = kMicrosecond * (step.end_us - step.start_us)});
+    out_.steps.push_back({.start_s = kMicrosecond * step.start_us,
+                          .seconds = kMicrosecond * (step.end_us - step.start_us)});
     double at = step.start_us;
     std::vector<int> open;
     const auto close_until = [&](double until) {

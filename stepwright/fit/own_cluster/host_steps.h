@@ -18,6 +18,7 @@ struct HostSeconds {
 /// One step of a thread of the host: every moment of it is of a computation, waits for a message or
 /// is of nothing known.
 struct HostStep {
+  double start_s = 0;  ///< By the clock of its trace.
   double seconds = 0;
   double waiting = 0;
   double unknown = 0;

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <numeric>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/fit/middle.h"
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
+#include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
-#include "stepwright/logs/transfer_times.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -25,6 +25,10 @@ using KindAndPhase = std::pair<OperatorKind, Phase>;
 constexpr double kOtherModel = 0.05;
 /// A computation beside messages is compared with the same alone where both ran so often.
 constexpr std::size_t kFewest = 3;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 class StepFitter {
  public:
@@ -47,34 +51,43 @@ class StepFitter {
   }
 
  private:
-  template <class Value>
-  double middle_of_steps(Value value) const {
-    std::vector<double> values;
-    for (const HostTrace& rank : ranks_) {
-      for (const HostStep& step : rank.steps) values.push_back(value(step));
+  /// The steps that are neither among the shortest nor the longest quarter: the same ones for every
+  /// kind and for messages, so that all sum up to a step.
+  void choose_steps() {
+    std::vector<std::pair<double, std::pair<std::size_t, const HostStep*>>> steps;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (const HostStep& step : ranks_[rank].steps) {
+        steps.push_back({step.seconds, {rank, &step}});
+      }
     }
-    return middle_of(std::move(values));
+    std::ranges::sort(steps, {}, [](const auto& step) { return step.first; });
+    const std::size_t quarter = steps.size() / 4;
+    for (std::size_t i = quarter; i < steps.size() - quarter; ++i)
+      chosen_.push_back(steps[i].second);
   }
 
   void read_steps() {
-    std::set<KindAndPhase> seen;
-    for (const HostTrace& rank : ranks_) {
-      for (const HostStep& step : rank.steps) {
-        for (const auto& [key, seconds] : step.kinds) seen.insert(key);
+    choose_steps();
+    const double share = 1 / static_cast<double>(chosen_.size());
+    for (const auto& [rank, step] : chosen_) {
+      out_.step_s += share * step->seconds;
+      out_.waiting_s += share * step->waiting;
+      out_.unknown_s += share * step->unknown;
+      for (const auto& [key, seconds] : step->kinds) {
+        seconds_[key].busy += share * seconds.busy;
+        seconds_[key].host += share * seconds.host;
       }
     }
-    for (const KindAndPhase& key : seen) {
-      const auto of = [&](double HostSeconds::* part) {
-        return middle_of_steps([&](const HostStep& step) {
-          const auto found = step.kinds.find(key);
-          return found == step.kinds.end() ? 0 : found->second.*part;
-        });
-      };
-      seconds_[key] = {.busy = of(&HostSeconds::busy), .host = of(&HostSeconds::host)};
-    }
-    out_.step_s = middle_of_steps([](const HostStep& step) { return step.seconds; });
-    out_.waiting_s = middle_of_steps([](const HostStep& step) { return step.waiting; });
-    out_.unknown_s = middle_of_steps([](const HostStep& step) { return step.unknown; });
+  }
+
+  /// Whether a call was made in one of those steps.
+  [[nodiscard]] bool is_chosen(const LogRecord& record) const {
+    return std::ranges::any_of(chosen_, [&](const auto& chosen) {
+      const auto& [rank, step] = chosen;
+      return static_cast<std::size_t>(record.source) == rank &&
+             record.enqueued_s >= step->start_s &&
+             record.enqueued_s < step->start_s + step->seconds;
+    });
   }
 
   [[nodiscard]] static Operator operator_of(const HostProduct& product, DType dtype) {
@@ -227,46 +240,35 @@ class StepFitter {
     }
   }
 
+  /// One law for all operations, which the same sockets carry. A message costs a step what its
+  /// ranks spend in it on average, with what they wait for the last one: by so much the slowest
+  /// rank is behind the average one, whose computations the other laws have.
   void fit_messages() {
-    const std::vector<double> times = transfer_times(log_);
-    std::map<std::tuple<Collective, std::int64_t>, std::pair<SocketGroup, std::vector<double>>>
+    std::map<std::pair<Collective, std::int64_t>, std::pair<SocketGroup, std::vector<double>>>
         calls;
-    for (std::size_t i = 0; i < log_.records.size(); ++i) {
-      const LogRecord& record = log_.records[i];
+    for (const LogRecord& record : log_.records) {
       const auto collective = collective_of(record.operation);
-      if (!collective || !(times[i] > 0) || record.payload_bytes <= 0) continue;
+      if (!collective || !(record.duration_s > 0) || record.payload_bytes <= 0) continue;
+      if (!is_chosen(record)) continue;
       const auto group = group_of(record);
       if (!group) continue;
-      auto& [where, list] = calls[{*collective, record.payload_bytes}];
+      auto& [where, seconds] = calls[{*collective, record.payload_bytes}];
       where = *group;
-      list.push_back(times[i]);
+      seconds.push_back(record.duration_s);
     }
-    std::map<Collective, std::vector<MessageSample>> samples;
-    for (auto& [key, call] : calls) {
+    std::vector<MessageSample> samples;
+    std::map<Collective, std::size_t> rows;
+    for (const auto& [key, call] : calls) {
       const auto& [collective, payload] = key;
-      samples[collective].push_back({.operation = collective,
-                                     .group = call.first,
-                                     .payload_bytes = static_cast<double>(payload),
-                                     .seconds = middle_of(std::move(call.second))});
+      samples.push_back({.operation = collective,
+                         .group = call.first,
+                         .payload_bytes = static_cast<double>(payload),
+                         .seconds = mean_of(call.second)});
+      ++rows[collective];
     }
-    for (const auto& [collective, rows] : samples) {
-      out_.fit.messages[collective] = {.law = fit_gloo(rows), .rows = rows.size()};
-    }
-    give_unseen_operations();
-  }
-
-  /// The same sockets carry all operations.
-  void give_unseen_operations() {
-    if (out_.fit.messages.empty()) return;
-    const auto most = std::ranges::max_element(out_.fit.messages, {},
-                                               [](const auto& entry) { return entry.second.rows; });
-    const SampledLaw<SocketLaw> law{.law = most->second.law.law};
-    const Collective seen = most->first;
-    for (const auto& [collective, name] : kCollectiveNames) {
-      if (out_.fit.messages.contains(collective)) continue;
-      out_.fit.messages[collective] = {.law = law};
-      out_.notes.push_back(fmt::format("{}: not in the traces, by the law of {}", name,
-                                       name_of(kCollectiveNames, seen)));
+    if (samples.empty()) return;
+    for (auto& [collective, law] : fit_gloo_operations(samples)) {
+      out_.fit.messages[collective] = {.law = std::move(law), .rows = rows[collective]};
     }
   }
 
@@ -276,6 +278,7 @@ class StepFitter {
   Grid grid_;
   StepProgram program_;
   WorkByKind work_;
+  std::vector<std::pair<std::size_t, const HostStep*>> chosen_;  ///< With their place in `ranks_`.
   std::map<KindAndPhase, HostSeconds> seconds_;
   std::set<KindAndPhase> used_;
   StepFit out_;

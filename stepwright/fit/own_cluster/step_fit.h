@@ -13,7 +13,7 @@ namespace stepwright {
 /// What the steps of a job were made of, and the laws that say so.
 struct StepFit {
   ClusterFit fit;
-  double step_s = 0;     ///< The middle of all steps of all ranks.
+  double step_s = 0;     ///< The mean of the middle half of all steps.
   double waiting_s = 0;  ///< Of it, waiting for messages.
   double unknown_s = 0;  ///< Of it, of no operator of the plan.
   std::vector<std::string> notes;

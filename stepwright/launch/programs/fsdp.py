@@ -17,6 +17,7 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
+    PrepareModuleInput,
     RowwiseParallel,
     loss_parallel,
     parallelize_module,
@@ -76,8 +77,17 @@ def split_tensors(model, mesh):
     columns = {f"self_attn.{name}_proj": ColwiseParallel() for name in "qkv"}
     columns |= {"mlp.gate_proj": ColwiseParallel(), "mlp.up_proj": ColwiseParallel()}
     rows = {"self_attn.o_proj": RowwiseParallel(), "mlp.down_proj": RowwiseParallel()}
+    # The projections of an input share it, so that its gradient is summed over ranks once.
+    whole = Replicate()
+    named = {"hidden_states": whole}
+    inputs = {
+        "self_attn": PrepareModuleInput(
+            input_kwarg_layouts=named, desired_input_kwarg_layouts=named
+        ),
+        "mlp": PrepareModuleInput(input_layouts=whole, desired_input_layouts=whole),
+    }
     for layer in model.model.layers:
-        parallelize_module(layer, mesh, columns | rows)
+        parallelize_module(layer, mesh, inputs | columns | rows)
     ends = {
         "model.embed_tokens": RowwiseParallel(input_layouts=Replicate()),
         "lm_head": ColwiseParallel(use_local_output=False),
