@@ -38,6 +38,11 @@ class StepFitter {
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
+    for (const LogSource& source : log.sources) {
+      if (source.world == 0 || source.world == program_.ranks) continue;
+      fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file,
+                             source.world, program_.ranks));
+    }
     work_ = planned_work(program_, program_.stages.front());
   }
 
