@@ -1,6 +1,6 @@
 """Predicts the steps of plans from traces of others, on this machine (docs/logs.md).
 
-python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--steps N] [--only REGEX]
+python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--only REGEX]
 
 Trains small models over Gloo with the programs of `export --to fsdp`, two ranks of a core each,
 with a trace of each rank. Then, by the commands alone: import, fit --plan, predict; prints how far
@@ -16,6 +16,7 @@ import gzip
 import json
 import os
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -72,7 +73,10 @@ def train(stepwright: str, name: str, folder: Path, steps: int) -> None:
     program = folder.parent / "train.py"
     run([stepwright, "export", "--to", "fsdp", "--plan", folder / "plan.yaml", "-o", program])
     words = [sys.executable, program, "--steps", str(steps), "--profile", folder]
-    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "29641"}
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     shared |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     with (folder / "output.txt").open("w") as output:
         ranks = [
@@ -110,7 +114,7 @@ def middle_step(folder: Path) -> float:
 def predicted(stepwright: str, folder: Path, profile: Path) -> float:
     command = [stepwright, "predict", folder / "mine.yaml", "--json", *SERIAL]
     answer = json.loads(run([*command, "--set", f"measured={profile}"]))
-    return answer["after"]["step_time_s"]
+    return answer["step_time_s"]
 
 
 def main() -> None:
@@ -121,8 +125,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # already the leader of its session
         os.setsid()
+    with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text("-20")
     names = [name for name in PLANS if re.search(options.only, name)]
     folders = {name: options.folder.resolve() / name.replace(", ", "_") for name in names}

@@ -153,7 +153,7 @@ class Programs(unittest.TestCase):
             operations = {law["operation"]: law["rows"] for law in profile["messages"]}
             self.assertGreater(operations["all_gather"], 0)
             self.assertGreater(operations["reduce_scatter"], 0)
-            after = answer_of("predict", mine, "--set", f"measured={measured}")["after"]
+            after = answer_of("predict", mine, "--set", f"measured={measured}")
             self.assertGreater(after["step_time_s"], before["step_time_s"])  # no H100
             job = mine.read_text().split("job:\n", 1)[1].split("parallel:", 1)[0]
             lines = [line[2:] for line in job.splitlines() if "kernels:" not in line]
