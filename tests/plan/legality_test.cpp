@@ -96,13 +96,6 @@ TEST(Legality, RefusesNothingThatIsOnlyUnwise) {
   EXPECT_FALSE(illegal(job, plan)) << "n beyond the layers";
 }
 
-TEST(Legality, ADenseModelHasNoExpertSideToAgreeWith) {
-  Plan plan = legal_plan();
-  ASSERT_GT(plan.parallel.tensor * plan.parallel.pipeline, 2);
-  plan.rank_order = *rank_order_of("tp-cp-ep-pp-dp");
-  EXPECT_FALSE(illegal(small_job(), plan));
-}
-
 TEST(Legality, LatentAttentionIsCutByHeads) {
   Job job = small_job();
   job.model.kv_heads = 8;

@@ -164,8 +164,8 @@ bool ranks_can_be_laid_out(const Job& job, const Plan& plan) {
   const auto routed =
       lay_out(plan.rank_order, {expert_tensor, 1, expert, expert_data, pipeline}, ranks);
   if (routed.empty()) return false;
-  if (job.model.experts && as_sets(groups_over(dense, {Axis::kPipeline})) !=
-                               as_sets(groups_over(routed, {Axis::kPipeline}))) {
+  if (as_sets(groups_over(dense, {Axis::kPipeline})) !=
+      as_sets(groups_over(routed, {Axis::kPipeline}))) {
     return false;
   }
   const bool inner = plan.sharding.parameters == Spread::kInner ||
