@@ -26,8 +26,10 @@ std::string constants_text(const Json& law) {
 }
 
 std::string line_of(const std::string& what, const Json& law) {
-  return fmt::format("{:<36}{:>5} rows  {:>6}  {}\n", what, law["rows"].get<std::size_t>(),
-                     format_percent(law["held_out_error"].get<double>()), constants_text(law));
+  return fmt::format(
+      "{:<36}{:>5} rows  {:>6}  {}\n", what, law["rows"].get<std::size_t>(),
+      law.contains("held_out_error") ? format_percent(law["held_out_error"].get<double>()) : "-",
+      constants_text(law));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
   Json file = {{"stepwright", "measured/1"}, {"name", name}};
   const auto add = [&file](const char* list, Json entry, const auto& law) {
     entry["rows"] = law.rows;
-    entry["held_out_error"] = std::round(1e4 * law.held_out_error) / 1e4;
+    if (law.held_out_error) entry["held_out_error"] = std::round(1e4 * *law.held_out_error) / 1e4;
     file[list].push_back(std::move(entry));
   };
   for (const auto& [operation, law] : fit.messages) {

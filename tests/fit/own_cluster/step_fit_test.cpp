@@ -172,6 +172,7 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
   const auto& gather = fitted.fit.messages.at(Collective::kAllGather);
   EXPECT_EQ(reduce.rows, 2U);
   EXPECT_EQ(gather.rows, 0U);
+  EXPECT_FALSE(reduce.held_out_error);  // nothing was left out
   EXPECT_EQ(gather.law.law.inside_s_per_byte, reduce.law.law.inside_s_per_byte);
 }
 
