@@ -46,6 +46,7 @@ class Fit : public Command {
                 "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
                 "  stepwright fit trace.json -o profile.json\n"
                 "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
+                "  stepwright fit trace.*.json.gz --plan plan.yaml -o measured.json\n"
                 "  stepwright fit operators.csv messages.csv -o measured.json\n"
                 "  stepwright fit --runs my_runs.csv -o conditions.yaml") {
     auto* samples =
@@ -65,6 +66,11 @@ class Fit : public Command {
     app().add_option("-o,--output", request_.output,
                      "Profile file to write; a folder for collectives of several machines;\n"
                      "file of conditions");
+    app()
+        .add_option("--plan", request_.plan,
+                    "Plan that was running when the traces were made: fit a measured profile to\n"
+                    "its steps (docs/logs.md, From a log to a calibrated plan)")
+        ->type_name("PLAN");
     app().add_option("--device", request_.device,
                      "Built-in device of operator samples, when they do not say");
     app().add_option("--name", request_.name, "Name of the profile; that of the file otherwise");
@@ -80,8 +86,9 @@ class Fit : public Command {
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
     for (const std::string& file : request_.files) {
       if (!names_folder(request_.output)) check_output(request_.output, file);
-      request_.samples.push_back(load_samples(file));
+      if (request_.plan.empty()) request_.samples.push_back(load_samples(file));
     }
+    if (!request_.plan.empty()) return fit_step_traces(request_, console);
     if (is_measured_here(request_)) {
       fit_measured_tables(request_, console);
     } else if (is_of_collectives(request_)) {

@@ -26,11 +26,15 @@ std::string constants_text(const Json& law) {
 }
 
 std::string line_of(const std::string& what, const Json& law) {
-  return fmt::format("{:<36}{:>5} rows  {:>6}  {}\n", what, law["rows"].get<std::size_t>(),
-                     format_percent(law["held_out_error"].get<double>()), constants_text(law));
+  return fmt::format(
+      "{:<36}{:>5} rows  {:>6}  {}\n", what, law["rows"].get<std::size_t>(),
+      law.contains("held_out_error") ? format_percent(law["held_out_error"].get<double>()) : "-",
+      constants_text(law));
 }
 
-std::string fit_text(const Json& profile) {
+}  // namespace
+
+std::string measured_fit_text(const Json& profile) {
   std::string text = "law, rows, median error on rows left out, constants\n";
   for (const Json& law : profile.value("messages", Json::array())) {
     text += line_of(fmt::format("{} by {}", law["operation"].get<std::string>(),
@@ -50,8 +54,6 @@ std::string fit_text(const Json& profile) {
   return text;
 }
 
-}  // namespace
-
 void fit_measured_tables(const FitRequest& request, const Console& console) {
   OwnSamples samples;
   for (const SampleFile& file : request.samples) {
@@ -67,7 +69,7 @@ void fit_measured_tables(const FitRequest& request, const Console& console) {
   if (request.json) {
     print_json(console.out, profile);
   } else {
-    console.out << fit_text(profile);
+    console.out << measured_fit_text(profile);
   }
   write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
   console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@ struct FitRequest {
   std::string device;   ///< Of operator samples that do not say.
   std::string name;     ///< Of the profile; empty: that of the file.
   std::string machine;  ///< Of collective samples that name none.
+  std::string plan;     ///< File of the plan whose traces the files are; empty: they are samples.
   bool json = false;
 };
 
@@ -30,6 +32,12 @@ void fit_operator_tables(const FitRequest& request, const Console& console);
 void fit_collective_tables(const FitRequest& request, const Console& console);
 /// The same of what `stepwright sample` wrote.
 void fit_measured_tables(const FitRequest& request, const Console& console);
+
+/// Fits a measured profile to the traces of a job of that plan (`FitRequest::plan`).
+void fit_step_traces(const FitRequest& request, const Console& console);
+
+/// What a fit of a measured profile says: a line for each law.
+std::string measured_fit_text(const nlohmann::ordered_json& profile);
 
 /// Whether an output is a folder of profiles, which is made where it is not there.
 bool names_folder(const std::string& output);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "stepwright/core/format.h"
@@ -14,22 +15,34 @@
 namespace stepwright {
 namespace {
 
+/// Up to 20 signs for a share of the most.
+std::string bar(double amount, double most) {
+  constexpr double kWidest = 20;
+  return most > 0 ? std::string(static_cast<std::size_t>(std::ceil(kWidest * amount / most)), '#')
+                  : std::string();
+}
+
 std::string volume_text(const Log& log) {
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
                           {"calls", Align::kRight},
                           {"payload", Align::kRight},
                           {"mean", Align::kRight},
-                          {"time", Align::kRight}},
+                          {"time", Align::kRight},
+                          {"by payload"}},
               .rows = {}};
-  for (const OperationVolume& row : volumes(log)) {
+  const std::vector<OperationVolume> rows = volumes(log);
+  std::int64_t most = 0;
+  for (const OperationVolume& row : rows) most = std::max(most, row.payload_bytes);
+  for (const OperationVolume& row : rows) {
     const std::int64_t known = row.count - row.unknown;
     const auto bytes = static_cast<double>(row.payload_bytes);
     table.rows.push_back({std::string(name_of(kLogOperationNames, row.operation)),
                           row.group_size > 0 ? format_count(row.group_size) : "?",
                           format_count(row.count), known > 0 ? format_bytes(bytes) : "?",
                           known > 0 ? format_bytes(bytes / static_cast<double>(known)) : "?",
-                          row.timed > 0 ? format_time(row.seconds) : "-"});
+                          row.timed > 0 ? format_time(row.seconds) : "-",
+                          bar(bytes, static_cast<double>(most))});
   }
   return to_text(table);
 }
@@ -39,15 +52,22 @@ std::string histogram_text(const Log& log) {
                           {"from", Align::kRight},
                           {"calls", Align::kRight},
                           {"payload", Align::kRight},
-                          {"mean time", Align::kRight}},
+                          {"mean time", Align::kRight},
+                          {"by calls"}},
               .rows = {}};
-  for (const auto& [operation, sizes] : size_histogram(log)) {
+  const auto histogram = size_histogram(log);
+  std::int64_t most = 0;
+  for (const auto& [operation, sizes] : histogram) {
+    for (const auto& [from, size] : sizes) most = std::max(most, size.count);
+  }
+  for (const auto& [operation, sizes] : histogram) {
     for (const auto& [from, size] : sizes) {
       table.rows.push_back(
           {std::string(name_of(kLogOperationNames, operation)),
            format_bytes(static_cast<double>(from)), format_count(size.count),
            format_bytes(static_cast<double>(size.payload_bytes)),
-           size.timed > 0 ? format_time(size.seconds / static_cast<double>(size.timed)) : "-"});
+           size.timed > 0 ? format_time(size.seconds / static_cast<double>(size.timed)) : "-",
+           bar(static_cast<double>(size.count), static_cast<double>(most))});
     }
   }
   return to_text(table);

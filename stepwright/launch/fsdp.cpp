@@ -11,6 +11,7 @@
 #include "stepwright/launch/fields.h"
 #include "stepwright/launch/torchrun.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -78,6 +79,15 @@ Json plan_of(const PlannedJob& planned) {
           {"gradient_bucket", plan.gradient_bucket}};
 }
 
+/// What FSDP reduces at a time: the gradients of a layer.
+std::int64_t unit_elements(const Architecture& model) {
+  std::int64_t elements = 0;
+  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+    elements += parameter.elements();
+  }
+  return elements;
+}
+
 }  // namespace
 
 std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -120,7 +130,8 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   plan.overlap.tensor_gradients = false;
   const bool copied =
       plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
-  if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
+  plan.gradient_bucket = copied ? fields.integer("gradient_bucket", plan.gradient_bucket)
+                                : unit_elements(*draft.model);
   if (copied) plan.overlap.parameters = false;
 }
 

@@ -105,6 +105,8 @@ class CallResolver {
     CallKind scatter = call.kind;
     scatter.operation = LogOperation::kReduceScatter;
     if (planned_.count(call.kind, call.payload_bytes) > 0) return;
+    const bool norm = call.payload_bytes <= kMostNormBytes && planned_.sums_scalars(call.kind);
+    if (norm && planned_.count(scatter, call.payload_bytes) == 0) return;
     if (planned_.calls.contains(scatter)) call.kind = scatter;
   }
 
@@ -183,7 +185,10 @@ class StepFinder {
       ++guess.first;
     }
     guess.end = end;
-    guess.steps = std::ssize(source.step_starts_s);
+    // A profiler marks one more step when it is told that the last one has ended.
+    const double last = end > 0 ? log_.records[records_[end - 1]].enqueued_s : kNoTime;
+    guess.steps = std::ranges::count_if(source.step_starts_s,
+                                        [last](double start_s) { return start_s <= last; });
     guess.found = "steps that the log marks";
     return guess;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -79,6 +80,25 @@ class KindMatch {
                                    counted(logged_calls, "call"), planned_calls));
   }
 
+  /// Broadcasts that not every step has are no buffers: DDP tells its ranks the order and the sizes
+  /// of its buckets when its first step has shown them.
+  void leave_out_set_up(std::int64_t steps, LogComparison& result) {
+    if (kind_.operation != LogOperation::kBroadcast) return;
+    std::int64_t calls = 0;
+    for (const auto& [payload, row] : sizes_) calls += row.logged_left;
+    if (calls == 0 || calls >= steps) return;
+    for (const auto& [payload, row] : sizes_) {
+      add_remark(
+          result,
+          fmt::format("broadcast of {}, {} in {} of a rank: the order of DDP's buckets, told "
+                      "after its first step; left out",
+                      format_bytes(static_cast<double>(payload)), counted(row.logged_left, "call"),
+                      counted(steps, "step")));
+    }
+    result.outside += calls;
+    sizes_.clear();
+  }
+
   /// The loss need not be told to all ranks.
   void leave_out_reports(LogComparison& result) {
     for (auto& [payload, row] : sizes_) {
@@ -140,11 +160,16 @@ class KindMatch {
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
       scheme = group->second.scheme;
     }
+    bool beside = false;
     for (const auto& [payload, row] : sizes_) {
-      if (row.predicted > 0 && row.scheme != Scheme::kControl) scheme = row.scheme;
+      if (row.predicted == 0 || row.scheme == Scheme::kControl) continue;
+      scheme = row.scheme;
+      beside = beside || row.beside;
     }
     for (auto& [payload, row] : sizes_) {
-      if (row.predicted == 0) row.scheme = scheme;
+      if (row.predicted > 0) continue;
+      row.scheme = scheme;
+      row.beside = beside;
     }
   }
 
@@ -174,14 +199,19 @@ class KindMatch {
     }
   }
 
-  /// Norms, losses and counts are sums of one or two numbers of any width.
+  /// Norms, losses and counts are sums of one or two numbers of any width, norms also of one for
+  /// each tensor.
   void match_scalars() {
-    constexpr std::int64_t kScalarBytes = 64;
+    match_small(kScalarBytes);
+    match_small(kMostNormBytes);
+  }
+
+  void match_small(std::int64_t most_bytes) {
     if (kind_.operation != LogOperation::kAllReduce) return;
     for (auto& [planned_payload, planned] : sizes_) {
       if (planned_payload > kScalarBytes || planned.scheme != Scheme::kControl) continue;
       for (auto& [payload, row] : sizes_) {
-        if (payload > 0 && payload <= kScalarBytes) match_pair(planned, row);
+        if (payload > 0 && payload <= most_bytes) match_pair(planned, row);
       }
     }
   }
@@ -301,6 +331,7 @@ class LogMatcher {
     const LoggedSteps logged =
         logged_steps(log_, records, transfers_, planned, program_.micro_batches);
     result_.steps = std::max(result_.steps, logged.steps);
+    fewest_steps_ = std::min(fewest_steps_, logged.steps);
     result_.outside += logged.outside;
     KindMatch::add_remark(result_, "steps: " + logged.found);
     std::set<CallKind> kinds;
@@ -310,6 +341,7 @@ class LogMatcher {
       KindMatch match(kind, planned, logged);
       match.match_buckets(result_);
       match.leave_out_reports(result_);
+      match.leave_out_set_up(logged.steps, result_);
       match.add_to(rows_, planned, result_);
     }
   }
@@ -318,6 +350,11 @@ class LogMatcher {
     if (result_.ranks < program_.ranks) {
       result_.remarks.push_back(fmt::format("the logs hold {} of {} ranks: only they are compared",
                                             result_.ranks, program_.ranks));
+    }
+    if (fewest_steps_ < result_.steps) {
+      result_.remarks.push_back(fmt::format(
+          "the logs of some ranks hold {}, those of others {}: each is compared in its own",
+          counted(fewest_steps_, "step"), result_.steps));
     }
     if (result_.outside > 0) {
       result_.remarks.push_back(
@@ -335,6 +372,7 @@ class LogMatcher {
   const Log& log_;
   std::vector<double> transfers_;
   LogComparison result_;
+  std::int64_t fewest_steps_ = std::numeric_limits<std::int64_t>::max();
   std::map<std::int64_t, std::vector<std::size_t>> of_rank_;
   std::map<RowKey, MatchedCalls> rows_;
 };

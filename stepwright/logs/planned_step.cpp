@@ -35,6 +35,13 @@ std::int64_t PlannedStep::count(const CallKind& kind, std::int64_t payload_bytes
   return size == sizes->second.end() ? 0 : size->second.count;
 }
 
+bool PlannedStep::sums_scalars(const CallKind& kind) const {
+  const auto sizes = calls.find(kind);
+  return sizes != calls.end() && std::ranges::any_of(sizes->second, [](const auto& size) {
+           return size.second.scheme == Scheme::kControl;
+         });
+}
+
 PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);

@@ -24,6 +24,11 @@ struct CallKind {
 /// computations.
 std::vector<LogOperation> logged_as(OperatorKind kind);
 
+/// Most bytes of a norm, a loss or a count.
+inline constexpr std::int64_t kScalarBytes = 64;
+/// Most bytes of a norm of which programs send a number for each tensor.
+inline constexpr std::int64_t kMostNormBytes = 16 * 1024;
+
 /// Equal calls of a step.
 struct PlannedSize {
   Scheme scheme{};
@@ -47,6 +52,8 @@ struct PlannedStep {
   [[nodiscard]] std::int64_t count() const;
   /// Calls of a kind and payload; 0 without.
   [[nodiscard]] std::int64_t count(const CallKind& kind, std::int64_t payload_bytes) const;
+  /// Whether a norm, a loss or a count is summed in calls of that kind.
+  [[nodiscard]] bool sums_scalars(const CallKind& kind) const;
 };
 PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank);
 

@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "stepwright/core/format.h"
+#include "stepwright/logs/planned_step.h"
 
 namespace stepwright {
 namespace {
-
-constexpr std::int64_t kScalarBytes = 64;  ///< Norms, losses and counts are no larger.
 
 /// What is left of one operation in the groups of one scheme.
 struct LeftOver {
@@ -149,6 +148,19 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
   return "other sizes: another model, batch or length?";
 }
 
+/// How a plan says that such messages run beside nothing.
+std::string_view key_of_overlap(Scheme scheme, LogOperation operation) {
+  switch (scheme) {
+    case Scheme::kData:
+      return operation == LogOperation::kAllGather ? "overlap.parameters=false"
+                                                   : "overlap.gradients=false";
+    case Scheme::kTensor: return "overlap.tensor_gradients=false";
+    case Scheme::kContext: return "overlap.context=false";
+    case Scheme::kExpert: return "overlap.expert=false";
+    default: return "overlap.pipeline=false";
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& rows) {
@@ -189,9 +201,9 @@ std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) 
     if (exposed_s <= kExposed * all_s) continue;
     lines.push_back(fmt::format(
         "{} of {}: the plan lets them run beside computation; in the run {} of {} is exposed "
-        "(missing overlap, or waiting for other ranks)",
+        "(missing overlap, or waiting for other ranks); without overlap the plan has {}",
         name_of(kLogOperationNames, kind.second), name_of(kSchemeNames, kind.first),
-        format_time(exposed_s), format_time(all_s)));
+        format_time(exposed_s), format_time(all_s), key_of_overlap(kind.first, kind.second)));
   }
   return lines;
 }

@@ -18,8 +18,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSweepOption = "--sweep";
 
-/// Parts between commas that stand in no brackets.
-std::vector<std::string> values_of(std::string_view text) {
+Json value_json(const std::string& value) {
+  const IntegerReading whole = read_integer(value);
+  if (whole.status == IntegerReading::Status::kGood) return whole.value;
+  const std::optional<double> number = read_double(value);
+  return number ? Json(*number) : Json(value);
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_values(std::string_view text) {
   std::vector<std::string> values(1);
   int depth = 0;
   for (const char c : text) {
@@ -33,15 +41,6 @@ std::vector<std::string> values_of(std::string_view text) {
   }
   return values;
 }
-
-Json value_json(const std::string& value) {
-  const IntegerReading whole = read_integer(value);
-  if (whole.status == IntegerReading::Status::kGood) return whole.value;
-  const std::optional<double> number = read_double(value);
-  return number ? Json(*number) : Json(value);
-}
-
-}  // namespace
 
 Sweep read_sweep(const Job& job, const std::string& text) {
   const std::string name = fmt::format("{} {}", kSweepOption, printable(text));
@@ -61,7 +60,7 @@ Sweep read_sweep(const Job& job, const std::string& text) {
         "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
         printable(sweep.field)));
   }
-  for (const std::string& value : values_of(std::string_view(text).substr(equals + 1))) {
+  for (const std::string& value : sweep_values(std::string_view(text).substr(equals + 1))) {
     if (value.empty()) fail_input(fmt::format("{}: a value is missing", name));
     PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
     const bool sweeps_kernels = sweep.field.find("kernels") != std::string::npos;

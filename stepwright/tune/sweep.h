@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/tune/training_run.h"
@@ -25,6 +26,9 @@ struct Sweep {
   std::string field;  ///< As given.
   std::vector<SweepPoint> points;
 };
+
+/// Values between commas; commas in brackets are part of a value.
+std::vector<std::string> sweep_values(std::string_view text);
 
 /// Reads `FIELD=VALUE,VALUE,...`, with the fields and values of `predict --set` that are of the job
 /// ("cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x", "cluster.profile=dgx-h100,dgx-h200"). Fails

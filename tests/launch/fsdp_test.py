@@ -54,17 +54,18 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def rank_of(program: Path, rank: int, port: int, answer: Path) -> None:
+def rank_of(program: Path, rank: int, port: int, answer: Path, traces: str | None) -> None:
     """One rank of a program, whose output goes to a file."""
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(RANKS)}
     os.environ |= {"MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     with open(answer, "w") as out:
         os.dup2(out.fileno(), 1)
-        runpy.run_path(str(program), run_name="program")["train"](3, 1e-2, 1.0, str(answer.parent))
+        train = runpy.run_path(str(program), run_name="program")["train"]
+        train(5 if traces else 3, 1e-2, 1.0, str(answer.parent), traces)
 
 
-def losses(name: str, folder: Path) -> list[float]:
-    """What the program of a plan learns, step by step."""
+def losses(name: str, folder: Path, traces: str | None = None) -> list[float]:
+    """What the program of a plan learns, step by step; with traces of its steps in a folder."""
     (folder / "plan.yaml").write_text(PLAN + PLANS[name])
     program = folder / "program.py"
     command = [COMMAND, "export", "--to", "fsdp", "--plan", folder / "plan.yaml", "-o", program]
@@ -72,7 +73,7 @@ def losses(name: str, folder: Path) -> list[float]:
     port = free_port()
     fork = multiprocessing.get_context("fork")  # PyTorch is loaded once
     ranks = [
-        fork.Process(target=rank_of, args=(program, rank, port, folder / f"{rank}.txt"))
+        fork.Process(target=rank_of, args=(program, rank, port, folder / f"{rank}.txt", traces))
         for rank in range(RANKS)
     ]
     for rank in ranks:
@@ -94,6 +95,12 @@ def compared(folder: Path) -> tuple[int, dict]:
     command = [COMMAND, "compare", folder / "plan.yaml", "--json", "--log", *logs]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     return run.returncode, json.loads(run.stdout)
+
+
+def answer_of(*words: object) -> dict:
+    """The JSON of a command that must succeed."""
+    command = [COMMAND, *map(str, words), "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 class Programs(unittest.TestCase):
@@ -121,6 +128,47 @@ class Programs(unittest.TestCase):
                         self.assertAlmostEqual(ours, theirs, places=4)
                     self.check_calls(name, place)
         self.assertNotAlmostEqual(expected[0], expected[2], places=4)
+
+    def test_from_a_configuration_and_a_log_to_a_better_plan(self):
+        """The five commands of docs/logs.md, on a job of FSDP."""
+        torch.set_num_threads(1)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            losses("ZeRO-3", place, folder)
+            traces = sorted(place.glob("trace.*"))
+            self.assertEqual(len(traces), RANKS)
+            mine, measured = place / "mine.yaml", place / "measured.json"
+            cluster = ["--cluster", "dgx-h100"]
+            answer_of("import", "--from", "fsdp", place / "program.py", *cluster, "-o", mine)
+            before = answer_of("predict", mine)
+            compared = answer_of("compare", mine, "--log", *traces)
+            self.assertEqual(compared["differences"], [])
+            self.assertEqual(compared["steps"], 3)
+            profile = answer_of("fit", *traces, "--plan", mine, "-o", measured)
+            kinds = {(law["operator"], law["phase"]) for law in profile["computations"]}
+            self.assertLessEqual(
+                {("linear", "weight_gradient"), ("attention", "forward"), ("norm", "forward")},
+                kinds,
+            )
+            operations = {law["operation"]: law["rows"] for law in profile["messages"]}
+            self.assertGreater(operations["all_gather"], 0)
+            self.assertGreater(operations["reduce_scatter"], 0)
+            after = answer_of("predict", mine, "--set", f"measured={measured}")
+            self.assertGreater(after["step_time_s"], before["step_time_s"])  # no H100
+            job = mine.read_text().split("job:\n", 1)[1].split("parallel:", 1)[0]
+            lines = [line[2:] for line in job.splitlines() if "kernels:" not in line]
+            (place / "job.yaml").write_text(
+                "\n".join(["stepwright: job/1", *lines, f"measured: {measured}", ""])
+            )
+            best = place / "best.yaml"
+            tuned = answer_of("tune", place / "job.yaml", "--against", mine, "-o", best)
+            self.assertLessEqual(tuned["plans"][0]["step_time_s"], after["step_time_s"])
+            subprocess.run(
+                [COMMAND, "export", "--to", "fsdp", "--plan", best, "-o", place / "better.py"],
+                check=True,
+                capture_output=True,
+            )
+            self.assertIn("PLAN = json.loads", (place / "better.py").read_text())
 
 
 if __name__ == "__main__":

@@ -202,6 +202,59 @@ TEST(CompareLog, NamesAPlanOfAnotherModel) {
   EXPECT_GT(found.logged_only, 0);
 }
 
+TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  const WrittenRun run(small_job(), plan);
+  int call = 0;
+  const auto once = [&call](std::vector<WrittenCall>& calls) {
+    if (call++ % 3 == 1) calls.push_back({"Broadcast", calls.front().members, 32, 0});
+  };
+  Log log = log_of(nccl_log_of(run.program, run.grid, 3, run.all_ranks(), once));
+  for (LogSource& source : log.sources) source.steps = 3;
+  const LogComparison found = compare_log(run.program, run.grid, log);
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("the order of DDP's buckets")));
+}
+
+TEST(CompareLog, TakesANumberForEachTensorForANorm) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  plan.sharding = *sharding_of("GGG");
+  const WrittenRun run(small_job(), plan);
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    for (WrittenCall& call : calls) {
+      if (call.name == "AllReduce" && call.payload_bytes == 4) call.payload_bytes = 4 * 39;
+    }
+  });
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+}
+
+TEST(CompareLog, ClocksOfRanksMayDiffer) {
+  const WrittenRun run(small_job(), tensor_plan());
+  const Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  Log shifted = log;
+  for (LogRecord& record : shifted.records) {
+    record.enqueued_s = record.start_s =
+        1e6 * static_cast<double>(record.rank) + static_cast<double>(record.line);
+    record.duration_s = 1e-3;
+  }
+  const LogComparison found = compare_log(run.program, run.grid, shifted);
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+  for (const MatchedCalls& row : found.rows) {
+    EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all took as long: nobody waited
+  }
+}
+
+TEST(CompareLog, SaysWhenRanksHoldOtherSteps) {
+  const WrittenRun run(small_job(), tensor_plan());
+  const std::string text =
+      nccl_log_of(run.program, run.grid, 3, {0}) + nccl_log_of(run.program, run.grid, 2, {1});
+  const LogComparison found = compare_log(run.program, run.grid, log_of(text));
+  EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("hold 2 steps, those of others 3")));
+}
+
 TEST(CompareLog, NamesARestart) {
   const WrittenRun run(small_job(), tensor_plan());
   std::string text = nccl_log_of(run.program, run.grid, 1, {0});

@@ -25,7 +25,7 @@ TEST(MemoryJson, HasTheDocumentedKeys) {
       R"("communication_buffers":7,"framework_reserve":8}},{"stage":1,"peak_memory_bytes":20,)"
       R"("kinds":{"parameters":0,"gradients":0,"optimizer":20,"activations":0,"logits":0,)"
       R"("gathered_parameters":0,"communication_buffers":0,"framework_reserve":0}}],)"
-      R"("fits":true,"capacity_bytes":40,"reserve_bytes":0})");
+      R"("fits":true,"p_fits":1.0,"capacity_bytes":40,"reserve_bytes":0})");
 }
 
 TEST(MemoryJson, SaysByHowMuchItDoesNotFitAndWhatIsLargest) {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "stepwright/core/error.h"
+#include "stepwright/fit/middle.h"
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 
@@ -18,13 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kFifths = 5;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// `fit` of all samples, and how well that of four fifths says the others.
 template <class Fit, class Sample>
@@ -42,7 +36,7 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
       errors.push_back(std::fabs(predicted_s(law, samples[i]) / samples[i].seconds - 1));
     }
   }
-  result.held_out_error = median(errors);
+  result.held_out_error = middle_of(errors);
   return result;
 }
 
@@ -60,7 +54,7 @@ double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) 
   for (const OverlapSample& sample : samples) {
     if (sample.link == link) factors.push_back(slower_in(sample));
   }
-  return factors.empty() ? 0 : std::max(1.0, median(factors));
+  return factors.empty() ? 0 : std::max(1.0, middle_of(factors));
 }
 
 }  // namespace
@@ -102,7 +96,7 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
   Json file = {{"stepwright", "measured/1"}, {"name", name}};
   const auto add = [&file](const char* list, Json entry, const auto& law) {
     entry["rows"] = law.rows;
-    entry["held_out_error"] = std::round(1e4 * law.held_out_error) / 1e4;
+    if (law.held_out_error) entry["held_out_error"] = std::round(1e4 * *law.held_out_error) / 1e4;
     file[list].push_back(std::move(entry));
   };
   for (const auto& [operation, law] : fit.messages) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,12 +11,13 @@
 
 namespace stepwright {
 
-/// A law and how well it does on rows that it has not seen (each fifth row left out in turn).
+/// A law and, where it was judged, how well it does on rows that it has not seen (each fifth row
+/// left out in turn).
 template <class Law>
 struct FittedLaw {
   Law law;
   std::size_t rows = 0;
-  double held_out_error = 0;  ///< Median of |predicted / measured - 1|.
+  std::optional<double> held_out_error;  ///< Median of |predicted / measured - 1|.
 };
 
 /// Fitted laws of a cluster's own messages and computations.

@@ -181,6 +181,19 @@ SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
   return {law, missed(law, samples)};
 }
 
+std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
+    const std::vector<MessageSample>& samples) {
+  const SocketLaw law = fit_gloo(samples).law;
+  std::map<Collective, SampledLaw<SocketLaw>> laws;
+  for (const auto& [operation, name] : kCollectiveNames) {
+    std::vector<MessageSample> own;
+    std::ranges::copy_if(samples, std::back_inserter(own),
+                         [&](const auto& sample) { return sample.operation == operation; });
+    laws[operation] = {law, missed(law, own)};
+  }
+  return laws;
+}
+
 SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
   const ScheduleLaw law = better(
       [&](bool own_nics) {

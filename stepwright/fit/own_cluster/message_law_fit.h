@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "stepwright/fit/samples/own_sample.h"
@@ -12,6 +13,11 @@ namespace stepwright {
 /// allow), with NICs of ranks or of nodes, whichever are nearer. A constant that no sample shows is
 /// 0. All samples are of one operation; there is at least one.
 SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples);
+
+/// One law of samples of several operations, which the same sockets carry, with what it misses of
+/// each of them. Operations without samples have the law alone.
+std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
+    const std::vector<MessageSample>& samples);
 
 /// The same of schedules; all samples are of one method, operation and size of chunks.
 SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples);

@@ -308,7 +308,7 @@ SoftmaxSizes softmax_sizes(const KinetoTrace& trace) {
 
 KinetoRole role_of(std::string_view name) {
   const KnownOperator* known = known_operator(name);
-  if (known == nullptr) return KinetoRole::kUnknown;
+  if (known == nullptr) return KinetoRole::kNone;
   return known->form == Form::kSum ? KinetoRole::kElementwise : KinetoRole::kMapped;
 }
 

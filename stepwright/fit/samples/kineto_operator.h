@@ -33,7 +33,7 @@ SoftmaxSizes softmax_sizes(const KinetoTrace& trace);
 
 /// How kernels are counted for an operator of that name.
 enum class KinetoRole : std::uint8_t {
-  kUnknown,
+  kNone,
   kElementwise,  ///< Mapped when no mapped operator encloses it.
   kMapped,
 };

@@ -21,13 +21,6 @@ namespace dom = simdjson::dom;
 /// Kernels that run beside others for a smaller share of their time count as alone.
 constexpr double kBeside = 0.02;
 
-/// Where an operator stood on the host.
-struct Span {
-  int thread = 0;
-  double start_us = 0;
-  double end_us = 0;
-};
-
 /// A text as it is, a number as JSON, a list of these in brackets; what holds more is nothing.
 std::string text_of(const dom::element& value) {
   std::string_view text;
@@ -117,7 +110,8 @@ class Collector {
     ++events_;
     const std::string_view category = glimpse(piece.text, "\"cat\"");
     const bool launch = category == "cuda_runtime" || category == "cuda_driver";
-    if (!launch && category != "cpu_op" && category != "kernel") return;
+    const bool mark = category == "user_annotation";
+    if (!launch && !mark && category != "cpu_op" && category != "kernel") return;
     dom::element event;
     if (parser_.parse(piece.text.data(), piece.text.size(), false).get(event) !=
         simdjson::SUCCESS) {
@@ -130,6 +124,7 @@ class Collector {
     if (event["args"].get(args) != simdjson::SUCCESS) args = event;
     if (category == "cpu_op") add_operator(event, args);
     if (category == "kernel") add_kernel(event, args);
+    if (mark) add_mark(event);
     if (launch) launches_.add(whole_of(args, "correlation", -1), external_id(args));
   }
 
@@ -163,10 +158,20 @@ class Collector {
 
   void add_operator(const dom::element& event, const dom::element& args) {
     by_external_.add(external_id(args), static_cast<int>(trace_.operators.size()));
-    trace_.operators.push_back({.signature = signature_of(event, args),
-                                .sequence = whole_of(args, "Sequence number", -1)});
     const double start_us = number_in(event, "ts").value_or(0);
-    spans_.push_back({lane_of(event), start_us, start_us + number_in(event, "dur").value_or(0)});
+    trace_.operators.push_back({.signature = signature_of(event, args),
+                                .sequence = whole_of(args, "Sequence number", -1),
+                                .thread = lane_of(event),
+                                .start_us = start_us,
+                                .end_us = start_us + number_in(event, "dur").value_or(0)});
+  }
+
+  void add_mark(const dom::element& event) {
+    const double start_us = number_in(event, "ts").value_or(0);
+    trace_.marks.push_back({.name = text_of(event, "name"),
+                            .thread = lane_of(event),
+                            .start_us = start_us,
+                            .end_us = start_us + number_in(event, "dur").value_or(0)});
   }
 
   int signature_of(const dom::element& event, const dom::element& args) {
@@ -212,18 +217,20 @@ class Collector {
   }
 
   void nest() {
-    std::vector<int> order(spans_.size());
+    std::vector<KinetoOperator>& operators = trace_.operators;
+    std::vector<int> order(operators.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](int i) {
-      return std::tuple(spans_[i].thread, spans_[i].start_us, -spans_[i].end_us);
+      return std::tuple(operators[i].thread, operators[i].start_us, -operators[i].end_us);
     });
     std::vector<int> open;
     for (const int i : order) {
       const auto encloses = [&](int outer) {
-        return spans_[outer].thread == spans_[i].thread && spans_[i].end_us <= spans_[outer].end_us;
+        return operators[outer].thread == operators[i].thread &&
+               operators[i].end_us <= operators[outer].end_us;
       };
       while (!open.empty() && !encloses(open.back())) open.pop_back();
-      trace_.operators[i].parent = open.empty() ? -1 : open.back();
+      operators[i].parent = open.empty() ? -1 : open.back();
       open.push_back(i);
     }
   }
@@ -274,7 +281,6 @@ class Collector {
   KinetoTrace& trace_;
   dom::parser parser_;
   std::size_t events_ = 0;
-  std::vector<Span> spans_;  ///< Of the operators.
   std::vector<Link> links_;  ///< Of the kernels.
   std::map<std::string, int> lanes_;
   std::unordered_map<std::string, int> signatures_;
@@ -299,7 +305,7 @@ bool is_kineto_trace(ByteSource& bytes) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-KinetoTrace read_kineto_trace(ByteSource& bytes) {
+KinetoTrace read_host_trace(ByteSource& bytes) {
   KinetoTrace trace{.file = bytes.name()};
   Collector collector(trace);
   const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
@@ -316,13 +322,18 @@ KinetoTrace read_kineto_trace(ByteSource& bytes) {
                     "torch.profiler writes",
                     trace.file));
   }
+  collector.finish();
+  return trace;
+}
+
+KinetoTrace read_kineto_trace(ByteSource& bytes) {
+  KinetoTrace trace = read_host_trace(bytes);
   if (trace.kernels.empty()) {
     fail_input(
         fmt::format("{}: has no kernels; profile with activities=[ProfilerActivity.CPU, "
-                    "ProfilerActivity.CUDA]",
+                    "ProfilerActivity.CUDA], or fit the steps of the host with --plan",
                     trace.file));
   }
-  collector.finish();
   return trace;
 }
 

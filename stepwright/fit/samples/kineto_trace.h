@@ -23,6 +23,18 @@ struct KinetoOperator {
   int signature = 0;           ///< Into `KinetoTrace::signatures`.
   int parent = -1;             ///< The operator that encloses it on its thread; -1: none.
   std::int64_t sequence = -1;  ///< Joins a node of the backward with its forward; -1: none.
+  int thread = 0;              ///< Of the host.
+  double start_us = 0;
+  double end_us = 0;
+};
+
+/// What a thread of the host was marked to do (`cat: user_annotation`): a step, an update, a call
+/// of Gloo.
+struct KinetoMark {
+  std::string name;
+  int thread = 0;
+  double start_us = 0;
+  double end_us = 0;
 };
 
 /// What a kernel of NCCL says about its message.
@@ -53,6 +65,7 @@ struct KinetoTrace {
   std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".
   std::vector<KinetoSignature> signatures;
   std::vector<KinetoOperator> operators;
+  std::vector<KinetoMark> marks;  ///< In file order.
   std::vector<KinetoMessage> messages;
   std::vector<KinetoKernel> kernels;  ///< In file order.
   std::vector<std::string> names;     ///< Of kernels, each once.
@@ -73,5 +86,8 @@ bool is_kineto_trace(ByteSource& bytes);
 /// operators nest by time on their thread. Fails with `kInput`, saying what to do, when the text is
 /// no JSON or no trace, or has no kernels.
 KinetoTrace read_kineto_trace(ByteSource& bytes);
+
+/// The same of a trace of the host, which need not have kernels.
+KinetoTrace read_host_trace(ByteSource& bytes);
 
 }  // namespace stepwright

@@ -17,12 +17,14 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
+    PrepareModuleInput,
     RowwiseParallel,
     loss_parallel,
     parallelize_module,
 )
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
+from torch.profiler import profile, schedule
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -75,8 +77,17 @@ def split_tensors(model, mesh):
     columns = {f"self_attn.{name}_proj": ColwiseParallel() for name in "qkv"}
     columns |= {"mlp.gate_proj": ColwiseParallel(), "mlp.up_proj": ColwiseParallel()}
     rows = {"self_attn.o_proj": RowwiseParallel(), "mlp.down_proj": RowwiseParallel()}
+    # The projections of an input share it, so that its gradient is summed over ranks once.
+    whole = Replicate()
+    named = {"hidden_states": whole}
+    inputs = {
+        "self_attn": PrepareModuleInput(
+            input_kwarg_layouts=named, desired_input_kwarg_layouts=named
+        ),
+        "mlp": PrepareModuleInput(input_layouts=whole, desired_input_layouts=whole),
+    }
     for layer in model.model.layers:
-        parallelize_module(layer, mesh, columns | rows)
+        parallelize_module(layer, mesh, inputs | columns | rows)
     ends = {
         "model.embed_tokens": RowwiseParallel(input_layouts=Replicate()),
         "lm_head": ColwiseParallel(use_local_output=False),
@@ -171,7 +182,17 @@ def record_calls(folder):
         file.write(_dump_fr_trace(includeStackTraces=False))
 
 
-def train(steps, rate, longest=1.0, recorder=None):
+def profiled(folder):
+    """Records all steps but the first two, for `stepwright compare PLAN --log FOLDER/trace.*`."""
+    path = os.path.join(folder, f"trace.{dist.get_rank()}.json.gz")
+    return profile(
+        record_shapes=True,
+        schedule=schedule(wait=1, warmup=1, active=1_000_000),
+        on_trace_ready=lambda recorded: recorded.export_chrome_trace(path),
+    )
+
+
+def train(steps, rate, longest=1.0, recorder=None, traces=None):
     if recorder:
         os.environ.setdefault("TORCH_FR_BUFFER_SIZE", "100000")
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -190,23 +211,26 @@ def train(steps, rate, longest=1.0, recorder=None):
     elif PLAN["distributed"]:
         model = replicate(model, mesh, device)
     optimizer = the_optimizer(model, rate)
-    for step in range(steps):
-        parts = batch_of(step, data_rank, device)
-        total = torch.zeros((), dtype=torch.float64, device=device)
-        for i, tokens in enumerate(parts):
-            split = loss_parallel() if PLAN["tensor"] > 1 else contextlib.nullcontext()
-            with accumulate(model, i == len(parts) - 1), split:
-                loss = loss_of(model, tokens, device) / len(parts)
-                loss.backward()
-            value = loss.detach()
-            total += value.full_tensor() if hasattr(value, "full_tensor") else value
-        clip(model, longest)
-        optimizer.step()
-        optimizer.zero_grad()
-        dist.all_reduce(total)
-        if dist.get_rank() == 0:
-            mean = total.item() / dist.get_world_size()
-            print(json.dumps({"step": step, "loss": mean}), flush=True)
+    with profiled(traces) if traces else contextlib.nullcontext() as recorded:
+        for step in range(steps):
+            parts = batch_of(step, data_rank, device)
+            total = torch.zeros((), dtype=torch.float64, device=device)
+            for i, tokens in enumerate(parts):
+                split = loss_parallel() if PLAN["tensor"] > 1 else contextlib.nullcontext()
+                with accumulate(model, i == len(parts) - 1), split:
+                    loss = loss_of(model, tokens, device) / len(parts)
+                    loss.backward()
+                value = loss.detach()
+                total += value.full_tensor() if hasattr(value, "full_tensor") else value
+            clip(model, longest)
+            optimizer.step()
+            optimizer.zero_grad()
+            dist.all_reduce(total)
+            if dist.get_rank() == 0:
+                mean = total.item() / dist.get_world_size()
+                print(json.dumps({"step": step, "loss": mean}), flush=True)
+            if recorded:
+                recorded.step()
     if recorder:
         record_calls(recorder)
     dist.destroy_process_group()
@@ -218,5 +242,6 @@ if __name__ == "__main__":
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--clip", type=float, default=1.0, help="longest norm of the gradients")
     parser.add_argument("--flight-recorder", metavar="FOLDER", help="write what each rank sent")
+    parser.add_argument("--profile", metavar="FOLDER", help="write a trace of each rank's steps")
     options = parser.parse_args()
-    train(options.steps, options.lr, options.clip, options.flight_recorder)
+    train(options.steps, options.lr, options.clip, options.flight_recorder, options.profile)

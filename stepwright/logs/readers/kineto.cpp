@@ -13,6 +13,7 @@
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/json_scanner.h"
 #include "stepwright/logs/readers/c10d_operator.h"
+#include "stepwright/logs/readers/exposed_time.h"
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
@@ -22,12 +23,6 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr double kMicrosecond = 1e-6;
-
-/// A piece of time of one rank's device.
-struct TraceSpan {
-  double begin_s = 0;
-  double end_s = 0;
-};
 
 /// What an event says of a message.
 struct TraceMessage {
@@ -42,7 +37,8 @@ struct TraceMessage {
   std::int64_t element_bytes = 0;
   std::int64_t peer = kUnknown;  ///< In the group.
   std::int64_t external = -1;    ///< `External id`.
-  TraceSpan span;
+  TimeSpan span;
+  TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
 
@@ -72,6 +68,7 @@ class KinetoReader {
     if (category == "cpu_op") {
       if (name == "record_param_comms") return take(piece, described_);
       if (name.starts_with("c10d::")) return operator_of_group(piece);
+      host_operator(piece, name);
     } else if (category == "user_annotation") {
       if (name.starts_with("ProfilerStep#")) return step(piece);
       if (name.starts_with("gloo:")) return annotation(piece);
@@ -89,19 +86,35 @@ class KinetoReader {
     return false;
   }
 
-  static TraceSpan span_of(const dom::element& event) {
+  static TimeSpan span_of(const dom::element& event) {
     const double begin = number_in(event, "ts").value_or(kNoTime) * kMicrosecond;
     return {begin, begin + number_in(event, "dur").value_or(0) * kMicrosecond};
   }
 
   void kernel(const JsonPiece& piece) {
+    host_.clear();
     const std::string_view name = glimpse(piece.text, "\"name\"");
     if (name.starts_with("nccl")) return take(piece, kernels_);
+    add_span(piece, computing_);
+  }
+
+  /// Where a job has no device, its host computes.
+  void host_operator(const JsonPiece& piece, std::string_view name) {
+    if (!computing_.empty() || !kernels_.empty()) return;
+    const bool waits = name.find("wait") != std::string_view::npos;
+    if (!waits && !name.starts_with("aten::") && !name.starts_with("fsdp::")) return;
+    const std::string_view thread = glimpse(piece.text, "\"tid\"");
+    auto found = host_.find(thread);
+    if (found == host_.end()) found = host_.emplace(thread, HostThread{}).first;
+    add_span(piece, waits ? found->second.waits : found->second.work);
+  }
+
+  static void add_span(const JsonPiece& piece, std::vector<TimeSpan>& spans) {
     double begin = 0;
     double length = 0;
     if (number_glimpsed(piece.text, "\"ts\"", begin) &&
         number_glimpsed(piece.text, "\"dur\"", length)) {
-      computing_.push_back({begin * kMicrosecond, (begin + length) * kMicrosecond});
+      spans.push_back({begin * kMicrosecond, (begin + length) * kMicrosecond});
     }
   }
 
@@ -179,6 +192,7 @@ class KinetoReader {
   }
 
   void step(const JsonPiece& piece) {
+    thread_ = glimpse(piece.text, "\"tid\"");
     dom::element event;
     if (parse(piece, event)) writer_.source().step_starts_s.push_back(span_of(event).begin_s);
   }
@@ -240,7 +254,7 @@ class KinetoReader {
     for (std::size_t i = 0; i < described_.size(); ++i) {
       if (described_[i].external >= 0) by_id.try_emplace(described_[i].external, i);
     }
-    timed_.assign(described_.size(), TraceSpan{kNoTime, kNoTime});
+    timed_.assign(described_.size(), TimeSpan{kNoTime, kNoTime});
     std::vector<TraceMessage> rest;
     for (TraceMessage& kernel : kernels_) {
       const auto found = by_id.find(kernel.external);
@@ -394,14 +408,19 @@ class KinetoReader {
   /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as
   /// many.
   void resolve_types() {
+    for (auto& [elements, calls] : annotated_) {
+      std::ranges::stable_sort(calls, {}, [](const auto& call) { return call.span.begin_s; });
+    }
+    std::ranges::stable_sort(operators_, {}, [](const auto& call) { return call.span.begin_s; });
     std::map<std::int64_t, std::size_t> next;
     for (TraceMessage& message : operators_) {
       const std::int64_t elements = message.in_elements;
       const auto found = annotated_.find(elements);
       if (found == annotated_.end()) continue;
-      const auto& [bytes, span] =
-          found->second[std::min(next[elements]++, found->second.size() - 1)];
+      const std::size_t number = next[elements]++;
+      const auto& [bytes, span] = found->second[std::min(number, found->second.size() - 1)];
       if (message.element_bytes == 0) message.element_bytes = bytes;
+      if (number < found->second.size()) message.run = span;
     }
     if (!operators_.empty() && kernels_.empty()) {
       writer_.source().note(
@@ -434,6 +453,10 @@ class KinetoReader {
     LogRecord* record = add_message(message);
     if (record == nullptr) return;
     record->enqueued_s = record->start_s = message.span.begin_s;
+    if (message.run.end_s > message.run.begin_s) {
+      record->start_s = message.run.begin_s;
+      record->duration_s = message.run.end_s - message.run.begin_s;
+    }
     if (part && message.group_size == 0) {
       record->payload_bytes = kUnknown;
       record->logged_bytes = part_bytes;
@@ -451,33 +474,25 @@ class KinetoReader {
     if (fitting == 1) message.group = found;
   }
 
-  /// Of each kernel of NCCL, the time in which no other kernel of this device ran.
+  /// What computes beside messages: kernels of the device, else operators of the host thread that
+  /// takes the steps, but for those that wait.
   void find_exposed() {
-    if (computing_.empty()) return;
-    std::ranges::sort(computing_, {}, &TraceSpan::begin_s);
-    std::vector<TraceSpan> busy;
-    for (const TraceSpan& span : computing_) {
-      if (!busy.empty() && span.begin_s <= busy.back().end_s) {
-        busy.back().end_s = std::max(busy.back().end_s, span.end_s);
-      } else {
-        busy.push_back(span);
-      }
-    }
-    for (LogRecord& record : writer_.records()) {
-      if (!(record.duration_s >= 0)) continue;
-      const double end_s = record.start_s + record.duration_s;
-      auto span = std::ranges::upper_bound(busy, record.start_s, {}, &TraceSpan::end_s);
-      record.exposed_s = record.duration_s;
-      for (; span != busy.end() && span->begin_s < end_s; ++span) {
-        record.exposed_s -= std::min(end_s, span->end_s) - std::max(record.start_s, span->begin_s);
-      }
-      record.exposed_s = std::max(0.0, record.exposed_s);
-    }
+    if (!computing_.empty()) return set_exposed(writer_.records(), united(std::move(computing_)));
+    const auto work = host_.find(thread_);
+    if (work == host_.end()) return;
+    set_exposed(writer_.records(), difference(united(std::move(work->second.work)),
+                                              united(std::move(work->second.waits))));
   }
+
+  /// Operators of one thread of the host.
+  struct HostThread {
+    std::vector<TimeSpan> work;
+    std::vector<TimeSpan> waits;
+  };
 
   struct AnnotatedCall {
     std::int64_t element_bytes;
-    TraceSpan span;
+    TimeSpan span;
   };
 
   ByteSource& bytes_;
@@ -489,11 +504,13 @@ class KinetoReader {
   bool sized_ = false;
   std::map<std::string, LogCommunicator> groups_;
   std::vector<TraceMessage> described_;  ///< By `record_param_comms`.
-  std::vector<TraceSpan> timed_;         ///< Their kernels.
+  std::vector<TimeSpan> timed_;          ///< Their kernels.
   std::vector<TraceMessage> kernels_;
   std::vector<TraceMessage> operators_;                           ///< `c10d::*`.
   std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;  ///< By elements.
-  std::vector<TraceSpan> computing_;
+  std::vector<TimeSpan> computing_;
+  std::map<std::string, HostThread, std::less<>> host_;  ///< By thread; of jobs without a device.
+  std::string thread_;                                   ///< That takes the steps.
 };
 
 }  // namespace

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/traffic/ledger.h"
+
+namespace stepwright {
+
+/// What a plan sends with one value of a field, and how fast it is.
+struct TrafficPoint {
+  std::string value;    ///< As given.
+  std::string refused;  ///< Why the plan is not legal with it; empty: it is.
+  std::map<Scheme, Volume> schemes;
+  double step_time_s = 0;
+  double tokens_per_s = 0;
+};
+
+/// A plan with each of several values of one of its fields.
+struct TrafficSweep {
+  std::string field;
+  std::vector<TrafficPoint> points;
+};
+
+/// Reads `FIELD=VALUE,VALUE,...` with the fields and values of `predict --set`, and counts and
+/// predicts the plan with each. Fails with `kInput` for an unknown field or a bad value.
+TrafficSweep sweep_traffic(const PlannedJob& planned, const std::string& text);
+
+/// A table with a row for each value, bars for the bytes of a token.
+std::string traffic_sweep_text(const TrafficSweep& sweep);
+
+/// `sweep` of `traffic --json`.
+nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep);
+
+}  // namespace stepwright

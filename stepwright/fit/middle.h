@@ -1,0 +1,10 @@
+#pragma once
+
+#include <vector>
+
+namespace stepwright {
+
+/// The middle value, the upper one of an even number; 0 without any.
+double middle_of(std::vector<double> values);
+
+}  // namespace stepwright

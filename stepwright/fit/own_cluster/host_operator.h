@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// Widths by which operators of a framework are told apart.
+struct ModelWidths {
+  std::set<std::int64_t> hidden;
+  std::set<std::int64_t> inner;       ///< Of an MLP, on one rank or on all.
+  std::set<std::int64_t> vocabulary;  ///< On one rank or on all.
+  std::set<std::int64_t> head;        ///< Of a head, and its half, which rotates.
+};
+
+/// Those of a program's operators, and of the model before it was cut.
+ModelWidths widths_of(const StepProgram& program, const Architecture& model);
+
+/// What an operator of PyTorch computes, by its name and sizes.
+struct HostOperator {
+  OperatorKind kind{};
+  bool certain = false;  ///< By its name, whatever encloses it.
+};
+
+/// Nothing where neither name nor sizes tell.
+std::optional<HostOperator> host_operator(const KinetoSignature& op, const ModelWidths& widths);
+
+/// The sizes of a matrix product [rows, inner] x [inner, columns]; nothing for anything else.
+std::optional<Shape> host_product(const KinetoSignature& op);
+
+}  // namespace stepwright

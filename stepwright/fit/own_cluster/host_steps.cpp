@@ -1,0 +1,269 @@
+#include "stepwright/fit/own_cluster/host_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMicrosecond = 1e-6;
+/// Doing nothing for longer beside a message is waiting for it.
+constexpr double kShortestWait_us = 300;
+
+constexpr std::string_view kStepMark = "ProfilerStep#";
+constexpr std::string_view kUpdateMark = "Optimizer.step#";
+constexpr std::string_view kNodeOfBackward = "autograd::engine::evaluate_function";
+
+/// Intervals in order of time; those of one list may overlap.
+class Intervals {
+ public:
+  void add(double start_us, double end_us) { all_.emplace_back(start_us, end_us); }
+  void sort() {
+    std::ranges::sort(all_);
+    std::vector<std::pair<double, double>> joined;
+    for (const auto& [start, end] : all_) {
+      if (!joined.empty() && start <= joined.back().second) {
+        joined.back().second = std::max(joined.back().second, end);
+      } else {
+        joined.emplace_back(start, end);
+      }
+    }
+    all_ = std::move(joined);
+  }
+  /// Of a stretch of time, how much is in them.
+  [[nodiscard]] double overlap_us(double start_us, double end_us) const {
+    auto at =
+        std::ranges::upper_bound(all_, start_us, {}, [](const auto& one) { return one.second; });
+    double sum = 0;
+    for (; at != all_.end() && at->first < end_us; ++at) {
+      sum += std::min(end_us, at->second) - std::max(start_us, at->first);
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<std::pair<double, double>> all_;
+};
+
+/// What an operator of the thread is of.
+struct Meaning {
+  std::optional<OperatorKind> kind;
+  bool certain = false;
+  bool backward = false;
+  Phase phase = Phase::kForward;
+};
+
+class HostReader {
+ public:
+  HostReader(const KinetoTrace& trace, const ModelWidths& widths) : trace_(trace), widths_(widths) {
+    find_marks();
+    find_operators();
+    find_meanings();
+  }
+
+  HostTrace read() {
+    std::size_t next = 0;
+    for (const KinetoMark& step : steps_) {
+      while (next < order_.size() && op(order_[next]).start_us < step.start_us) ++next;
+      take_step(step, next);
+    }
+    for (const int product : products_) take_product(product);
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const KinetoOperator& op(int index) const {
+    return trace_.operators[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] Meaning& meaning(int index) { return meanings_[static_cast<std::size_t>(index)]; }
+
+  void find_marks() {
+    for (const KinetoMark& mark : trace_.marks) {
+      if (mark.name.starts_with(kStepMark) && mark.end_us > mark.start_us) steps_.push_back(mark);
+      if (mark.name.starts_with(kUpdateMark)) updates_.add(mark.start_us, mark.end_us);
+      if (mark.name.starts_with("gloo:")) messages_.add(mark.start_us, mark.end_us);
+    }
+    if (steps_.empty()) {
+      fail_input(fmt::format("{}: marks no step; call step() of torch.profiler.profile after each",
+                             trace_.file));
+    }
+    std::ranges::sort(steps_, {}, &KinetoMark::start_us);
+    updates_.sort();
+    messages_.sort();
+  }
+
+  /// Those of the thread that takes the steps, each before what it encloses.
+  void find_operators() {
+    const int thread = steps_.front().thread;
+    for (int i = 0; i < static_cast<int>(trace_.operators.size()); ++i) {
+      if (op(i).thread == thread) order_.push_back(i);
+    }
+    std::ranges::stable_sort(order_, {},
+                             [this](int i) { return std::tuple(op(i).start_us, -op(i).end_us); });
+    // The profiler closes its last step before anything happens in it.
+    std::erase_if(steps_, [this](const KinetoMark& step) {
+      return order_.empty() ||
+             step.end_us > op(order_.back()).start_us + step.end_us - step.start_us;
+    });
+  }
+
+  void find_meanings() {
+    meanings_.resize(trace_.operators.size());
+    known_.reserve(trace_.signatures.size());
+    for (const KinetoSignature& one : trace_.signatures) {
+      known_.push_back(host_operator(one, widths_));
+    }
+    for (const int i : order_) find_meaning(i);
+    std::vector<bool> holds_product(trace_.operators.size(), false);
+    for (auto i = order_.rbegin(); i != order_.rend(); ++i) {
+      const auto index = static_cast<std::size_t>(*i);
+      const bool product = host_product(trace_.signature_of(*i)).has_value();
+      if (product && !holds_product[index]) products_.push_back(*i);
+      const int parent = op(*i).parent;
+      if (parent >= 0 && (product || holds_product[index])) {
+        holds_product[static_cast<std::size_t>(parent)] = true;
+      }
+    }
+    std::ranges::reverse(products_);
+    for (const int i : products_) set_phase_of_product(i);
+  }
+
+  void find_meaning(int index) {
+    const KinetoOperator& one = op(index);
+    const std::string_view name = trace_.signature_of(index).name;
+    Meaning& mine = meaning(index);
+    if (one.parent >= 0) mine = meaning(one.parent);
+    const bool node = name.starts_with(kNodeOfBackward);
+    const bool again = mine.backward && one.sequence >= 0 && !node &&
+                       name.find("Backward") == std::string_view::npos &&
+                       name.find("AccumulateGrad") == std::string_view::npos;
+    if (node) mine = {.backward = true};
+    if (again) mine.backward = false;
+    const std::optional<HostOperator>& own = known_[static_cast<std::size_t>(one.signature)];
+    if (own && (own->certain || !mine.kind)) {
+      mine.kind = own->kind;
+      mine.certain = own->certain;
+    } else if (node || (mine.backward && !mine.kind)) {
+      const auto forward = forwards_.find(one.sequence);
+      if (one.sequence >= 0 && forward != forwards_.end()) mine.kind = forward->second;
+    }
+    if (updates_.overlap_us(one.start_us, one.end_us) > 0) {
+      mine = {.kind = OperatorKind::kOptimizer, .certain = true};
+    }
+    mine.phase = phase_of(mine);
+    if (!mine.backward && one.sequence >= 0 && mine.kind) forwards_[one.sequence] = *mine.kind;
+  }
+
+  static Phase phase_of(const Meaning& meaning) {
+    if (!meaning.kind) return Phase::kForward;
+    switch (*meaning.kind) {
+      case OperatorKind::kOptimizer:
+      case OperatorKind::kNormSquare: return Phase::kOptimizer;
+      case OperatorKind::kAccumulate: return Phase::kWeightGradient;
+      default: return meaning.backward ? Phase::kDataGradient : Phase::kForward;
+    }
+  }
+
+  /// Of the two products of a backward, the one over the rows of the forward is the weight's.
+  void set_phase_of_product(int index) {
+    const Shape shape = *host_product(trace_.signature_of(index));
+    Meaning& mine = meaning(index);
+    if (!mine.backward) {
+      rows_.insert(shape.rows);
+    } else if (rows_.contains(shape.inner) && !rows_.contains(shape.rows)) {
+      mine.phase = Phase::kWeightGradient;
+    }
+  }
+
+  void take_step(const KinetoMark& step, std::size_t next) {
+    out_.steps.push_back({.start_s = kMicrosecond * step.start_us,
+                          .seconds = kMicrosecond * (step.end_us - step.start_us)});
+    double at = step.start_us;
+    std::vector<int> open;
+    const auto close_until = [&](double until) {
+      while (!open.empty() && op(open.back()).end_us <= until) {
+        take_piece(at, op(open.back()).end_us, open.back(), open.back());
+        at = std::max(at, op(open.back()).end_us);
+        open.pop_back();
+      }
+    };
+    for (; next < order_.size() && op(order_[next]).start_us < step.end_us; ++next) {
+      const int one = order_[next];
+      close_until(op(one).start_us);
+      take_piece(at, op(one).start_us, open.empty() ? -1 : open.back(), one);
+      at = std::max(at, op(one).start_us);
+      open.push_back(one);
+    }
+    close_until(step.end_us);
+    take_piece(at, step.end_us, -1, -1);
+  }
+
+  /// A stretch in which `owner` (-1: nothing) ran itself; what nothing ran in is of `next`.
+  void take_piece(double start_us, double end_us, int owner, int next) {
+    if (end_us <= start_us) return;
+    HostStep& step = out_.steps.back();
+    double seconds = kMicrosecond * (end_us - start_us);
+    const std::string_view name =
+        owner < 0 ? std::string_view() : std::string_view(trace_.signature_of(owner).name);
+    const bool waits = name.find("wait") != std::string_view::npos;
+    const bool works = !waits && (name.starts_with("aten::") || name.starts_with("fsdp::"));
+    if (!works) {
+      const double beside_us = messages_.overlap_us(start_us, end_us);
+      if (beside_us > kShortestWait_us || waits) {
+        const double waited = waits ? seconds : kMicrosecond * beside_us;
+        step.waiting += waited;
+        seconds -= waited;
+      }
+    }
+    const int of = owner >= 0 && meaning(owner).kind ? owner : next;
+    if (of < 0 || !meaning(of).kind) {
+      step.unknown += seconds;
+      return;
+    }
+    HostSeconds& sum = step.kinds[{*meaning(of).kind, meaning(of).phase}];
+    (works ? sum.busy : sum.host) += seconds;
+  }
+
+  void take_product(int index) {
+    const KinetoOperator& one = op(index);
+    const bool counted = std::ranges::any_of(steps_, [&](const KinetoMark& step) {
+      return one.start_us >= step.start_us && one.start_us < step.end_us;
+    });
+    if (!counted) return;
+    const double length_us = one.end_us - one.start_us;
+    out_.products.push_back(
+        {.phase = meaning(index).phase,
+         .shape = *host_product(trace_.signature_of(index)),
+         .seconds = kMicrosecond * length_us,
+         .beside = 2 * messages_.overlap_us(one.start_us, one.end_us) > length_us});
+  }
+
+  const KinetoTrace& trace_;
+  const ModelWidths& widths_;
+  std::vector<KinetoMark> steps_;
+  Intervals updates_;
+  Intervals messages_;
+  std::vector<int> order_;
+  std::vector<int> products_;
+  std::vector<Meaning> meanings_;
+  std::vector<std::optional<HostOperator>> known_;           ///< By signature.
+  std::unordered_map<std::int64_t, OperatorKind> forwards_;  ///< By sequence number.
+  std::set<std::int64_t> rows_;                              ///< Of products of the forward.
+  HostTrace out_;
+};
+
+}  // namespace
+
+HostTrace host_steps(const KinetoTrace& trace, const ModelWidths& widths) {
+  return HostReader(trace, widths).read();
+}
+
+}  // namespace stepwright

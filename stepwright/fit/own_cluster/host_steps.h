@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "stepwright/fit/own_cluster/host_operator.h"
+#include "stepwright/fit/samples/own_sample.h"
+
+namespace stepwright {
+
+/// Seconds of a kind of computation in one step.
+struct HostSeconds {
+  double busy = 0;  ///< In operators.
+  double host = 0;  ///< Between them, and in what only calls others.
+};
+
+/// One step of a thread of the host: every moment of it is of a computation, waits for a message or
+/// is of nothing known.
+struct HostStep {
+  double start_s = 0;  ///< By the clock of its trace.
+  double seconds = 0;
+  double waiting = 0;
+  double unknown = 0;
+  std::map<std::pair<OperatorKind, Phase>, HostSeconds> kinds;
+};
+
+/// A run of a matrix product.
+struct HostProduct {
+  Phase phase{};
+  Shape shape;
+  double seconds = 0;
+  bool beside = false;  ///< A message of this rank was under way for most of it.
+};
+
+/// What one rank did in the steps that its trace marks (`ProfilerStep`).
+struct HostTrace {
+  std::vector<HostStep> steps;
+  std::vector<HostProduct> products;  ///< Of all steps.
+};
+
+/// Reads the steps of a trace of the host. A node of the backward is of the kind of the forward
+/// with its sequence number, what is in an operator of its kind unless the name says another. A
+/// thread that does nothing while a message of its rank is under way waits for it. Fails with
+/// `kInput` when no whole step is marked.
+HostTrace host_steps(const KinetoTrace& trace, const ModelWidths& widths);
+
+}  // namespace stepwright

@@ -1,0 +1,180 @@
+#include "stepwright/fit/own_cluster/step_fit.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/fit/own_cluster/planned_work.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+std::string event(std::string_view category, std::string_view name, double start_us,
+                  double length_us, std::string_view args = "", int thread = 1) {
+  return fmt::format(
+      R"({{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"dur":{},"args":{{{}}}}},)",
+      category, name, thread, start_us, length_us, args);
+}
+
+/// A step of 2000 us: a product and its two gradients, a norm, an update, a wait for a message and
+/// gaps. Sizes are those of a model of width 8 with 16 rows.
+std::string step_at(double at) {
+  const auto op = [at](std::string_view name, double start_us, double length_us,
+                       std::string_view args) {
+    return event("cpu_op", name, at + start_us, length_us, args);
+  };
+  const std::string node = "autograd::engine::evaluate_function: MmBackward0";
+  return event("user_annotation", "ProfilerStep#1", at, 2000) +
+         op("aten::mul", 10, 40, R"("Input Dims":[[2,8,8],[8]],"Sequence number":1)") +
+         op("aten::linear", 50, 120, R"("Input Dims":[[2,8,8],[24,8]],"Sequence number":2)") +
+         op("aten::mm", 60, 100, R"("Input Dims":[[16,8],[8,24]],"Sequence number":2)") +
+         op(node, 200, 250, R"("Sequence number":2)") +
+         op("aten::mm", 210, 110, R"("Input Dims":[[16,24],[24,8]])") +
+         op("aten::mm", 330, 120, R"("Input Dims":[[24,16],[16,8]])") +
+         event("user_annotation", "gloo:all_reduce", at + 500, 900, "", 2) +
+         event("user_annotation", "Optimizer.step#AdamW.step", at + 1500, 300) +
+         op("aten::addcmul_", 1520, 260, R"("Input Dims":[[24,8]])");
+}
+
+KinetoTrace trace_of(const std::string& events) {
+  std::string text = R"({"traceEvents":[)" + events + R"({"ph":"i","name":"end"}]})";
+  ByteSource bytes(text, "trace.0.json");
+  return read_host_trace(bytes);
+}
+
+ModelWidths widths() { return {.hidden = {8}, .inner = {20}, .vocabulary = {64}, .head = {4, 2}}; }
+
+double busy_us(const HostStep& step, OperatorKind kind, Phase phase) {
+  const auto found = step.kinds.find({kind, phase});
+  return found == step.kinds.end() ? 0 : 1e6 * found->second.busy;
+}
+
+TEST(HostSteps, EveryMomentOfAStepIsOfSomething) {
+  const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
+  ASSERT_EQ(trace.steps.size(), 2U);
+  const HostStep& step = trace.steps.front();
+  double sum = step.waiting + step.unknown;
+  for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
+  EXPECT_NEAR(sum, 2000e-6, 1e-12);
+  EXPECT_NEAR(step.waiting, 900e-6, 1e-12);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kNorm, Phase::kForward), 40, 1e-6);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kForward), 120, 1e-6);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kDataGradient), 110, 1e-6);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kWeightGradient), 120, 1e-6);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kOptimizer, Phase::kOptimizer), 260, 1e-6);
+}
+
+TEST(HostSteps, TheInnermostProductCounts) {
+  const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
+  ASSERT_EQ(trace.products.size(), 6U);
+  EXPECT_EQ(trace.products[0].shape.columns, 24);
+  EXPECT_EQ(trace.products[1].phase, Phase::kDataGradient);
+  EXPECT_EQ(trace.products[2].phase, Phase::kWeightGradient);
+}
+
+TEST(HostSteps, TheProfilersEmptyLastStepIsNone) {
+  const std::string empty = event("user_annotation", "ProfilerStep#2", 2000, 3);
+  EXPECT_EQ(host_steps(trace_of(step_at(0) + empty), widths()).steps.size(), 1U);
+}
+
+TEST(HostSteps, RefusesATraceWithoutSteps) {
+  const std::string events = event("cpu_op", "aten::mm", 0, 10);
+  try {
+    host_steps(trace_of(events), widths());
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("marks no step"));
+  }
+}
+
+PlannedJob planned(std::int64_t hidden) {
+  const std::string text = fmt::format(R"(stepwright: plan/2
+job:
+  model: {{layers: 1, hidden: {}, heads: 2, ffn: 20, vocab: 64}}
+  cluster: {{profile: dgx-h100, devices: 2}}
+  batch: {{sequences: 4, length: 8}}
+  precision: fp32
+  framework: fsdp
+parallel: {{data: 2}}
+micro_batch: 2
+)",
+                                       hidden);
+  return read_plan(Document::parse(text, "plan.yaml"), ".");
+}
+
+/// A step that runs exactly the products of a plan, `seconds_per_flop` each, then waits.
+HostTrace trace_of_plan(const PlannedJob& job, double seconds_per_flop) {
+  const StepProgram program = build_program(job.job, job.plan);
+  HostTrace trace;
+  HostStep step;
+  for (const Template& piece : program.templates) {
+    for (const Operator& op : piece.operators) {
+      if (op.kind != OperatorKind::kLinear) continue;
+      const double rows = static_cast<double>(op.shape.rows * op.shape.columns * op.shape.inner);
+      const double seconds = 2 * rows * seconds_per_flop;
+      trace.products.push_back({.phase = op.phase, .shape = op.shape, .seconds = seconds});
+      step.kinds[{op.kind, op.phase}].busy += seconds;
+      step.seconds += seconds;
+    }
+  }
+  step.kinds[{OperatorKind::kNorm, Phase::kForward}] = {.busy = 30e-6, .host = 6e-6};
+  step.seconds += 36e-6;
+  trace.steps = {step};
+  return trace;
+}
+
+TEST(StepFit, LawsSumUpToTheStepsOfTheTrace) {
+  const PlannedJob job = planned(8);
+  const StepFit fitted = fit_steps(job, {trace_of_plan(job, 1e-9)}, {});
+  const StepProgram program = build_program(job.job, job.plan);
+  const WorkByKind work = planned_work(program, program.stages.front());
+  double sum = 0;
+  for (const auto& one : fitted.fit.computations) {
+    const PlannedWork& of = work.at({one.law.kind, one.law.phase});
+    sum += of.operators * one.law.start_s + of.flops * one.law.s_per_flop +
+           of.bytes * one.law.s_per_byte;
+  }
+  EXPECT_NEAR(sum, fitted.step_s, 1e-9);
+}
+
+TEST(StepFit, NamesATraceOfAnotherModel) {
+  try {
+    fit_steps(planned(16), {trace_of_plan(planned(8), 1e-9)}, {});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), HasSubstr("of another model or batch"));
+  }
+}
+
+TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
+  const PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  Log log;
+  log.communicators.push_back({.name = "world", .size = 2, .ranks = {0, 1}});
+  log.sources.emplace_back();
+  for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
+    log.records.push_back({.payload_bytes = bytes,
+                           .enqueued_s = 0,
+                           .start_s = 0,
+                           .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
+                           .communicator = 0,
+                           .operation = LogOperation::kAllReduce});
+  }
+  const StepFit fitted = fit_steps(job, {trace}, log);
+  ASSERT_EQ(fitted.fit.messages.size(), static_cast<std::size_t>(kCollectives));
+  const auto& reduce = fitted.fit.messages.at(Collective::kAllReduce);
+  const auto& gather = fitted.fit.messages.at(Collective::kAllGather);
+  EXPECT_EQ(reduce.rows, 2U);
+  EXPECT_EQ(gather.rows, 0U);
+  EXPECT_FALSE(reduce.held_out_error);  // nothing was left out
+  EXPECT_EQ(gather.law.law.inside_s_per_byte, reduce.law.law.inside_s_per_byte);
+}
+
+}  // namespace
+}  // namespace stepwright
