@@ -1,3 +1,5 @@
+#include "stepwright/plan/canonical.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +28,6 @@ Active active_groups(const Plan& plan, const Job& job) {
           .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
 }
 
-/// A group of one rank holds what N holds, a group of all ranks what G holds.
 void settle_sharding(Plan& plan, const Job& job, const Active& active) {
   Sharding& sharding = plan.sharding;
   const auto replace = [&sharding](Spread from, Spread to) {
@@ -119,6 +120,11 @@ void settle_rank_order(Plan& plan) {
 }
 
 }  // namespace
+
+Sharding canonical_sharding(const Job& job, Plan plan) {
+  settle_sharding(plan, job, active_groups(plan, job));
+  return plan.sharding;
+}
 
 Plan canonical(Plan plan, const Job& job) {
   const Active active = active_groups(plan, job);

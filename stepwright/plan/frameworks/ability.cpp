@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "stepwright/plan/canonical.h"
+
 namespace stepwright {
 namespace {
 
@@ -178,7 +180,8 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kContextKind:
       return degrees.context > 1 ? word(kContextKindNames, plan.context_kind) : WordSet();
     case Ability::kSharding:
-      return replicates(job, degrees) ? word(ability, sharding_word(plan.sharding)) : WordSet();
+      return replicates(job, degrees) ? word(ability, sharding_word(canonical_sharding(job, plan)))
+                                      : WordSet();
     case Ability::kRecompute: return word(kRecomputeNames, plan.recompute.kind);
     case Ability::kOverlap: return taken_overlap(job, plan);
     case Ability::kAlgorithms: return taken_collectives(plan);

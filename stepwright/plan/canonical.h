@@ -1,0 +1,11 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What a plan's sharding comes to, as in `canonical`: a group of one rank holds what N holds, a
+/// group of all ranks what G holds.
+Sharding canonical_sharding(const Job& job, Plan plan);
+
+}  // namespace stepwright
