@@ -49,15 +49,21 @@ std::string nearest_text(const Framework& framework, const PlannedJob& planned) 
                      changes(canonical(planned.plan, planned.job), *nearest));
 }
 
-/// Changes the plan to the nearest that the framework runs, or refuses it.
-void settle_runs(const Framework& framework, PlannedJob& planned, bool take_nearest,
-                 std::vector<std::string>& notes) {
-  if (framework.name.empty()) return;
+/// Why the framework does not run the plan; empty: it does.
+std::vector<std::string> not_run_reasons(const Framework& framework, const PlannedJob& planned) {
   std::vector<std::string> reasons;
+  if (framework.name.empty()) return reasons;
   for (const NotRun& what : not_run(framework, planned.job, planned.plan)) {
     // Each framework brings its own; which one is said once the file is read back.
     if (what.ability != Ability::kAttention) reasons.push_back(what.message);
   }
+  return reasons;
+}
+
+/// Changes the plan to the nearest that the framework runs, or refuses it.
+void settle_runs(const Framework& framework, PlannedJob& planned, bool take_nearest,
+                 std::vector<std::string>& notes) {
+  const std::vector<std::string> reasons = not_run_reasons(framework, planned);
   if (reasons.empty()) return;
   const auto nearest = nearest_run(framework, planned.job, planned.plan);
   if (!take_nearest || !nearest) {
@@ -121,6 +127,12 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
     settle_read_back(target, planned, nearest, file.notes);
+    const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
+    if (!reasons.empty()) {
+      fail_unsupported(
+          fmt::format("{}: its files cannot say this plan, and the nearest is not run: {}",
+                      target.word, fmt::join(reasons, "; ")));
+    }
   }
   file.text = target.write(planned, header_of(target, planned, file.notes));
   file.notes.insert(file.notes.begin(), {fmt::format("checked against {}", target.checked),

@@ -64,8 +64,7 @@ class Calibrator {
     }
     first_ = linear_times(runs_.plans, learnable_, learnable_.prior().mean, threads_);
     for (Eigen::Index i = 0; i < count; ++i) {
-      out_.runs[static_cast<std::size_t>(i)].built_in_error =
-          std::expm1(first_.seconds[i] - steps_.seconds[i]);
+      out_.runs[static_cast<std::size_t>(i)].built_in_error = error(i, learnable_.prior().mean);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <variant>
 
@@ -77,7 +78,9 @@ TEST(Calibration, FindsTheRateOfASlowerDevice) {
   EXPECT_THAT(calibration.frameworks, testing::ElementsAre("megatron-lm"));
   EXPECT_EQ(calibration.moved, "all");
   EXPECT_LT(value_of(calibration, "product_rate"), 0.9) << "the prior holds it a little";
-  EXPECT_EQ(value_of(calibration, "narrow_product_rate"), 1) << "nothing runs in fp8";
+  const double narrow = value_of(calibration, "narrow_product_rate");
+  EXPECT_GT(narrow, value_of(calibration, "product_rate")) << "nothing runs in fp8";
+  EXPECT_LT(narrow, 1) << "what all rates have in common";
   EXPECT_GT(calibration.built_in.mean_abs, 0.1);
   EXPECT_LT(calibration.fitted.mean_abs, 0.03);
   EXPECT_LT(calibration.held_out.mean_abs, 0.04);
@@ -126,12 +129,14 @@ TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
 
 TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
   CsvTable table = measured(0.8, [](std::size_t i) { return i == 0 ? 1.25 : 1.0; });
-  const double trusted = value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
+  const auto miss = [&] {
+    return std::abs(calibrate(table, built_in_conditions(), 1).runs[0].fitted_error);
+  };
+  const double trusted = miss();
   table.header.emplace_back("trust");
   for (CsvRow& row : table.rows) row.cells.emplace_back("1");
   table.rows[0].cells.back() = "0.01";
-  const double doubted = value_of(calibrate(table, built_in_conditions(), 1), "product_rate");
-  EXPECT_GT(doubted, trusted);
+  EXPECT_GT(miss(), trusted);
 }
 
 TEST(Calibration, TakesRunsOfSeveralDevicesAndFrameworks) {
