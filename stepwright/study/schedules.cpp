@@ -176,6 +176,7 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
   for (const auto& [kind, name] : kScheduleNames) {
+    if (kind == ScheduleKind::kAuto && !pipeline.finds) continue;
     const ChunkRange range = chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));

@@ -19,6 +19,7 @@ struct UniformPipeline {
   double backward_s = 0;           ///< Both gradients.
   double weight_s = 0;             ///< Of that, the weight gradients.
   std::optional<double> paired_s;  ///< A forward beside a backward; nothing: their sum.
+  bool finds = true;               ///< Also looks for an order (`auto`), for a fifth of a second.
 };
 
 /// A schedule played without communication.

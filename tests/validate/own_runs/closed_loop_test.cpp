@@ -9,6 +9,7 @@
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
 #include "stepwright/validate/own_runs/timed_plans.h"
 
 namespace stepwright {
@@ -27,10 +28,8 @@ Job loop_job() {
   job.framework = {.name = "megatron-lm", .version = ""};
   job.sequences = 32;
   job.length = 2048;
-  const std::string text =
-      std::string(kLoopHeader) +
-      "x,8,4096,32,32,16384,51200,GPT,A100-SXM-80GB,8,8,1,1,1,n,none,none,,iteration_time_s,\n";
-  job.model = read_own_runs(parse_csv(text, "one.csv"), &job).plans[0].job.model;
+  job.model = *built_in_model("llama-2-7b");
+  job.model.layers = 8;
   return job;
 }
 
