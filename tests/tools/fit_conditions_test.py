@@ -116,11 +116,12 @@ class Split(unittest.TestCase):
 
     def test_intervals_are_of_other_folds(self) -> None:
         folds = np.array(["a"] * 50 + ["b"] * 50)
-        spread = np.linspace(-1, 1, 50)
-        self.assertAlmostEqual(
-            fit_conditions.coverage(np.concatenate([spread, spread]), folds), 0.8, delta=0.03
-        )
-        self.assertEqual(fit_conditions.coverage(np.concatenate([spread, spread + 5]), folds), 0)
+        spread = np.linspace(-1, 1, 50)  # of the logarithm; its quantiles are widened
+        wide = fit_conditions.COVERED * fit_conditions.WIDER
+        same = np.expm1(np.concatenate([spread, spread]))
+        self.assertAlmostEqual(fit_conditions.coverage(same, folds), wide, delta=0.03)
+        apart = np.expm1(np.concatenate([spread, spread + 5]))
+        self.assertEqual(fit_conditions.coverage(apart, folds), 0)
 
     def test_the_quarter_depends_on_ids_alone(self) -> None:
         ids = [f"row-{k}" for k in range(4000)]
