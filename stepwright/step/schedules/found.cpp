@@ -127,7 +127,7 @@ class ListScheduler {
     return {Direction::kDataGradient, chunk, std::max(at.free_s, ready)};
   }
 
-  /// The oldest weight gradient that waits.
+  /// The oldest weight gradient of the last chunk that has one waiting.
   [[nodiscard]] Choice weight(std::size_t position) const {
     const Progress& at = at_[position];
     for (std::int64_t chunk = placement_.chunks(); chunk-- > 0;) {
@@ -262,12 +262,10 @@ class Finder {
     return std::ranges::all_of(turns, [&](const Turns& list) { return std::ssize(list) == each; });
   }
 
-  bool offer(std::vector<Turns>&& turns) {
-    const double seconds = played_s(turns);
-    if (seconds >= best_s_) return false;
+  void offer(std::vector<Turns>&& turns, double seconds) {
+    if (seconds >= best_s_) return;
     best_s_ = seconds;
     best_ = std::move(turns);
-    return true;
   }
 
   /// Schedules with a name and this placement, as far as they hold no more.
@@ -289,7 +287,9 @@ class Finder {
       const auto fits = [&](const Turns& list) {
         return stepwright::most_held(list) <= most_held_;
       };
-      if (std::ranges::all_of(turns, fits)) offer(std::move(turns));
+      if (!std::ranges::all_of(turns, fits)) continue;
+      const double seconds = played_s(turns);
+      offer(std::move(turns), seconds);
     }
   }
 
@@ -318,20 +318,16 @@ class Finder {
     }
   }
 
+  /// Whether its list is shorter than those of all policies before.
   bool try_policy(const Policy& policy) {
     if (done() && !best_.empty()) return false;
-    const double before_s = best_list_s_;
     std::vector<Turns> turns = ListScheduler(pipeline_, policy).run();
     const double seconds = complete(turns) ? played_s(turns) : kUnreached;
-    if (seconds < before_s) {
-      best_list_s_ = seconds;
-      policy_ = policy;
-    }
-    if (seconds < best_s_) {
-      best_s_ = seconds;
-      best_ = std::move(turns);
-    }
-    return seconds < before_s;
+    offer(std::move(turns), seconds);
+    if (seconds >= best_list_s_) return false;
+    best_list_s_ = seconds;
+    policy_ = policy;
+    return true;
   }
 
   /// The best list's caps, one position at a time.
