@@ -88,11 +88,14 @@ class Compare : public Command {
     Comparison ledger = compared_ledger(program, grid, log);
     const bool is_ledger = log.sources.front().format == LogFormat::kLedger;
     if (is_ledger) found.differences = ledger.differences;
-    nlohmann::ordered_json answer{{"communicators", ledger.communicators},
-                                  {"calls", ledger.calls},
-                                  {"differences", found.differences},
-                                  {"routed", routed_json(ledger.routed)}};
-    answer.update(match_json(found, log));
+    nlohmann::ordered_json answer;
+    if (json() || report_.wanted()) {
+      answer = {{"communicators", ledger.communicators},
+                {"calls", ledger.calls},
+                {"differences", found.differences},
+                {"routed", routed_json(ledger.routed)}};
+      answer.update(match_json(found, log));
+    }
     if (report_.wanted()) {
       report_.write(console, job_line(planned.job), answer,
                     {{"name", plan_name(planned.plan, planned.job)}});

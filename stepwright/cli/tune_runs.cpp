@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMostNext = 1000;
 
 std::vector<std::string> plan_cells(const LoopPlan& one) {
-  return {one.id.empty() ? "" : one.id, plan_code(one.planned.plan), format_time(one.expected_s),
+  return {one.id, plan_code(one.planned.plan), format_time(one.expected_s),
           fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
           fmt::format("{:.2f}", one.p_fits)};
 }

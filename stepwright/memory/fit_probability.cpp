@@ -51,11 +51,12 @@ double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); 
 double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 
 double normal_quantile(double probability) {
-  // Bisection on the distribution itself: exact to the last digits, and called once for a search.
+  // Bisection on the distribution itself: exact to the last digits.
   double low = -40;
   double high = 40;
   for (int i = 0; i < 200; ++i) {
     const double middle = 0.5 * (low + high);
+    if (middle == low || middle == high) break;
     (normal_cdf(middle) < probability ? low : high) = middle;
   }
   return 0.5 * (low + high);

@@ -53,10 +53,11 @@ std::vector<Plan> changed(const Plan& best, const Dimensions& space) {
 std::vector<Candidate> possible(const Job& job, const Dimensions& space,
                                 const std::vector<Plan>& plans, PlayedPrices& prices) {
   std::vector<Candidate> candidates;
+  const double usable = usable_bytes(job);
   for (const Plan& plan : plans) {
     if (broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
     const Price price = prices.price(plan);
-    if (price.memory_bytes > usable_bytes(job)) continue;
+    if (price.memory_bytes > usable) continue;
     candidates.push_back({price.seconds, plan_text(plan), plan, price});
   }
   return candidates;

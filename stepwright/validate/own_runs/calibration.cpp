@@ -10,6 +10,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
+#include "stepwright/fit/middle.h"
 #include "stepwright/fit/operators/law_fit.h"
 #include "stepwright/validate/own_runs/learnable.h"
 #include "stepwright/validate/own_runs/run_table.h"
@@ -121,14 +122,13 @@ class Calibrator {
       worst = row;
     }
     if (worst < 0) return false;
-    const auto middle = errors.begin() + std::ssize(errors) / 2;
-    std::ranges::nth_element(errors, middle);
-    if (farthest <= std::log1p(kOutlierError) || farthest <= kOutlierTimes * *middle) return false;
+    const double middle = middle_of(std::move(errors));
+    if (farthest <= std::log1p(kOutlierError) || farthest <= kOutlierTimes * middle) return false;
     const double times = std::exp(left_out_error(worst));
     steps_.trust[worst] = 0;
     out_.runs[static_cast<std::size_t>(worst)].outlier = fmt::format(
         "a fit to the other runs predicts {:.3g} times its time; those it misses by {:.1f} %",
-        times, 100 * std::expm1(*middle));
+        times, 100 * std::expm1(middle));
     return true;
   }
 

@@ -163,9 +163,10 @@ bool Learnable::of_device(Eigen::Index index) const {
 
 bool Learnable::concerns(Eigen::Index index, const Job& job) const {
   const std::string& of = before(index).of;
-  const std::string_view key = before(index).key;
-  if (key == "expert_exposed" && !job.model.experts) return false;
-  if (key == "narrow_product_rate" && storage_type(job.precision) == job.precision) return false;
+  const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
+  if (key.of_framework == &FrameworkConditions::expert_exposed && !job.model.experts) return false;
+  const bool narrow = storage_type(job.precision) != job.precision;
+  if (key.of_device == &DeviceConditions::narrow_product_rate && !narrow) return false;
   return of == (of_device(index) ? job.cluster.device.name : job.framework.name);
 }
 

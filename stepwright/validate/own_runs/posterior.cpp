@@ -13,6 +13,11 @@ constexpr double kSurpriseFreedom =
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 
+/// Variances of the logarithms of seconds by what is not known of the constants.
+Eigen::VectorXd variances_of(const Belief& belief, const LinearTimes& times) {
+  return (times.slopes * belief.covariance).cwiseProduct(times.slopes).rowwise().sum();
+}
+
 /// The normal posterior where step i has the variance `kVariance / weights[i]`.
 void condition(Belief& belief, const Belief& prior, const LinearTimes& times,
                const MeasuredSteps& steps, const Eigen::VectorXd& weights) {
@@ -24,9 +29,9 @@ void condition(Belief& belief, const Belief& prior, const LinearTimes& times,
   const Eigen::LDLT<Eigen::MatrixXd> solver(within);
   const Eigen::VectorXd off = root.cwiseProduct(steps.seconds - times.at(prior.mean));
   const Eigen::MatrixXd gain = shared * root.asDiagonal();
-  belief.mean = (prior.mean + gain * solver.solve(off)).cwiseMax(prior.least).cwiseMin(prior.most);
-  const double factor =
-      (kSurpriseFreedom + off.dot(solver.solve(off))) / (kSurpriseFreedom + weights.sum());
+  const Eigen::VectorXd solved = solver.solve(off);
+  belief.mean = (prior.mean + gain * solved).cwiseMax(prior.least).cwiseMin(prior.most);
+  const double factor = (kSurpriseFreedom + off.dot(solved)) / (kSurpriseFreedom + weights.sum());
   belief.surprise = prior.surprise * std::max(1.0, factor);
   belief.covariance =
       std::max(1.0, factor) * (prior.covariance - gain * solver.solve(gain.transpose()));
@@ -41,18 +46,15 @@ Belief learned(const Belief& prior, const LinearTimes& times, const MeasuredStep
   for (int round = 0; round < kRounds; ++round) {
     condition(belief, prior, times, steps, weights);
     const Eigen::ArrayXd errors = steps.seconds - times.at(belief.mean);
-    const Eigen::ArrayXd doubt =
-        (times.slopes * belief.covariance).cwiseProduct(times.slopes).rowwise().sum();
-    const Eigen::ArrayXd far = (errors.square() + doubt) / kVariance;
+    const Eigen::ArrayXd far = (errors.square() + variances_of(belief, times).array()) / kVariance;
     weights = steps.trust.array() * (kFreedom + 1) / (kFreedom + far);
   }
   return belief;
 }
 
 Eigen::VectorXd deviations(const Belief& belief, const LinearTimes& times) {
-  const Eigen::VectorXd of_constants =
-      (times.slopes * belief.covariance).cwiseProduct(times.slopes).rowwise().sum();
-  return (of_constants.array() + belief.surprise * kPlanDeviation * kPlanDeviation).sqrt();
+  return (variances_of(belief, times).array() + belief.surprise * kPlanDeviation * kPlanDeviation)
+      .sqrt();
 }
 
 }  // namespace stepwright
