@@ -1,11 +1,5 @@
 option(STEPWRIGHT_FUZZ "Build the libFuzzer targets (clang only) instead of the tests" OFF)
 
-# Settings of sources that only test: optimised fully they take twice as long to compile.
-function(stepwright_test_settings target)
-  stepwright_settings(${target})
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
-
 # stepwright_test(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...]
 #                 [COMMANDS <command>...] [LABELS <label>...] [COST <seconds>])
 # One GoogleTest binary and one ctest entry of all its cases but those of its parts (below), run
@@ -19,11 +13,10 @@ function(stepwright_test name)
   endif()
   add_executable(${name} ${test_SOURCES})
   stepwright_link(${name} "${test_ROOMS}" "${test_LIBRARIES};GTest::gmock;GTest::gtest_main")
+  stepwright_settings(${name})
   if("executor" IN_LIST test_ROOMS)
-    stepwright_settings(${name})
     stepwright_torch_headers(${name})
   else()
-    stepwright_test_settings(${name})
     target_precompile_headers(${name} REUSE_FROM stepwright_test_headers)
   endif()
   if(test_COMMANDS)
@@ -70,7 +63,7 @@ function(stepwright_fuzz name)
   cmake_parse_arguments(PARSE_ARGV 1 fuzz "" "" "SOURCES;ROOMS;LIBRARIES")
   stepwright_no_rest("${name}" "${fuzz_UNPARSED_ARGUMENTS}")
   add_executable(${name} ${fuzz_SOURCES})
-  stepwright_test_settings(${name})
+  stepwright_settings(${name})
   stepwright_link(${name} "${fuzz_ROOMS}" "${fuzz_LIBRARIES}")
   if(STEPWRIGHT_FUZZ)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
