@@ -1,4 +1,7 @@
 option(STEPWRIGHT_FUZZ "Build the libFuzzer targets (clang only) instead of the tests" OFF)
+set(STEPWRIGHT_PATIENCE 1 CACHE STRING "Factor on the time limits of tests, for builds that are slow")
+math(EXPR STEPWRIGHT_LIMIT_S "600 * ${STEPWRIGHT_PATIENCE}")        # of one script
+math(EXPR STEPWRIGHT_SUITE_LIMIT_S "1800 * ${STEPWRIGHT_PATIENCE}")  # of the cases of one binary
 
 # stepwright_test(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...]
 #                 [COMMANDS <command>...] [LABELS <label>...] [COST <seconds>])
@@ -48,7 +51,7 @@ function(stepwright_test_entry entry binary filter)
   add_test(NAME ${entry} COMMAND ${binary} "--gtest_filter=${filter}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   # A pattern that no case has any more is a mistake.
-  set_tests_properties(${entry} PROPERTIES LABELS "${entry_LABELS}" TIMEOUT 1800
+  set_tests_properties(${entry} PROPERTIES LABELS "${entry_LABELS}" TIMEOUT ${STEPWRIGHT_SUITE_LIMIT_S}
     FAIL_REGULAR_EXPRESSION "Running 0 tests"
     ENVIRONMENT "STEPWRIGHT_COMMAND=${PROJECT_BINARY_DIR}/stepwright")
   if(entry_COST)
