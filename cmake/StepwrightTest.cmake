@@ -1,10 +1,7 @@
 option(STEPWRIGHT_FUZZ "Build the libFuzzer targets (clang only) instead of the tests" OFF)
-
-# Settings of sources that only test: optimised fully they take twice as long to compile.
-function(stepwright_test_settings target)
-  stepwright_settings(${target})
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
+set(STEPWRIGHT_PATIENCE 1 CACHE STRING "Factor on the time limits of tests, for builds that are slow")
+math(EXPR STEPWRIGHT_LIMIT_S "600 * ${STEPWRIGHT_PATIENCE}")        # of one script
+math(EXPR STEPWRIGHT_SUITE_LIMIT_S "1800 * ${STEPWRIGHT_PATIENCE}")  # of the cases of one binary
 
 # stepwright_test(<name> SOURCES <file>... [ROOMS <room>...] [LIBRARIES <target>...]
 #                 [COMMANDS <command>...] [LABELS <label>...] [COST <seconds>])
@@ -19,11 +16,10 @@ function(stepwright_test name)
   endif()
   add_executable(${name} ${test_SOURCES})
   stepwright_link(${name} "${test_ROOMS}" "${test_LIBRARIES};GTest::gmock;GTest::gtest_main")
+  stepwright_settings(${name})
   if("executor" IN_LIST test_ROOMS)
-    stepwright_settings(${name})
     stepwright_torch_headers(${name})
   else()
-    stepwright_test_settings(${name})
     target_precompile_headers(${name} REUSE_FROM stepwright_test_headers)
   endif()
   if(test_COMMANDS)
@@ -55,7 +51,7 @@ function(stepwright_test_entry entry binary filter)
   add_test(NAME ${entry} COMMAND ${binary} "--gtest_filter=${filter}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   # A pattern that no case has any more is a mistake.
-  set_tests_properties(${entry} PROPERTIES LABELS "${entry_LABELS}" TIMEOUT 1800
+  set_tests_properties(${entry} PROPERTIES LABELS "${entry_LABELS}" TIMEOUT ${STEPWRIGHT_SUITE_LIMIT_S}
     FAIL_REGULAR_EXPRESSION "Running 0 tests"
     ENVIRONMENT "STEPWRIGHT_COMMAND=${PROJECT_BINARY_DIR}/stepwright")
   if(entry_COST)
@@ -70,7 +66,7 @@ function(stepwright_fuzz name)
   cmake_parse_arguments(PARSE_ARGV 1 fuzz "" "" "SOURCES;ROOMS;LIBRARIES")
   stepwright_no_rest("${name}" "${fuzz_UNPARSED_ARGUMENTS}")
   add_executable(${name} ${fuzz_SOURCES})
-  stepwright_test_settings(${name})
+  stepwright_settings(${name})
   stepwright_link(${name} "${fuzz_ROOMS}" "${fuzz_LIBRARIES}")
   if(STEPWRIGHT_FUZZ)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")

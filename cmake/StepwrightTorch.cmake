@@ -42,9 +42,10 @@ if(NOT STEPWRIGHT_RUNTIME STREQUAL OFF)
 endif()
 
 # Gives a target the headers of PyTorch precompiled: the first makes them, the others use its. They
-# agree in position independence, which a Python module asks for.
+# agree in position independence, which a Python module asks for. What runs beside torch is
+# optimised fully.
 function(stepwright_torch_headers target)
-  target_compile_options(${target} PRIVATE -fPIC)
+  target_compile_options(${target} PRIVATE -fPIC $<$<CONFIG:Release>:-O3>)
   get_property(first GLOBAL PROPERTY STEPWRIGHT_TORCH_HEADERS)
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})

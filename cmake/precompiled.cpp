@@ -1,0 +1,1 @@
+// Nothing: its target is where the headers are precompiled that the rooms share.
