@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long web cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
+.PHONY: plan test test-long wheels deb site web cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
 	collectives scaling
 
 plan:
@@ -21,6 +21,23 @@ test-long: test
 		build/release/tests/runtime/runtime_test --gtest_filter=RandomPlans.*
 	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/release/stepwright \
 		build/release/tests/runtime/runtime_test --gtest_filter=Faults.*Killed*
+
+# A wheel of the planner for this Python, in build/wheels/, tried in an environment of its own.
+wheels:
+	tools/setup.sh plan
+	tools/wheels.sh
+
+# A Debian package of the planner, in build/packages/.
+deb:
+	tools/setup.sh plan
+	cmake --preset release
+	cmake --build --preset release --target package_files
+	cd build/release && cpack -B ../packages
+
+# The documents as a site, in build/site/html.
+site:
+	tools/setup.sh check
+	tools/site.sh
 
 # Builds the page of `--report` from web/ anew (Node 18 or later, npm); it is committed, so that
 # nothing else needs Node.

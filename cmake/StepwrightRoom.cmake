@@ -20,6 +20,8 @@ function(stepwright_settings target)
   set_target_properties(${target} PROPERTIES
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  # Code that can lie anywhere in memory (a Python module holds rooms) calls and inlines as other code.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
   # A designated initialiser leaves the rest at its default on purpose; GCC 12 sees an overlap in
   # `"text" + std::string` where there is none.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
@@ -40,6 +42,7 @@ function(stepwright_room name)
   stepwright_no_rest("${name}" "${room_UNPARSED_ARGUMENTS}")
   add_library(stepwright_${name} STATIC ${room_SOURCES})
   add_library(stepwright::${name} ALIAS stepwright_${name})
+  set_target_properties(stepwright_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   stepwright_settings(stepwright_${name})
   stepwright_link(stepwright_${name} "${room_ROOMS}" "${room_LIBRARIES}")
   if(NOT "stepwright::torch" IN_LIST room_LIBRARIES)

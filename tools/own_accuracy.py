@@ -138,7 +138,7 @@ def main() -> None:
     print("Written by `tools/own_accuracy.py`. Errors are `predicted / measured - 1` in %. The")
     print("conditions of training saw the runs, the context of a process the peaks by nvidia-smi,")
     print("nothing else was fitted to these rows")
-    print('([data/README.md](../../data/README.md), "Measured here").')
+    print('(`data/README.md`, "Measured here").')
     for part in (runs, memory, operators, kernels):
         part(command)
 

@@ -21,7 +21,7 @@ esac
 
 # What some tests use, and are skipped without.
 optional=()
-[ "$goal" != test ] || optional=(chromium)
+[ "$goal" != test ] || optional=(chromium fish zsh groff-base)
 
 absent() {
   for package in "$@"; do

@@ -52,14 +52,15 @@ std::string changes_text(const std::vector<Change>& changes) {
 
 }  // namespace
 
-PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job) {
+PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
+                         const Console& console) {
   if (job.objective.kind == ObjectiveKind::kSmallestCluster) {
     fail_input(
         fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
                     "one cluster: give a job with another objective",
                     job_file));
   }
-  PlannedJob planned = load_plan_file(file);
+  PlannedJob planned = load_plan_file(file, console);
   if (const auto field = differing_field(job, planned.job)) {
     fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "stepwright/cli/command.h"
 #include "stepwright/tune/against.h"
 
 namespace stepwright {
@@ -9,7 +10,8 @@ namespace stepwright {
 /// A person's own plan for a job. Fails with `kInput` when the file is no legal plan, or one of
 /// another model, cluster, batch, precision or optimizer, naming the field; `job_file` is the job's
 /// name in messages.
-PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job);
+PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
+                         const Console& console);
 
 /// What `tune --against` prints below its answer: the plan, what is wrong with it, and the changes.
 std::string against_text(const TuneResult& result, const Against& against);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
@@ -15,12 +17,26 @@ class logger;
 
 namespace stepwright {
 
+struct TuneProgress;
+
+/// A job or plan that stands in memory: it is read in place of the file of its name.
+struct NamedText {
+  std::string name;
+  std::string text;
+  std::filesystem::path folder;  ///< Where its relative paths start.
+};
+
 /// What a command talks to.
 struct Console {
   std::ostream& out;    ///< The answer.
   spdlog::logger& log;  ///< Everything else.
-  /// Where to show progress; null when standard error is no terminal.
+  /// Where to show progress and to ask; null when standard error is no terminal.
   std::ostream* terminal = nullptr;
+  /// Where a person answers; null when standard input or standard error is no terminal.
+  std::istream* keyboard = nullptr;
+  /// Told how far a search is, beside the terminal; may be empty. What it throws ends the search.
+  std::function<void(const TuneProgress&)> progress = {};
+  std::span<const NamedText> texts = {};
 };
 
 /// A subcommand: its options, and what it does with them.
@@ -50,6 +66,7 @@ class Command {
   bool json_ = false;
 };
 
+std::unique_ptr<Command> init_command(CLI::App& program);
 std::unique_ptr<Command> tune_command(CLI::App& program);
 std::unique_ptr<Command> predict_command(CLI::App& program);
 std::unique_ptr<Command> traffic_command(CLI::App& program);
@@ -67,5 +84,7 @@ std::unique_ptr<Command> export_command(CLI::App& program);
 std::unique_ptr<Command> import_command(CLI::App& program);
 std::unique_ptr<Command> checkpoint_command(CLI::App& program);
 std::unique_ptr<Command> list_command(CLI::App& program);
+std::unique_ptr<Command> doctor_command(CLI::App& program);
+std::unique_ptr<Command> completion_command(CLI::App& program);
 
 }  // namespace stepwright

@@ -34,7 +34,8 @@ constexpr const char* kDescription =
     "train it with; `predict`, `traffic` and `memory` say what a plan costs. It needs no GPU.";
 constexpr const char* kFooter =
     "Start here:\n"
-    "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml\n"
+    "  stepwright init -o job.yaml\n"
+    "  stepwright tune job.yaml -o plan.yaml\n"
     "  stepwright predict plan.yaml\n"
     "\n"
     "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 known but not supported yet.";
@@ -58,6 +59,7 @@ using Commands = std::vector<std::unique_ptr<Command>>;
 
 Commands add_commands(CLI::App& program) {
   Commands commands;
+  commands.push_back(init_command(program));
   commands.push_back(tune_command(program));
   commands.push_back(predict_command(program));
   commands.push_back(traffic_command(program));
@@ -75,6 +77,8 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(export_command(program));
   commands.push_back(import_command(program));
   commands.push_back(list_command(program));
+  commands.push_back(doctor_command(program));
+  commands.push_back(completion_command(program));
   return commands;
 }
 
@@ -125,26 +129,36 @@ void run_chosen(const Commands& commands, const Console& console) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
-  spdlog::logger log("stepwright", std::make_shared<spdlog::sinks::stderr_sink_st>());
-  log.set_pattern("%n: %l: %v");
+void run_command(const std::vector<std::string>& arguments, const Console& console) {
   CLI::App program(kDescription, "stepwright");
   program.footer(kFooter);
   program.require_subcommand(1);
   program.set_version_flag("--version", "stepwright " STEPWRIGHT_VERSION);
   const Commands commands = add_commands(program);
   try {
-    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     check_command(program, arguments);
     check_options(program, arguments);
-    program.parse(argc, argv);
-    std::ostream* terminal = ::isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr;
-    run_chosen(commands, {.out = std::cout, .log = log, .terminal = terminal});
-    return 0;
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);
-    log.error("{} (stepwright --help)", error.what());
-    return kInputCode;
+    if (error.get_exit_code() != 0) fail_input(fmt::format("{} (stepwright --help)", error.what()));
+    program.exit(error, console.out, console.out);  // --help, --version
+    return;
+  }
+  run_chosen(commands, console);
+}
+
+int run_command_line(int argc, char** argv) {
+  spdlog::logger log("stepwright", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  log.set_pattern("%n: %l: %v");
+  const bool seen = ::isatty(STDERR_FILENO) == 1;
+  const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
+  try {
+    run_command({argv + std::min(argc, 1), argv + argc},
+                {.out = std::cout,
+                 .log = log,
+                 .terminal = seen ? &std::cerr : nullptr,
+                 .keyboard = answered ? &std::cin : nullptr});
+    return 0;
   } catch (const Error& error) {
     log.error(std::string_view(error.what()));
     return exit_code(error.kind());

@@ -1,6 +1,16 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+
 namespace stepwright {
+
+/// Runs the command that the arguments name (without the program's own name), for programs that
+/// have it in them: with `--json` the answer is what the command prints, byte for byte. Fails with
+/// `Error`, with `kInput` for wrong arguments; what was answered until then stands in the console.
+void run_command(const std::vector<std::string>& arguments, const Console& console);
 
 /// Runs the command that the arguments name: the answer goes to standard output, everything else to
 /// standard error. Returns the exit code: 0 done, 1 failed while running, 2 bad input (wrong

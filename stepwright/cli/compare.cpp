@@ -80,7 +80,7 @@ class Compare : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = load_legal_plan(plan_);
+    const PlannedJob planned = load_legal_plan(plan_, console);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
     const Log log = read_logs(logs_);

@@ -112,7 +112,8 @@ class Export : public Command {
     }
     if (json() && to_ != "mscclpp") fail_input(fmt::format("--json: {} is no JSON", to_));
     if (launches) return launch(console);
-    if (tunes) return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(); });
+    if (tunes)
+      return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(console); });
     const ScheduleSpec spec = asked_for();
     const CollectiveSchedule schedule = proven(spec);
     write(console, "a proven schedule",
@@ -136,7 +137,8 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const LaunchFile file = export_plan(to_, load_legal_plan(plan_), release_, nearest_, plan_);
+    const LaunchFile file =
+        export_plan(to_, load_legal_plan(plan_, console), release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info("{}", note);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
@@ -197,13 +199,13 @@ class Export : public Command {
     }
   }
 
-  [[nodiscard]] std::string tuner() const {
+  [[nodiscard]] std::string tuner(const Console& console) const {
     if (cluster_.empty() == plan_.empty()) {
       fail_input("--to nccl-tuner needs --cluster or --plan, one of them");
     }
     if (cluster_.empty()) {
       if (nodes_) fail_input("--nodes goes with --cluster");
-      const PlannedJob planned = load_legal_plan(plan_);
+      const PlannedJob planned = load_legal_plan(plan_, console);
       return tuner_of(planned.job.cluster, plan_groups(planned));
     }
     const Cluster cluster = load_cluster(cluster_, nodes_.value_or(1));

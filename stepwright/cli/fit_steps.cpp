@@ -25,7 +25,7 @@ std::string steps_text(const StepFit& fitted) {
 }  // namespace
 
 void fit_step_traces(const FitRequest& request, const Console& console) {
-  const PlannedJob planned = load_legal_plan(request.plan);
+  const PlannedJob planned = load_legal_plan(request.plan, console);
   const ModelWidths widths = widths_of(build_program(planned.job, planned.plan), planned.job.model);
   std::vector<HostTrace> ranks;
   for (const std::string& file : request.files) {

@@ -62,7 +62,7 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    PlannedJob planned = load_legal_plan(plan_);
+    PlannedJob planned = load_legal_plan(plan_, console);
     reserve_.apply(planned.job);
     const MemoryReport report =
         memory_report(planned.job, build_program(planned.job, planned.plan));

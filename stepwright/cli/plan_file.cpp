@@ -19,34 +19,51 @@ bool says(const Document& document, std::string_view kind) {
   return version && version->is_scalar() && version->text().starts_with(kind);
 }
 
+/// A document, and the folder that its relative paths start from.
+struct Source {
+  Document document;
+  fs::path folder;
+};
+
+Source load_source(const std::string& path, const Console& console) {
+  for (const NamedText& given : console.texts) {
+    if (given.name == path) return {Document::parse(given.text, given.name), given.folder};
+  }
+  return {Document::load(path), fs::path(path).parent_path()};
+}
+
 }  // namespace
 
-Job load_job_file(const std::string& path) {
-  const Document document = Document::load(path);
+Job load_job_file(const std::string& path, const Console& console) {
+  const auto [document, folder] = load_source(path, console);
   if (says(document, "plan/")) {
     fail_input(
         fmt::format("{}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {}`",
-                    path, path));
+                    path, path),
+        {.file = path});
   }
-  return read_job(document, fs::path(path).parent_path());
+  return read_job(document, folder);
 }
 
-PlannedJob load_plan_file(const std::string& path) {
-  const Document document = Document::load(path);
+PlannedJob load_plan_file(const std::string& path, const Console& console) {
+  const auto [document, folder] = load_source(path, console);
   if (says(document, "job/")) {
     fail_input(
         fmt::format("{}: is a job, and a plan is needed: run `stepwright tune {} -o plan.yaml`, "
                     "then give plan.yaml",
-                    path, path));
+                    path, path),
+        {.file = path});
   }
-  return read_plan(document, fs::path(path).parent_path());
+  return read_plan(document, folder);
 }
 
-bool is_plan_file(const std::string& path) { return says(Document::load(path), "plan/"); }
+bool is_plan_file(const std::string& path, const Console& console) {
+  return says(load_source(path, console).document, "plan/");
+}
 
-PlannedJob load_legal_plan(const std::string& path) {
-  PlannedJob planned = load_plan_file(path);
+PlannedJob load_legal_plan(const std::string& path, const Console& console) {
+  PlannedJob planned = load_plan_file(path, console);
   if (const auto refused = illegal(planned.job, planned.plan)) {
     fail_refused(*refused, path);
   }

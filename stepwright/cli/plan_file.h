@@ -2,21 +2,24 @@
 
 #include <string>
 
+#include "stepwright/cli/command.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
 
+// All of them read the console's text of that name where there is one, else the file.
+
 /// Reads a job for `tune`. Fails with `kInput`, saying what to do when the file is a plan.
-Job load_job_file(const std::string& path);
+Job load_job_file(const std::string& path, const Console& console);
 
 /// Reads a plan for all other commands. Fails with `kInput`, saying what to do when the file is a
 /// job.
-PlannedJob load_plan_file(const std::string& path);
+PlannedJob load_plan_file(const std::string& path, const Console& console);
 
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
-bool is_plan_file(const std::string& path);
+bool is_plan_file(const std::string& path, const Console& console);
 
 /// Reads a plan and fails with `kInput` when it is not legal, naming the rule.
-PlannedJob load_legal_plan(const std::string& path);
+PlannedJob load_legal_plan(const std::string& path, const Console& console);
 
 }  // namespace stepwright

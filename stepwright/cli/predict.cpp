@@ -87,7 +87,8 @@ class Predict : public Command {
       if (!file.empty()) check_output(file, plan_);
     }
     report_.check(plan_);
-    PlannedJob given = changes_.empty() ? load_legal_plan(plan_) : load_plan_file(plan_);
+    PlannedJob given =
+        changes_.empty() ? load_legal_plan(plan_, console) : load_plan_file(plan_, console);
     reserve_.apply(given.job);
     const PlannedJob planned = with_fields(given, changes_);
     std::optional<Prediction> before;

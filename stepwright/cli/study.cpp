@@ -61,7 +61,7 @@ class StudyCommand : public Command {
     if (!page_.empty()) check_output(page_, file_);
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
-    const PlannedJob planned = plan_to_study();
+    const PlannedJob planned = plan_to_study(console);
     const Study study =
         what_ == "utilization" ? study_utilization(planned) : study_bandwidth(planned);
     if (!page_.empty())
@@ -97,7 +97,7 @@ class StudyCommand : public Command {
   }
 
   void compare(const Console& console) {
-    const Job job = load_job_file(file_);
+    const Job job = load_job_file(file_, console);
     const SearchComparison comparison = compare_searches(job);
     const nlohmann::ordered_json answer = comparison_json(comparison);
     report(console, "What other ways to choose a plan choose: " + job_line(job), answer);
@@ -108,9 +108,9 @@ class StudyCommand : public Command {
     }
   }
 
-  [[nodiscard]] PlannedJob plan_to_study() const {
-    if (is_plan_file(file_)) return load_legal_plan(file_);
-    const TuneResult result = tune(load_job_file(file_), {.top = 1});
+  [[nodiscard]] PlannedJob plan_to_study(const Console& console) const {
+    if (is_plan_file(file_, console)) return load_legal_plan(file_, console);
+    const TuneResult result = tune(load_job_file(file_, console), {.top = 1});
     if (!result.plans.front().fits) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", file_, misfit_text(result)));
     }

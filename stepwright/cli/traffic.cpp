@@ -46,7 +46,7 @@ class Traffic : public Command {
 
   void run(const Console& console) override {
     if (!matrix_.empty()) check_output(matrix_, plan_);
-    const PlannedJob planned = with_fields(load_plan_file(plan_), changes_);
+    const PlannedJob planned = with_fields(load_plan_file(plan_, console), changes_);
     if (const auto refused = illegal(planned.job, planned.plan)) fail_refused(*refused, plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);

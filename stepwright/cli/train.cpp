@@ -22,11 +22,10 @@ namespace {
 /// Seconds that the other ranks have to say what they waited for when one has failed.
 constexpr std::chrono::seconds kGrace{10};
 
-void check_ranks(const TrainOptions& options, std::int64_t started, std::string_view how) {
-  const std::int64_t planned = load_legal_plan(options.plan).plan.parallel.ranks();
+void check_ranks(const std::string& file, std::int64_t planned, std::int64_t started,
+                 std::string_view how) {
   if (started == planned) return;
-  fail_input(
-      fmt::format("{}: the plan has {} ranks, but {} {}", options.plan, planned, how, started));
+  fail_input(fmt::format("{}: the plan has {} ranks, but {} {}", file, planned, how, started));
 }
 
 /// The times of a plan's operators in a file that lives as long as this process and those that
@@ -55,9 +54,9 @@ class Train : public Command {
     add_train_flags(app(), options_);
   }
 
-  void run(const Console& /*console*/) override {
+  void run(const Console& console) override {
     check(options_);
-    const PlannedJob planned = load_legal_plan(options_.plan);
+    const PlannedJob planned = load_legal_plan(options_.plan, console);
     if (!options_.hold) check_executable(planned);
     check_for_plan(options_, planned);
     const std::filesystem::path program = rank_program();
@@ -65,8 +64,9 @@ class Train : public Command {
     if (!place || place->rank == 0) {
       for (const std::string& file : files_to_write(options_)) check_writable(file);
     }
-    const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : planned.plan.parallel.ranks();
-    check_ranks(options_, place ? place->size : wanted,
+    const std::int64_t ranks = planned.plan.parallel.ranks();
+    const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : ranks;
+    check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
     const std::vector<std::string> words = arguments(planned);
     if (place) become(program, words);

@@ -77,7 +77,7 @@ class Tune : public Command {
   }
 
   void run(const Console& console) override {
-    Job job = load_job_file(job_);
+    Job job = load_job_file(job_, console);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     if (!page_.empty()) check_output(page_, job_);
@@ -87,7 +87,7 @@ class Tune : public Command {
     const std::optional<TrainingRun> run = run_.run();
     std::optional<PlannedJob> own;
     if (!own_.empty()) {
-      own = load_own_plan(own_, job_, job);
+      own = load_own_plan(own_, job_, job, console);
       job.use_all = true;  // as the person's plan does
     }
     std::optional<Sweep> sweep;
@@ -128,19 +128,26 @@ class Tune : public Command {
   /// A search that finds fault with the job names its file.
   TuneResult search(const Job& job, const Console& console) {
     ProgressLine line(console.terminal);
-    options_.progress = [&line](const TuneProgress& state) { line.show(progress_text(state)); };
+    tell_progress(line, console);
     try {
       return tune(job, options_);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInput) throw;
-      fail_input(fmt::format("{}: {}", job_, error.what()));
+      fail_input(fmt::format("{}: {}", job_, error.what()), {.file = job_});
     }
+  }
+
+  void tell_progress(ProgressLine& line, const Console& console) {
+    options_.progress = [&](const TuneProgress& state) {
+      line.show(progress_text(state));
+      if (console.progress) console.progress(state);
+    };
   }
 
   /// What the person's own runs of the job say.
   void answer_runs(const Job& job, const Console& console) {
     ProgressLine line(console.terminal);
-    options_.progress = [&line](const TuneProgress& state) { line.show(progress_text(state)); };
+    tell_progress(line, console);
     const ClosedLoop loop = own_runs_.answer(job, options_);
     if (json()) {
       print_json(console.out, closed_loop_json(loop));

@@ -26,8 +26,11 @@ Position position_of(std::string_view text, std::size_t offset) {
 }
 
 void fail_at(const std::string& file, Position at, std::string_view message) {
-  if (at.line == 0) fail_input(fmt::format("{}: {}", file, message));
-  fail_input(fmt::format("{}:{}:{}: {}", file, at.line, at.column, message));
+  if (at.line == 0) fail_input(fmt::format("{}: {}", file, message), {.file = file});
+  fail_input(fmt::format("{}:{}:{}: {}", file, at.line, at.column, message),
+             {.file = file,
+              .line = static_cast<std::int64_t>(at.line),
+              .column = static_cast<std::int64_t>(at.column)});
 }
 
 void fail_too_deep(const std::string& file, Position at) {

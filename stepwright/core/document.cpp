@@ -81,7 +81,9 @@ Document Document::load(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status)) fail_input(fmt::format("{}: no such file", name));
+  if (!std::filesystem::exists(status)) {
+    fail_input(fmt::format("{}: no such file", name), {.file = name});
+  }
   if (std::filesystem::is_directory(status)) {
     fail_input(fmt::format("{}: is a directory, not a file", name));
   }

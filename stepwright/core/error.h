@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -13,27 +14,39 @@ enum class ErrorKind {
   kRuntime,      ///< It failed while running (exit code 1).
 };
 
+/// Which value of which file an error is about, for programs; what is not known is empty or 0.
+struct InputPlace {
+  std::string file;
+  std::int64_t line = 0;    ///< From 1.
+  std::int64_t column = 0;  ///< Bytes from the start of the line, from 1.
+  std::string field;        ///< The dotted path: `batch.length`.
+  std::string value;        ///< As it was written; of a list or mapping nothing.
+};
+
 /// The one exception type. The message names the file, the field, the value and what is allowed.
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  Error(ErrorKind kind, std::string message, InputPlace place = {})
+      : kind_(kind), message_(std::move(message)), place_(std::move(place)) {}
 
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
   [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
+  [[nodiscard]] const InputPlace& place() const noexcept { return place_; }
 
  private:
   ErrorKind kind_;
   std::string message_;
+  InputPlace place_;
 };
 
 /// Throws an `Error` of kind `kInput`.
-[[noreturn]] inline void fail_input(std::string message) {
-  throw Error(ErrorKind::kInput, std::move(message));
+[[noreturn]] inline void fail_input(std::string message, InputPlace place = {}) {
+  throw Error(ErrorKind::kInput, std::move(message), std::move(place));
 }
 
 /// Throws an `Error` of kind `kUnsupported`.
-[[noreturn]] inline void fail_unsupported(std::string message) {
-  throw Error(ErrorKind::kUnsupported, std::move(message));
+[[noreturn]] inline void fail_unsupported(std::string message, InputPlace place = {}) {
+  throw Error(ErrorKind::kUnsupported, std::move(message), std::move(place));
 }
 
 }  // namespace stepwright

@@ -38,6 +38,14 @@ std::string place(const std::string& file, const Tree& at) {
   return fmt::format("{}:{}:{}", file, at.line, at.column);
 }
 
+InputPlace error_place(const std::string& file, const Tree& at, std::string field) {
+  return {.file = file,
+          .line = at.line,
+          .column = at.column,
+          .field = std::move(field),
+          .value = at.text};
+}
+
 std::string joined(const std::string& place, const std::string& path) {
   return path.empty() ? place : place + ": " + printable(path, 1000);
 }
@@ -200,11 +208,12 @@ Tree Node::tree() const {
 }
 
 void Node::fail(std::string_view message) const {
-  fail_input(fmt::format("{}: {}", where(), message));
+  fail_input(fmt::format("{}: {}", where(), message), error_place(content_->name, *tree_, path()));
 }
 
 void Node::fail_unsupported(std::string_view message) const {
-  stepwright::fail_unsupported(fmt::format("{}: {}", where(), message));
+  stepwright::fail_unsupported(fmt::format("{}: {}", where(), message),
+                               error_place(content_->name, *tree_, path()));
 }
 
 }  // namespace stepwright

@@ -1,8 +1,9 @@
 #include "stepwright/lab/missing.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
+
+#include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/lab/owner.h"
@@ -18,18 +19,22 @@ struct Feature {
   CommandLine attempt;
 };
 
-std::vector<std::string> missing_network_features() {
+constexpr const char* kNetworkRemedy =
+    "use a kernel with it (modprobe bridge veth sch_tbf); a container needs `docker run "
+    "--privileged`";
+
+std::vector<Lack> missing_network_features() {
   const std::string scratch = lab_name(find_owner(::getpid()).value(), 0) + "-probe";
   const Feature features[] = {
       {"network namespaces", {"ip", "netns", "add", scratch}},
       {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
       {"veth links", {"ip", "-n", scratch, "link", "add", "nic0", "type", "veth"}},
       {"the token bucket filter of tc (sch_tbf)", shape_command(scratch, "lo", shaped_link(1e6))}};
-  std::vector<std::string> missing;
+  std::vector<Lack> missing;
   for (const Feature& feature : features) {
     const auto complaint = complaint_of(feature.attempt);
     if (!complaint) continue;
-    missing.push_back(fmt::format("{} ({})", feature.name, *complaint));
+    missing.push_back({fmt::format("{} ({})", feature.name, *complaint), kNetworkRemedy});
     if (&feature == &features[0]) return missing;  // the others stand in it
   }
   static_cast<void>(complaint_of({"ip", "netns", "del", scratch}));
@@ -38,13 +43,16 @@ std::vector<std::string> missing_network_features() {
 
 }  // namespace
 
-std::vector<std::string> missing_for_lab() {
-  std::vector<std::string> missing;
-  if (::geteuid() != 0) missing.emplace_back("root, who alone may make networks");
+std::vector<Lack> missing_for_lab() {
+  std::vector<Lack> missing;
+  if (::geteuid() != 0) {
+    missing.push_back({"root, who alone may make networks", "run it with sudo"});
+  }
   for (const char* program : {"ip", "tc"}) {
     if (const auto complaint = complaint_of({program, "-V"})) {
       missing.push_back(
-          fmt::format("the program {} of the package iproute2 ({})", program, *complaint));
+          {fmt::format("the program {} of the package iproute2 ({})", program, *complaint),
+           "install it: apt-get install iproute2"});
     }
   }
   if (!missing.empty()) return missing;
@@ -52,7 +60,9 @@ std::vector<std::string> missing_for_lab() {
   try {
     const Warden warden;
   } catch (const Error& error) {
-    missing.push_back(fmt::format("process namespaces ({})", error.what()));
+    missing.push_back({fmt::format("process namespaces ({})", error.what()),
+                       "run it where `unshare --pid --fork true` works; a container "
+                       "needs `docker run --privileged`"});
   }
   return missing;
 }
@@ -61,10 +71,10 @@ void run_for_lab(std::span<const CommandLine> commands) {
   try {
     run_all(commands);
   } catch (const Error&) {
-    const std::vector<std::string> missing = missing_for_lab();
-    if (missing.empty()) throw;
-    fail_unsupported(
-        fmt::format("a lab needs what this machine lacks: {}", fmt::join(missing, "; ")));
+    std::string words;
+    for (const Lack& lack : missing_for_lab()) words += (words.empty() ? "" : "; ") + lack.what;
+    if (words.empty()) throw;
+    fail_unsupported(fmt::format("a lab needs what this machine lacks: {}", words));
   }
 }
 

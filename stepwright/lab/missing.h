@@ -1,15 +1,15 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
+#include "stepwright/core/lack.h"
 #include "stepwright/lab/topology.h"
 
 namespace stepwright {
 
 /// What this machine lacks for a lab: rights, programs, features of the kernel; empty when nothing.
-std::vector<std::string> missing_for_lab();
+std::vector<Lack> missing_for_lab();
 
 /// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,
 /// or with `kRuntime` when it lacks nothing.

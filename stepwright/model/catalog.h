@@ -17,6 +17,11 @@ std::vector<std::string_view> built_in_models();
 /// A built-in model by its canonical name.
 std::optional<Architecture> built_in_model(std::string_view name);
 
+/// The built-in model that an id of Hugging Face names (`meta-llama/Llama-3.1-70B-Instruct`), its
+/// tuned siblings too, which have the same sizes. Nothing for any other text: a name that only
+/// begins like a built-in one may be of another size.
+std::optional<std::string_view> built_in_of_id(std::string_view id);
+
 /// A Hugging Face `config.json` of transformers 4 or 5, also in the text_config of a multimodal
 /// file. Sizes must be there; other absent keys have the defaults of transformers' configuration
 /// class; unknown keys and dropout (a choice of training) are passed over. Errors: an unknown

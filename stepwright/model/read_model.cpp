@@ -19,13 +19,19 @@ bool looks_like_path(const std::string& text) {
   return text.find('/') != std::string::npos || ends(".json") || ends(".yaml") || ends(".yml");
 }
 
-/// For the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in model
-/// that it may be, first of all the longest name with which it begins.
-std::string hint_of_id(std::string_view text) {
-  std::string name(text.substr(text.rfind('/') + 1));
+/// The model's own name in an id, as built-in ones are written.
+std::string name_in_id(std::string_view id) {
+  std::string name(id.substr(id.rfind('/') + 1));
   std::ranges::transform(name, name.begin(),
                          [](char c) { return static_cast<char>(std::tolower(c)); });
   if (name.starts_with("meta-")) name.erase(0, 5);
+  return name;
+}
+
+/// For the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in model
+/// that it may be, first of all the longest name with which it begins.
+std::string hint_of_id(std::string_view text) {
+  const std::string name = name_in_id(text);
   const std::vector<std::string_view> known = built_in_models();
   std::string_view meant = nearest(name, known).value_or("");
   std::size_t longest = 0;
@@ -64,6 +70,17 @@ std::string unknown_model(std::string_view name) {
   const std::vector<std::string_view> known = built_in_models();
   return fmt::format("no built-in model and no file is called '{}'{} (built in: {})",
                      printable(name), hint_of(name, known), list_of(known));
+}
+
+std::optional<std::string_view> built_in_of_id(std::string_view id) {
+  std::string name = name_in_id(id);
+  for (const std::string_view tuned : {"-hf", "-instruct", "-chat", "-base", "-it"}) {
+    if (name.ends_with(tuned)) name.resize(name.size() - tuned.size());
+  }
+  const std::vector<std::string_view> known = built_in_models();
+  const auto found = std::ranges::find(known, name);
+  if (id.find('/') == std::string_view::npos || found == known.end()) return std::nullopt;
+  return *found;
 }
 
 Architecture read_model(Node node, const std::filesystem::path& directory) {

@@ -130,8 +130,9 @@ std::vector<Rejected> illegal_job(const Job& job) {
 void fail_refused(const Rejected& refused, std::string_view where) {
   const std::string message =
       where.empty() ? refused.message : fmt::format("{}: {}", where, refused.message);
-  if (not_covered_yet(refused.rule)) fail_unsupported(message);
-  fail_input(message);
+  const InputPlace place{.file = std::string(where)};
+  if (not_covered_yet(refused.rule)) fail_unsupported(message, place);
+  fail_input(message, place);
 }
 
 }  // namespace stepwright

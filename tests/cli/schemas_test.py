@@ -124,6 +124,9 @@ FILES["a100_sxm4_80g.csv"] = beginning("data/operators/a100_sxm4_80g.csv", 400)
 SCHEDULE = "--stages 4 --micro-batches 16 --forward 1 --backward 2 --weight 1"
 # Schema -> runs that must answer in its form.
 ANSWERS = {
+    "init": ["init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x4096"],
+    "doctor": ["doctor"],
+    "completion": ["completion bash"],
     "tune": [
         "tune examples/inline-model.yaml --top 3",
         "tune examples/mixtral-8x7b.yaml --top 1",

@@ -1,7 +1,6 @@
 #include "own_lab.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -28,7 +27,10 @@ bool has_argument(const fs::path& process, const std::string& word) {
 
 }  // namespace
 
-std::string no_lab_here() { return fmt::format("{}", fmt::join(missing_for_lab(), "; ")); }
+std::string no_lab_here() {
+  const std::vector<Lack> missing = missing_for_lab();
+  return missing.empty() ? "" : missing.front().what;
+}
 
 LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node, NicOwner owner) {
   return {.name = "small",

@@ -38,6 +38,19 @@ TEST(Catalog, KnowsNoOtherName) {
   EXPECT_FALSE(built_in_model(""));
 }
 
+TEST(Catalog, IdsNameTheBuiltInModelAndItsTunedSiblings) {
+  EXPECT_EQ(built_in_of_id("meta-llama/Llama-3.1-70B"), "llama-3.1-70b");
+  EXPECT_EQ(built_in_of_id("meta-llama/Meta-Llama-3-8B-Instruct"), "llama-3-8b");
+  EXPECT_EQ(built_in_of_id("meta-llama/Llama-2-13b-chat-hf"), "llama-2-13b");
+}
+
+TEST(Catalog, IdsOfOtherSizesNameNone) {
+  EXPECT_FALSE(built_in_of_id("openai-community/gpt2-medium"));
+  EXPECT_FALSE(built_in_of_id("meta-llama/Llama-3.1-70"));
+  EXPECT_FALSE(built_in_of_id("llama-3-8b"));
+  EXPECT_FALSE(built_in_of_id(""));
+}
+
 TEST(Catalog, DescriptionHoldsCountsAndFlops) {
   const auto json = describe_model(built_in_model("llama-3-8b").value(), 8192);
   EXPECT_EQ(json["name"], "llama-3-8b");

@@ -132,6 +132,11 @@ pid_t next_ended(const std::vector<pid_t>& running, int& status) {
   }
 }
 
+std::filesystem::path beside_this(const char* name) {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name;
+}
+
 }  // namespace
 
 std::optional<LaunchedRank> launched_rank() {
@@ -150,16 +155,20 @@ std::int64_t local_rank() {
   return 0;
 }
 
+std::optional<Lack> missing_rank_program() {
+  const std::filesystem::path program = beside_this("stepwright-rank");
+  if (std::filesystem::exists(program)) return std::nullopt;
+  return Lack{
+      fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
+      "`pip install torch` into .venv, install libgloo-dev, and build again (cmake "
+      "--preset release && cmake --build --preset release)"};
+}
+
 std::filesystem::path rank_program() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path program = self.parent_path() / "stepwright-rank";
-  if (std::filesystem::exists(program)) return program;
-  fail_unsupported(fmt::format(
-      "{} is not there: training needs PyTorch's C++ library; `pip install torch` into .venv, "
-      "install libgloo-dev, and build again (cmake --preset release && cmake --build --preset "
-      "release)",
-      program.string()));
+  if (const auto lack = missing_rank_program()) {
+    fail_unsupported(fmt::format("{}; {}", lack->what, lack->remedy));
+  }
+  return beside_this("stepwright-rank");
 }
 
 int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/core/lack.h"
+
 namespace stepwright {
 
 /// Where a process stands among those that a launcher started.
@@ -23,6 +25,9 @@ std::optional<LaunchedRank> launched_rank();
 /// The number of this process among those of its machine, as its launcher says (LOCAL_RANK,
 /// SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK); 0 without one.
 std::int64_t local_rank();
+
+/// That the program that trains is not beside this one, and how to build it; nothing where it is.
+std::optional<Lack> missing_rank_program();
 
 /// The program that trains, beside this one. Fails with `kUnsupported`, saying how to build it,
 /// when it is not there.

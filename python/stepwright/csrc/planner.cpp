@@ -1,0 +1,147 @@
+// The planner as a Python module: the same commands as the program `stepwright`, whose answers
+// come back as the text that `--json` prints. The package around it makes types of them.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "stepwright/cli/command_line.h"
+#include "stepwright/cli/plan_text.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/json_writer.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/tune/tune.h"
+
+namespace py = pybind11;
+
+namespace stepwright {
+namespace {
+
+/// Level and text.
+using Messages = std::vector<std::pair<std::string, std::string>>;
+
+/// Keeps the messages of a command for Python's `logging`.
+class Keeper : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit Keeper(Messages& messages) : messages_(messages) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const auto level = spdlog::level::to_string_view(message.level);
+    messages_.emplace_back(std::string(level.data(), level.size()),
+                           std::string(message.payload.data(), message.payload.size()));
+  }
+  void flush_() override {}
+
+ private:
+  Messages& messages_;
+};
+
+/// Tells Python how far a search is; a pending Ctrl-C, or what the callback raises, ends it.
+void tell(const py::object& progress, const TuneProgress& state) {
+  const py::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  if (progress.is_none()) return;
+  progress(state.simulating, state.done, state.most, state.priced);
+}
+
+const char* kind_word(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInput: return "input";
+    case ErrorKind::kUnsupported: return "unsupported";
+    case ErrorKind::kRuntime: break;
+  }
+  return "runtime";
+}
+
+py::dict failure_of(const Error& error) {
+  const InputPlace& place = error.place();
+  py::dict failure;
+  failure["kind"] = kind_word(error.kind());
+  failure["message"] = std::string(error.what());
+  failure["file"] = place.file;
+  failure["line"] = place.line;
+  failure["column"] = place.column;
+  failure["field"] = place.field;
+  failure["value"] = place.value;
+  return failure;
+}
+
+using Text = std::tuple<std::string, std::string, std::string>;  ///< Name, text, folder.
+
+py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>& given,
+              const py::object& progress) {
+  std::ostringstream out;
+  Messages messages;
+  spdlog::logger log("stepwright", std::make_shared<Keeper>(messages));
+  std::vector<NamedText> texts;
+  for (const auto& [name, text, folder] : given) texts.push_back({name, text, folder});
+  std::optional<Error> failure;
+  {
+    const py::gil_scoped_release free;
+    try {
+      run_command(arguments, {.out = out,
+                              .log = log,
+                              .progress = [&](const TuneProgress& state) { tell(progress, state); },
+                              .texts = texts});
+    } catch (const Error& error) {
+      failure = error;
+    }
+  }
+  py::object failed = py::none();
+  if (failure) failed = failure_of(*failure);
+  return py::make_tuple(out.str(), messages, failed);
+}
+
+/// Kind, JSON and a line for people of a job or plan, or how it fails to be one.
+py::tuple read(const std::string& text, const std::string& name, const std::string& folder) {
+  try {
+    const Document document = Document::parse(text, name);
+    const std::string json = json_of(document.root().tree()).dump();
+    const std::string version = document.root().get("stepwright").text();
+    if (version.starts_with("plan/")) {
+      const PlannedJob planned = read_plan(document, folder);
+      return py::make_tuple("plan", json, plan_code(planned.plan), py::none());
+    }
+    return py::make_tuple("job", json, job_line(read_job(document, folder)), py::none());
+  } catch (const Error& error) {
+    return py::make_tuple("", "", "", failure_of(error));
+  }
+}
+
+std::string to_yaml(const std::string& json) { return Document::parse(json, "json").to_yaml(); }
+
+/// The program `stepwright` itself. Ctrl-C ends it as it ends a program, not when it returns.
+int command_line(std::vector<std::string> arguments) {
+  std::vector<char*> words;
+  for (std::string& word : arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  std::signal(SIGINT, SIG_DFL);
+  return run_command_line(static_cast<int>(arguments.size()), words.data());
+}
+
+}  // namespace
+}  // namespace stepwright
+
+PYBIND11_MODULE(_planner, module) {
+  module.def("run", &stepwright::run, py::arg("arguments"), py::arg("texts"),
+             py::arg("progress") = py::none());
+  module.def("read", &stepwright::read, py::arg("text"), py::arg("name"), py::arg("folder"));
+  module.def("to_yaml", &stepwright::to_yaml, py::arg("json"));
+  module.def("command_line", &stepwright::command_line, py::arg("arguments"));
+  module.attr("version") = STEPWRIGHT_VERSION;
+}

@@ -1,0 +1,28 @@
+"""Plans, predicts and explains the training step of a large language model on many GPUs.
+
+>>> import stepwright
+>>> tuning = stepwright.tune("examples/llama-3-70b.yaml")
+>>> tuning.best.plan.save("plan.yaml")
+>>> stepwright.predict(tuning.best.plan, set={"cluster.nic": "2x"}).step_time_s
+
+Seconds, bytes and fractions everywhere, as the names of fields say.
+"""
+
+from ._planner import version as __version__
+from .answer import Answer, Part
+from .answers import *  # noqa: F403
+from .commands import (
+    Progress,
+    advise,
+    compare,
+    export,
+    fit,
+    memory,
+    predict,
+    sweep,
+    traffic,
+    tune,
+    validate,
+)
+from .documents import Document, Job, Plan, load
+from .errors import InputError, NothingFitsError, RunError, StepwrightError, UnsupportedError

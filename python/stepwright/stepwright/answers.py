@@ -1,0 +1,1145 @@
+"""What the commands answer, as the JSON Schemas of docs/schemas/ describe it.
+
+Written by tools/python_answers.py; what is not there in an answer is None.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from .answer import Answer, Part, TuningAnswer
+from .documents import Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Part):
+    """The model that is trained."""
+
+    name: str
+    parameters: int
+    """Trained parameters."""
+    active_parameters: int
+    """Parameters that one token uses; with experts fewer than all."""
+    flops_per_token: float
+    """FLOPs of one token, forward and backward."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computation(Part):
+    """Computation by kind; sums to `compute_s`."""
+
+    products_s: float
+    """Matrix products of the layers, in seconds."""
+    attention_s: float
+    """The core of attention, in seconds."""
+    experts_s: float
+    """Grouped products of experts, in seconds."""
+    routing_s: float
+    """Routing of tokens to experts, in seconds."""
+    memory_bound_s: float
+    """Norms, activations and additions, in seconds."""
+    vocabulary_s: float
+    """Embedding, head and loss, in seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposed(Part):
+    """Messages that nothing hides, by what is parallel."""
+
+    tensor_s: float
+    """Of tensor parallelism, in seconds."""
+    context_s: float
+    """Of context parallelism, in seconds."""
+    expert_s: float
+    """Of expert parallelism, in seconds."""
+    pipeline_s: float
+    """Between pipeline stages, in seconds."""
+    data_s: float
+    """Of data parallelism, in seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breakdown(Part):
+    """Where the time of the critical stage goes; sums to the step."""
+
+    compute_s: float
+    """Computation, in seconds."""
+    computation: Computation
+    """Computation by kind; sums to `compute_s`."""
+    bubble_s: float
+    """Waiting for other pipeline stages, in seconds."""
+    optimizer_s: float
+    """The update of the weights, in seconds."""
+    exposed: Exposed
+    """Messages that nothing hides, by what is parallel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Part):
+    """Stage."""
+
+    stage: int
+    layers: int
+    """Layers that it holds."""
+    peak_memory_bytes: int
+    """Of one device of it, in bytes."""
+    end_s: float
+    """When its step ends, in seconds."""
+    compute_busy_s: float
+    """How long it computes, in seconds."""
+    breakdown: Breakdown
+    """Where its time goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictedStep(Part):
+    """What is predicted of one step of a plan."""
+
+    model: Model
+    """The model that is trained."""
+    step_time_s: float
+    """Simulated time of one step, in seconds."""
+    low_s: float
+    """A measured step is between this and `high_s` four times of five; seconds."""
+    high_s: float
+    """A measured step is between `low_s` and this four times of five; seconds."""
+    price_s: float
+    """The same step in closed form, which the search minimises; seconds."""
+    lower_bound_s: float
+    """No simulated step is faster; seconds."""
+    upper_bound_s: float
+    """No simulated step is slower; seconds."""
+    tokens_per_s_per_device: float
+    """Tokens of a second and device; 1/s of one device."""
+    tflops_per_device: float
+    """The model's FLOPs, in 1e12 FLOP/s of one device."""
+    peak_flops: float
+    """Dense peak of one device in the job's precision, FLOP/s: what MFU refers to."""
+    mfu: float
+    """Model FLOPs utilisation: the model's FLOPs over the peak, a fraction."""
+    hfu: float
+    """Hardware FLOPs utilisation: recomputed FLOPs count too; a fraction."""
+    fits: bool
+    """Whether it fits in memory with the asked probability."""
+    p_fits: float
+    """Probability that it fits in memory."""
+    peak_memory_bytes: int
+    """Of the fullest device, in bytes."""
+    capacity_bytes: int
+    """Memory of one device, in bytes."""
+    reserve_bytes: int
+    """Of it kept free for what the account may miss, in bytes."""
+    critical_stage: int
+    """The pipeline stage that the step waits for, from 0."""
+    breakdown: Breakdown
+    """Where the time of the critical stage goes; sums to the step."""
+    stages: list[Stage]
+    """Each pipeline stage."""
+    notes: list[str]
+    """What to know before the figures are trusted."""
+    largest_kind: str | None = None
+    """What fills most of the memory where it does not fit."""
+    over_by_bytes: int | None = None
+    """By how much it does not fit, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction(PredictedStep, Answer):
+    """stepwright predict --json."""
+
+    table: ClassVar[str] = "stages"
+    baseline: PredictedStep | None = None
+    """The plan as it is, where a change was asked for."""
+    changed: PredictedStep | None = None
+    """The changed plan, as the answer itself."""
+    difference: dict[str, Any] | None = None
+    """Changed less baseline, number by number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedPlan(Part):
+    """A plan that was simulated."""
+
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Simulated time of one step, in seconds."""
+    low_s: float
+    """A measured step is between this and `high_s` four times of five; seconds."""
+    high_s: float
+    """A measured step is between `low_s` and this four times of five; seconds."""
+    mfu: float
+    """Model FLOPs utilisation: the model's FLOPs over the peak, a fraction."""
+    tflops_per_device: float
+    """The model's FLOPs, in 1e12 FLOP/s of one device."""
+    peak_flops: float
+    """Dense peak of one device in the job's precision, FLOP/s: what MFU refers to."""
+    price_s: float
+    """The same step in closed form; seconds."""
+    lower_bound_s: float
+    """No simulated step is faster; seconds."""
+    upper_bound_s: float
+    """No simulated step is slower; seconds."""
+    peak_memory_bytes: int
+    """Of the fullest device, in bytes."""
+    fits: bool
+    """Whether it fits in memory with the asked probability."""
+    p_fits: float
+    """Probability that it fits in memory."""
+    tied: bool
+    """Closer to the best plan than the cost model's stated error: measure both."""
+    breakdown: Breakdown
+    """Where the time of the critical stage goes; sums to the step."""
+    devices_used: int
+    """Devices of the cluster that it uses."""
+    devices_idle: int
+    """Devices of the cluster that stand idle."""
+    runs_on: list[str]
+    """Frameworks that run it as it is."""
+    lost: str
+    """Why the best plan is faster, in words; empty for the best."""
+    largest_kind: str | None = None
+    """What fills most of the memory where it does not fit."""
+    over_by_bytes: int | None = None
+    """By how much it does not fit, in bytes."""
+    days: float | None = None
+    """Days of the whole run."""
+    gpu_hours: float | None = None
+    """Hours of the whole run times GPUs of the cluster, idle ones too."""
+    cost: float | None = None
+    """Of the whole run, in the currency of the price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative(TunedPlan):
+    """Alternative."""
+
+    family: str
+    wins: list[str]
+    loses: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nearest(Part):
+    """Nearest."""
+
+    frameworks: list[str]
+    plan: Plan | None
+    """A plan: docs/formats.md, "Plan"."""
+    changes: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpace(Part):
+    """How many plans of the space met which fate."""
+
+    total: int
+    """Points of the product of all dimensions."""
+    legal: int
+    """Different legal plans."""
+    duplicates: int
+    """Legal points that are another point's plan."""
+    fitting: int
+    """Priced plans that fit in memory."""
+    priced: int
+    bounded: int
+    """Legal, never priced: too slow or too large by a bound."""
+    simulated: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal(Part):
+    """Refusal."""
+
+    rule: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline(Part):
+    """The usual rule of thumb."""
+
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Seconds."""
+    peak_memory_bytes: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontPoint(Part):
+    """FrontPoint."""
+
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Seconds."""
+    peak_memory_bytes: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spares(Part):
+    """What the idle devices are worth."""
+
+    nodes: int
+    devices_of_node: int
+    step_time_if_used_s: float | None
+    """Seconds."""
+    tokens_per_s_if_used: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(Part):
+    """Change."""
+
+    set: list[str]
+    step_time_s: float
+    """Seconds."""
+    gain_s: float
+    """Seconds."""
+    kind: Literal["flag", "layout"]
+    peak_memory_bytes: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Against(TunedPlan):
+    """The person's own plan, and what to change in it."""
+
+    changes: list[Change]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepPoint(Part):
+    """SweepPoint."""
+
+    value: float | str
+    refused: str | None = None
+    plan: Plan | None = None
+    """A plan: docs/formats.md, "Plan"."""
+    fits: bool | None = None
+    step_time_s: float | None = None
+    """Seconds."""
+    mfu: float | None = None
+    """A fraction."""
+    days: float | None = None
+    """Days."""
+    gpu_hours: float | None = None
+    """Hours of one GPU, summed."""
+    cost: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryStep(Part):
+    """MemoryStep."""
+
+    capacity_bytes: int
+    """Bytes."""
+    reserve_share: float
+    """A fraction."""
+    p_fits: float
+    """A probability."""
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Seconds."""
+    gain_s: float
+    """Seconds."""
+    peak_memory_bytes: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoStrands(Part):
+    """A plan near the best with two strands, where it gains a hundredth or more."""
+
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Seconds."""
+    gain_s: float
+    """Seconds."""
+    peak_memory_bytes: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning(TuningAnswer):
+    """stepwright tune --json."""
+
+    table: ClassVar[str] = "plans"
+    plans: list[TunedPlan]
+    """Best first."""
+    alternatives: list[Alternative]
+    """The fastest plan of each other family, and what it wins and loses against the best."""
+    nearest: list[Nearest]
+    """For the frameworks that do not run the best plan, the nearest that they run."""
+    optimality_gap: float
+    """No plan that fits is faster than the best by more than this fraction of its time."""
+    space: SearchSpace
+    """How many plans of the space met which fate."""
+    rejected: list[Refusal]
+    """Plans that were refused, by reason."""
+    baseline: Baseline | None
+    """The usual rule of thumb."""
+    speedup_over_baseline: float | None
+    """The baseline's time over the best plan's."""
+    pareto: list[FrontPoint]
+    """The front of time against memory, fastest first."""
+    nodes: int
+    """In use."""
+    spares: Spares | None
+    """What the idle devices are worth."""
+    target_met: bool
+    """False only where a smallest cluster was looked for and none reaches the target."""
+    seconds: float
+    """Wall clock of the search, in seconds."""
+    notes: list[str]
+    """What to know before the figures are trusted."""
+    against: Against | None = None
+    """The person's own plan, and what to change in it."""
+    sweep: list[SweepPoint] | None = None
+    """The best plan for each value of a field."""
+    more_memory: list[MemoryStep]
+    """What more risk and more memory would gain."""
+    two_strands: TwoStrands | None
+    """A plan near the best with two strands, where it gains a hundredth or more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestPlan(Part):
+    """BestPlan."""
+
+    id: str | None = None
+    plan: dict[str, Any] | None = None
+    expected_step_s: float
+    """Seconds."""
+    low_s: float
+    """Seconds."""
+    high_s: float
+    """Seconds."""
+    p_fits: float
+    """A probability."""
+    ran: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextPlan(Part):
+    """NextPlan."""
+
+    id: str | None = None
+    plan: dict[str, Any] | None = None
+    expected_step_s: float
+    """Seconds."""
+    low_s: float
+    """Seconds."""
+    high_s: float
+    """Seconds."""
+    p_fits: float
+    """A probability."""
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCounts(Part):
+    """RunCounts."""
+
+    measured: int
+    out_of_memory: int
+    failed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned(Part):
+    """Learned."""
+
+    key: str
+    of: str
+    before: float
+    now: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkippedRow(Part):
+    """SkippedRow."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice(Answer):
+    """stepwright tune --runs --json."""
+
+    table: ClassVar[str] = "next"
+    best: BestPlan | None
+    next: list[NextPlan]
+    stop: bool
+    runs: RunCounts
+    learned: list[Learned]
+    skipped: list[SkippedRow]
+    skipped_candidates: list[SkippedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message(Part):
+    """Message."""
+
+    operation: str
+    scheme: str
+    phase: str
+    group: str
+    group_size: int
+    payload_bytes: int
+    """The full buffer of one call, in bytes."""
+    count: int
+    """Calls of all ranks in a step, or of the one that was asked for."""
+    sent_bytes_per_rank: float
+    """That one rank sends in one call, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeTotal(Part):
+    """SchemeTotal."""
+
+    count: int
+    payload_bytes: int
+    """Bytes."""
+    sent_bytes: float
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeClass(Part):
+    """SizeClass."""
+
+    at_least_bytes: int
+    """Bytes."""
+    count: int
+    payload_bytes: int
+    """Bytes."""
+    sent_bytes: float
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkLoad(Part):
+    """LinkLoad."""
+
+    name: str
+    units: int
+    busiest_unit: int
+    busiest_bytes: float
+    """Bytes."""
+    mean_bytes: float
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkLoads(Part):
+    """What links and NICs carry in a step."""
+
+    levels: list[LinkLoad]
+    nics: LinkLoad
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByScheme(Part):
+    """ByScheme."""
+
+    calls: int
+    payload_bytes: int
+    """Bytes."""
+    sent_bytes: float
+    """Bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep(Part):
+    """Sweep."""
+
+    value: float | str
+    refused: str | None = None
+    by_scheme: dict[str, ByScheme] | None = None
+    sent_bytes_per_token: float | None = None
+    step_time_s: float | None = None
+    """Seconds."""
+    tokens_per_s: float | None = None
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic(Answer):
+    """stepwright traffic --json."""
+
+    table: ClassVar[str] = "messages"
+    ranks: int
+    """Devices of the plan."""
+    messages: list[Message]
+    """Equal calls are one row."""
+    totals: dict[str, SchemeTotal]
+    """By what is parallel."""
+    histogram: list[SizeClass]
+    """Calls by the size of their payload."""
+    notes: list[str]
+    rank: int | None = None
+    links: LinkLoads | None = None
+    """What links and NICs carry in a step."""
+    sweep: list[Sweep] | None = None
+    """The plan with each value of a field."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryStage(Part):
+    """MemoryStage."""
+
+    stage: int
+    peak_memory_bytes: int
+    """Bytes."""
+    kinds: dict[str, int]
+    """What fills it; sums to the peak, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory(Answer):
+    """stepwright memory --json."""
+
+    table: ClassVar[str] = "stages"
+    peak_memory_bytes: int
+    """Of the fullest device, in bytes."""
+    stages: list[MemoryStage]
+    """Each pipeline stage at its peak."""
+    fits: bool
+    """Whether it fits in memory with the asked probability."""
+    p_fits: float
+    """Probability that it fits in memory."""
+    capacity_bytes: int
+    """Memory of one device, in bytes."""
+    reserve_bytes: int
+    """Of it kept free for what the account may miss, in bytes."""
+    notes: list[str]
+    largest_kind: str | None = None
+    """What fills most of the memory where it does not fit."""
+    over_by_bytes: int | None = None
+    """By how much it does not fit, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorsOf(Part):
+    """ErrorsOf."""
+
+    used: int
+    median_abs_error: float
+    """A fraction."""
+    mean_abs_error: float
+    """A fraction."""
+    p90_abs_error: float
+    """A fraction."""
+    mean_signed_error: float
+    """A fraction."""
+    within_10_percent: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Part):
+    """Result."""
+
+    id: str
+    predicted: float
+    """Seconds, or bytes of memory."""
+    measured: float | None
+    """Seconds, or bytes of memory."""
+    error: float | None
+    """Predicted / measured - 1, a fraction."""
+    source: str
+    device: str
+    framework: str | None = None
+    scheme: str | None = None
+    largest_term: str | None = None
+    terms: dict[str, float] | None = None
+    notes: list[str]
+    operator: str | None = None
+    direction: str | None = None
+    size: str | None = None
+    operation: str | None = None
+    layout: str | None = None
+    capacity_bytes: float | None = None
+    """Bytes."""
+    p_fits: float | None = None
+    """A probability."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Part):
+    """Labels."""
+
+    right: int
+    wrong: int
+    clear_right: int
+    clear_wrong: int
+    fits_called_oom: int
+    oom_called_fits: int
+    contradictory: list[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices(Part):
+    """Groups of plans for one job: how good the plan is that is predicted fastest."""
+
+    groups: int
+    best_chosen: int
+    mean_regret: float
+    median_regret: float
+    worst_regret: float
+    median_tau: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation(Answer):
+    """stepwright validate --json."""
+
+    table: ClassVar[str] = "results"
+    kind: str
+    """What the table holds: training_runs, memory, operators, collectives or messages."""
+    rows: int
+    used: int
+    """Rows that were predicted."""
+    skipped: dict[str, int]
+    """Rows that were not, by reason."""
+    median_abs_error: float
+    """Median of |predicted / measured - 1|, a fraction."""
+    mean_abs_error: float
+    """Mean of |predicted / measured - 1|, a fraction."""
+    p90_abs_error: float
+    """What nine of ten rows stay below, a fraction."""
+    mean_signed_error: float
+    """Mean of predicted / measured - 1, a fraction."""
+    within_10_percent: float
+    """Share of the rows that are off by less, a fraction."""
+    by_source: dict[str, ErrorsOf]
+    by_device: dict[str, ErrorsOf]
+    by_framework: dict[str, ErrorsOf] | None = None
+    by_scheme: dict[str, ErrorsOf] | None = None
+    results: list[Result]
+    """Each row, in file order."""
+    labels: Labels | None = None
+    choices: Choices | None = None
+    """Groups of plans for one job: how good the plan is that is predicted fastest."""
+    by_operator: dict[str, ErrorsOf] | None = None
+    by_direction: dict[str, ErrorsOf] | None = None
+    by_size: dict[str, ErrorsOf] | None = None
+    by_operation: dict[str, ErrorsOf] | None = None
+    by_layout: dict[str, ErrorsOf] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device(Part):
+    """Device."""
+
+    name: str
+    peak_flops: float
+    """FLOP/s."""
+    memory_bandwidth_bytes_per_s: float
+    """Bytes/s."""
+    multiprocessors: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut(Part):
+    """HeldOut."""
+
+    mean: float
+    median: float
+    p90: float
+    bias: float
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series(Part):
+    """Series."""
+
+    mean: float
+    median: float
+    p90: float
+    bias: float
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator(Part):
+    """Operator."""
+
+    class_: str = field(metadata={"key": "class"})
+    pass_: str = field(metadata={"key": "pass"})
+    chosen: str
+    law: dict[str, float]
+    range: dict[str, list[float]] | None = None
+    rows: int | None = None
+    dropped: dict[str, Any] | None = None
+    held_out: dict[str, HeldOut] | None = None
+    series: dict[str, Series] | None = None
+    kernel: str | None = None
+    derived: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dropped(Part):
+    """Dropped."""
+
+    file: str
+    line: int
+    reason: str
+    detail: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unused(Part):
+    """Unused."""
+
+    file: str
+    name: str
+    reason: str
+    kernels: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorFit(Answer):
+    """stepwright fit --json."""
+
+    table: ClassVar[str] = "operators"
+    stepwright: str
+    name: str
+    device: Device
+    operators: list[Operator]
+    sources: list[str]
+    dropped: list[Dropped]
+    unused: list[Unused] | None = None
+    """Of traces: what was not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range(Part):
+    """Range."""
+
+    bytes: list[float]
+    ranks: list[float]
+    nodes: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Part):
+    """Operation."""
+
+    fill: float | None = None
+    inside_share: float | None = None
+    """A fraction."""
+    few_ranks: float | None = None
+    network_share: float | None = None
+    """A fraction."""
+    tree_share: float | None = None
+    """A fraction."""
+    start_us: list[float] | None = None
+    """Microseconds."""
+    hop: list[float] | None = None
+    network_hop: list[float] | None = None
+    rate: list[float] | None = None
+    belief: list[float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collective(Part):
+    """Collective."""
+
+    library: str
+    rows: dict[str, int]
+    range: dict[str, Range]
+    held_out_error: float
+    """A fraction."""
+    operations: dict[str, Operation]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Part):
+    """Profile."""
+
+    stepwright: str
+    name: str
+    cluster: str | None = None
+    device: str | None = None
+    collectives: list[Collective]
+    sources: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectiveFit(Answer):
+    """stepwright fit collectives --json."""
+
+    table: ClassVar[str] = "profiles"
+    profiles: list[Profile]
+    dropped: list[Dropped]
+    unused: list[Unused] | None = None
+    """Of traces: what was not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape(Part):
+    """Shape."""
+
+    nodes: int
+    ranks_of_node: int
+    groups_of_node: int
+    factors: list[list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageLaw(Part):
+    """MessageLaw."""
+
+    library: str
+    operation: str
+    chunk_bytes: int | None = None
+    """Bytes."""
+    start_us: float | None = None
+    """Microseconds."""
+    message_us: float | None = None
+    """Microseconds."""
+    hop_us: float | None = None
+    """Microseconds."""
+    network_hop_us: float | None = None
+    """Microseconds."""
+    inside_bytes_per_s: float | None = None
+    """Bytes/s."""
+    network_bytes_per_s: float | None = None
+    """Bytes/s."""
+    own_nics: bool | None = None
+    shapes: list[Shape] | None = None
+    rows: int
+    held_out_error: float
+    """A fraction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputationLaw(Part):
+    """ComputationLaw."""
+
+    operator: str
+    phase: str
+    dtype: str
+    start_us: float | None = None
+    """Microseconds."""
+    flops_per_s: float | None = None
+    """Seconds."""
+    bytes_per_s: float | None = None
+    """Seconds."""
+    rows: int
+    held_out_error: float
+    """A fraction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap(Part):
+    """Overlap."""
+
+    beside_inside: float | None = None
+    beside_network: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredFit(Answer):
+    """stepwright fit measured --json."""
+
+    table: ClassVar[str] = "messages"
+    stepwright: str
+    name: str
+    messages: list[MessageLaw] | None = None
+    computations: list[ComputationLaw] | None = None
+    overlap: Overlap | None = None
+    sources: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Part):
+    """Constant."""
+
+    key: str
+    of: str
+    built_in: float
+    calibrated: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanAbsError(Part):
+    """MeanAbsError."""
+
+    built_in: float
+    fitted: float
+    held_out: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratedRun(Part):
+    """CalibratedRun."""
+
+    id: str
+    line: int
+    measured_s: float
+    """Seconds."""
+    built_in_error: float
+    """A fraction."""
+    fitted_error: float
+    """A fraction."""
+    held_out_error: float
+    """A fraction."""
+    trust: float
+    outlier: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration(Answer):
+    """stepwright fit runs --json."""
+
+    table: ClassVar[str] = "runs"
+    devices: list[str]
+    frameworks: list[str]
+    moved: str
+    constants: list[Constant]
+    mean_abs_error: MeanAbsError
+    """A fraction."""
+    runs: list[CalibratedRun]
+    skipped: list[SkippedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoutedCalls(Part):
+    """RoutedCalls."""
+
+    operation: str
+    phase: str
+    name: str
+    calls: int
+    predicted_bytes: float
+    """Bytes."""
+    bound_bytes: float
+    """Bytes."""
+    mean_bytes: float
+    """Bytes."""
+    largest_bytes: float
+    """Bytes."""
+    beyond_bound: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeCalls(Part):
+    """SchemeCalls."""
+
+    scheme: str
+    operation: str
+    group: str
+    group_size: int
+    predicted_calls: int
+    logged_calls: int
+    predicted_bytes: int
+    """Bytes."""
+    logged_bytes: int
+    """Bytes."""
+    predicted_only: int
+    logged_only: int
+    time_s: float | None = None
+    """Seconds."""
+    transfer_s: float | None = None
+    """Seconds."""
+    waiting_s: float | None = None
+    """Seconds."""
+    exposed_s: float | None = None
+    """Seconds."""
+    hidden_s: float | None = None
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeCalls(Part):
+    """SizeCalls."""
+
+    scheme: str
+    operation: str
+    group: str
+    group_size: int
+    payload_bytes: int
+    """Bytes."""
+    predicted_calls: int
+    logged_calls: int
+    predicted_only: int
+    logged_only: int
+    mean_transfer_s: float | None = None
+    """Seconds."""
+    busbw_bytes_per_s: float | None = None
+    """Bytes/s."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortMessages(Part):
+    """ShortMessages."""
+
+    operation: str
+    group_size: int
+    knee_bytes: float
+    """Bytes."""
+    count: int
+    of: int
+    payload_bytes: int
+    """Bytes."""
+    time_s: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstUnexplained(Part):
+    """FirstUnexplained."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Part):
+    """Source."""
+
+    log: int
+    format: str
+    version: str
+    lines: int
+    unexplained: int
+    first_unexplained: list[FirstUnexplained]
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Answer):
+    """stepwright compare --json."""
+
+    table: ClassVar[str] = "by_scheme"
+    communicators: int
+    calls: int
+    differences: list[str]
+    """Lines, the largest difference first; none: the run sent what the plan says."""
+    routed: list[RoutedCalls]
+    ranks: int
+    steps: int
+    matched: int
+    """Calls that are predicted and logged."""
+    predicted_only: int
+    logged_only: int
+    byte_difference: int
+    """Payloads logged less predicted, in bytes."""
+    outside_steps: int
+    unexplained_lines: int
+    remarks: list[str]
+    by_scheme: list[SchemeCalls]
+    """Calls by what is parallel and by operation."""
+    by_size: list[SizeCalls]
+    below_knee: list[ShortMessages]
+    sources: list[Source]

@@ -1,0 +1,447 @@
+"""The commands of the planner as functions: each answers what `stepwright COMMAND --json` does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from . import _planner
+from .answers import (
+    Advice,
+    Calibration,
+    CollectiveFit,
+    Comparison,
+    MeasuredFit,
+    Memory,
+    OperatorFit,
+    Prediction,
+    SweepPoint,
+    Traffic,
+    Tuning,
+    Validation,
+)
+from .documents import Document, Job, Plan
+from .errors import NothingFitsError, error_of
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+JobLike: TypeAlias = "Job | Mapping[str, Any] | PathLike"
+PlanLike: TypeAlias = "Plan | Mapping[str, Any] | PathLike"
+
+_log = logging.getLogger("stepwright")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a search is."""
+
+    simulating: bool
+    """Plans are simulated; else they are priced."""
+    done: int
+    """Parts of the space; when simulating, plans."""
+    most: int
+    """There can be no more; most searches end earlier."""
+    priced: int
+    """Plans, so far."""
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], object]
+
+
+class _Call:
+    """A command line that is being put together, with the documents that stand in memory."""
+
+    def __init__(self, command: str) -> None:
+        self.arguments = [command, "--json"]
+        self.texts: list[tuple[str, str, str]] = []
+
+    def file(self, kind: type[Document], given: JobLike | PlanLike) -> str:
+        """The name under which the command finds a document."""
+        if isinstance(given, (str, os.PathLike)):
+            return os.fspath(given)
+        document = given if isinstance(given, kind) else kind(given)
+        self.texts.append((document.name, document.text, document.folder))
+        return document.name
+
+    def options(self, **values: Any) -> None:
+        """Options by their names; None and False are left out, of a list each is given."""
+        for name, value in values.items():
+            flag = "--" + name.replace("_", "-")
+            if value is None or value is False:
+                continue
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                self.arguments += [flag] if each is True else [flag, _word(each)]
+
+    def run(self, progress: ProgressCallback | None = None) -> tuple[str, dict | None]:
+        """What the command prints, and how it failed."""
+        tell = None
+        if progress is not None:
+
+            def tell(simulating: bool, done: int, most: int, priced: int) -> None:
+                progress(Progress(simulating=simulating, done=done, most=most, priced=priced))
+
+        text, messages, failure = _planner.run(self.arguments, self.texts, tell)
+        for level, message in messages:
+            _log.log(logging.WARNING if level == "warning" else logging.INFO, "%s", message)
+        return text, failure
+
+    def answer(self, progress: ProgressCallback | None = None) -> str:
+        """What the command prints, where it does what it should."""
+        text, failure = self.run(progress)
+        if failure:
+            raise error_of(failure)
+        return text
+
+
+def _word(value: Any) -> str:
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def tune(
+    job: JobLike,
+    *,
+    top: int | None = None,
+    exhaustive: bool = False,
+    against: PlanLike | None = None,
+    tokens: float | None = None,
+    price_per_gpu_hour: float | None = None,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+    output: PathLike | None = None,
+    report: PathLike | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Tuning:
+    """Finds the plan to train with; `Tuning.best` is it.
+
+    Args:
+        job: A `Job`, a mapping with the same keys, or the path of a file.
+        top: Plans to return, best first; 10.
+        exhaustive: Prices every legal plan instead of bounding: same answer, slower.
+        against: A plan of your own; `Tuning.against` says what to change in it.
+        tokens: To train on; plans then also say `days` and `gpu_hours`.
+        price_per_gpu_hour: Of one GPU, in any currency; plans then also say `cost`.
+        memory_confidence: Probability with which plans fit in memory; 0.9.
+        memory_reserve: Instead, share of the memory that plans leave free.
+        output: Where to write the best plan.
+        report: Where to write the answer as a page of pictures.
+        threads: One per processor; the answer does not depend on it.
+        progress: Called between rounds of the search; what it raises ends the search, and so does
+            Ctrl-C.
+
+    Raises:
+        NothingFitsError: No plan fits in memory; its `tuning` has the one that needs the least.
+        InputError: The job is wrong, or no plan is legal.
+    """
+    call = _Call("tune")
+    call.arguments.append(call.file(Job, job))
+    call.options(
+        top=top,
+        exhaustive=exhaustive,
+        against=None if against is None else call.file(Plan, against),
+        tokens=tokens,
+        price_per_gpu_hour=price_per_gpu_hour,
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+        output=output,
+        report=report,
+        threads=threads,
+    )
+    return _tuning(*call.run(progress))
+
+
+def sweep(
+    job: JobLike,
+    field: str,
+    values: Iterable[float | str],
+    *,
+    tokens: float | None = None,
+    price_per_gpu_hour: float | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> list[SweepPoint]:
+    """The best plan for each value of a field of the job, in the order of the values.
+
+    Args:
+        job: As of `tune`; its own value of the field is searched too.
+        field: A dotted path: "cluster.nodes", "batch.sequences", "cluster.nic", "cluster.profile".
+        values: Numbers, names, or factors as "2x".
+        tokens: To train on; points then also say `days` and `gpu_hours`.
+        price_per_gpu_hour: Of one GPU; points then also say `cost`.
+        threads: One per processor.
+        progress: As of `tune`.
+    """
+    call = _Call("tune")
+    call.arguments.append(call.file(Job, job))
+    call.options(
+        top=1,
+        sweep=f"{field}={','.join(str(value) for value in values)}",
+        tokens=tokens,
+        price_per_gpu_hour=price_per_gpu_hour,
+        threads=threads,
+    )
+    text, failure = call.run(progress)
+    if failure and not text:
+        raise error_of(failure)
+    return Tuning.from_text(text).sweep or []
+
+
+def advise(
+    job: JobLike,
+    runs: PathLike,
+    *,
+    candidates: PathLike | None = None,
+    next: int | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Advice:
+    """What your own runs of a job teach: the best plan now, and which to measure next.
+
+    Args:
+        job: As of `tune`.
+        runs: A table of your runs, successes and failures (docs/formats.md, "Own runs").
+        candidates: A table of the plans to choose among; else those of a search.
+        next: Plans to name; 3.
+        threads: One per processor.
+        progress: As of `tune`.
+    """
+    call = _Call("tune")
+    call.arguments.append(call.file(Job, job))
+    call.options(runs=runs, candidates=candidates, next=next, threads=threads)
+    text, failure = call.run(progress)
+    if failure and not text:
+        raise error_of(failure)
+    return Advice.from_text(text)
+
+
+def predict(
+    plan: PlanLike,
+    *,
+    set: Mapping[str, Any] | None = None,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+    trace: PathLike | None = None,
+    program: PathLike | None = None,
+    report: PathLike | None = None,
+) -> Prediction:
+    """How long a step takes and where the time goes.
+
+    Args:
+        plan: A `Plan`, a mapping with the same keys, or the path of a file.
+        set: What if: field -> value, as {"cluster.nic": "2x", "micro_batch": 2}. The answer is then
+            of the changed plan, and its `baseline` of the plan as it is.
+        memory_confidence: Probability with which the plan is to fit in memory; 0.9.
+        memory_reserve: Instead, share of the memory to leave free.
+        trace: Where to write the timeline (Chrome trace, for ui.perfetto.dev).
+        program: Where to write every operator of the step (JSON).
+        report: Where to write the answer as a page of pictures.
+    """
+    call = _Call("predict")
+    call.arguments.append(call.file(Plan, plan))
+    call.options(
+        set=_assignments(set),
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+        trace=trace,
+        program=program,
+        report=report,
+    )
+    return Prediction.from_text(call.answer())
+
+
+def traffic(
+    plan: PlanLike,
+    *,
+    set: Mapping[str, Any] | None = None,
+    rank: int | None = None,
+    links: bool = False,
+    matrix: PathLike | None = None,
+) -> Traffic:
+    """Every message of a step.
+
+    Args:
+        plan: As of `predict`.
+        set: As of `predict`.
+        rank: Only the messages of this rank, from 0.
+        links: Also the bytes that links and NICs carry.
+        matrix: Where to write who sends how much to whom (lines from,to,bytes).
+    """
+    call = _Call("traffic")
+    call.arguments.append(call.file(Plan, plan))
+    call.options(set=_assignments(set), rank=rank, links=links, matrix=matrix)
+    return Traffic.from_text(call.answer())
+
+
+def memory(
+    plan: PlanLike,
+    *,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+) -> Memory:
+    """What fills the memory of each stage at its peak; arguments as of `predict`."""
+    call = _Call("memory")
+    call.arguments.append(call.file(Plan, plan))
+    call.options(memory_confidence=memory_confidence, memory_reserve=memory_reserve)
+    return Memory.from_text(call.answer())
+
+
+def validate(
+    table: PathLike,
+    *,
+    profile: str | None = None,
+    conditions: PathLike | None = None,
+    tier: str | None = None,
+    report: PathLike | None = None,
+) -> Validation:
+    """Predicts measurements and says how far off the predictions are.
+
+    Args:
+        table: Training runs, memory peaks, operators or collectives (docs/formats.md, "Tables of
+            measurements").
+        profile: Takes every row to be of this machine: a name or a file.
+        conditions: Conditions of training instead of the built-in ones.
+        tier: Only rows of these tiers: "A", "AB".
+        report: Where to write the answer as a page of pictures.
+    """
+    call = _Call("validate")
+    call.arguments.append(_word(table))
+    call.options(profile=profile, conditions=conditions, tier=tier, report=report)
+    return Validation.from_text(call.answer())
+
+
+def fit(
+    samples: PathLike | Iterable[PathLike] | None = None,
+    *,
+    output: PathLike | None = None,
+    runs: PathLike | None = None,
+    conditions: PathLike | None = None,
+    plan: PlanLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    profile: str | None = None,
+) -> OperatorFit | CollectiveFit | MeasuredFit | Calibration:
+    """Fits the cost models to measured samples, or to whole training runs of your own.
+
+    Args:
+        samples: Tables of operators or collectives, what nccl-tests printed, or traces of the
+            PyTorch profiler (docs/formats.md, "Samples").
+        output: The profile or file of conditions to write; required for samples.
+        runs: In place of samples, a table of training runs: gives a `Calibration`.
+        conditions: With runs, where to start from; the built-in conditions.
+        plan: That was running when the traces were made: gives a `MeasuredFit`.
+        device: Of operator samples that do not say it.
+        name: Of the profile; that of the file otherwise.
+        profile: Machine of collective samples that do not say it.
+    """
+    call = _Call("fit")
+    if samples is not None:
+        one = isinstance(samples, (str, os.PathLike))
+        call.arguments += [_word(path) for path in ([samples] if one else samples)]
+    call.options(
+        output=output,
+        runs=runs,
+        conditions=conditions,
+        plan=None if plan is None else call.file(Plan, plan),
+        device=device,
+        name=name,
+        profile=profile,
+    )
+    text = call.answer()
+    if runs is not None:
+        return Calibration.from_text(text)
+    content = json.loads(text)
+    if str(content.get("stepwright", "")).startswith("measured/"):
+        return MeasuredFit.from_text(text)
+    return (OperatorFit if "operators" in content else CollectiveFit).from_text(text)
+
+
+def compare(
+    plan: PlanLike, logs: PathLike | Iterable[PathLike], *, report: PathLike | None = None
+) -> Comparison:
+    """Whether a run sent what the plan says, call by call.
+
+    Args:
+        plan: As of `predict`.
+        logs: A ledger of `stepwright train --ledger`, or logs of any program of docs/logs.md, best
+            of all ranks.
+        report: Where to write the answer as a page of pictures.
+
+    A difference is no error: `Comparison.differences` lists them, and is empty where there is none.
+    """
+    call = _Call("compare")
+    call.arguments.append(call.file(Plan, plan))
+    one = isinstance(logs, (str, os.PathLike))
+    call.options(log=[logs] if one else list(logs), report=report)
+    text, failure = call.run()
+    if failure and not text:
+        raise error_of(failure)
+    return Comparison.from_text(text)
+
+
+def export(
+    plan: PlanLike | None = None,
+    *,
+    to: str,
+    release: str | None = None,
+    nearest: bool = False,
+    cluster: str | None = None,
+    nodes: int | None = None,
+    channels: int | None = None,
+    collective: str | None = None,
+    algorithm: str | None = None,
+    tiers: Iterable[int] | None = None,
+    chunks: int | None = None,
+) -> str:
+    """The file of another program that a plan, or one of its collectives, becomes.
+
+    Args:
+        plan: As of `predict`; of frameworks and launchers what they shall run.
+        to: "megatron", "deepspeed", "torchtitan" and others (docs/launch.md), "nccl-tuner",
+            "mscclpp" or "msccl-xml".
+        release: Of the framework; that of the job, else the newest.
+        nearest: Where the framework does not run the plan, write the nearest that it does.
+        cluster, nodes, channels: Of "nccl-tuner".
+        collective, algorithm, tiers, chunks: Of "mscclpp" and "msccl-xml".
+
+    Raises:
+        UnsupportedError: The framework does not run the plan; the message names what it lacks and
+            the nearest plan that it runs.
+    """
+    call = _Call("export")
+    call.arguments.remove("--json")
+    call.options(
+        to=to,
+        plan=None if plan is None else call.file(Plan, plan),
+        release=release,
+        nearest=nearest,
+        cluster=cluster,
+        nodes=nodes,
+        channels=channels,
+        collective=collective,
+        algorithm=algorithm,
+        tiers=None if tiers is None else ",".join(str(tier) for tier in tiers),
+        chunks=chunks,
+    )
+    return call.answer()
+
+
+def _assignments(changes: Mapping[str, Any] | None) -> list[str]:
+    return [f"{field}={_scalar(value)}" for field, value in (changes or {}).items()]
+
+
+def _scalar(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _tuning(text: str, failure: dict | None) -> Tuning:
+    if failure and not text:
+        raise error_of(failure)
+    tuning = Tuning.from_text(text)
+    if failure:
+        error = NothingFitsError(failure["message"])
+        error.tuning = tuning
+        raise error
+    return tuning

@@ -1,0 +1,117 @@
+"""Jobs and plans as mappings, with the same keys as their files (docs/formats.md)."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from . import _planner
+from .errors import InputError, error_of
+
+AnyDocument = TypeVar("AnyDocument", bound="Document")
+
+
+class Document(Mapping[str, Any]):
+    """A job or plan that was read and found good. It never changes; `with_` makes another.
+
+    Paths inside are relative to `folder`: that of the file, or the current one.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[str]
+
+    def __init__(
+        self, mapping: Mapping[str, Any], *, name: str = "", folder: str | Path | None = None
+    ) -> None:
+        content = {"stepwright": self.version, **copy.deepcopy(dict(mapping))}
+        self._set(json.dumps(content), name or f"<{self.kind}>", str(folder or Path.cwd()))
+
+    def _set(self, text: str, name: str, folder: str) -> None:
+        kind, content, title, failure = _planner.read(text, name, folder)
+        if failure:
+            raise error_of(failure)
+        if kind != self.kind:
+            raise InputError(f"{name}: is a {kind}, and a {self.kind} is needed")
+        self.name, self.text, self.folder, self.title = name, text, folder, title
+        self._content = json.loads(content)
+
+    def __getitem__(self, key: str) -> Any:
+        return copy.deepcopy(self._content[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._content, sort_keys=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title})"
+
+    def with_(self: AnyDocument, **changes: Any) -> AnyDocument:
+        """The same with keys replaced, and mappings below them merged.
+
+        >>> job.with_(batch={"sequences": 256})  # the length stays
+        """
+        content = copy.deepcopy(self._content)
+        _merge(content, changes)
+        return type(self)(content, name=self.name, folder=self.folder)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the file: YAML, or JSON where the name ends in .json."""
+        text = json.dumps(self._content, indent=2) + "\n"
+        if Path(path).suffix != ".json":
+            text = _planner.to_yaml(text)
+        Path(path).write_text(text, encoding="utf-8")
+
+
+class Job(Document):
+    """A model, a cluster and a batch: what `tune` takes."""
+
+    kind = "job"
+    version = "job/2"
+
+
+class Plan(Document):
+    """How a job is split and scheduled: what `predict`, `traffic` and `memory` take."""
+
+    kind = "plan"
+    version = "plan/2"
+
+    @property
+    def code(self) -> str:
+        """As short as a table wants it: "tp8+sp pp4x2 dp2 mb1 NNG selective"."""
+        return self.title
+
+
+def load(path: str | Path) -> Job | Plan:
+    """Reads the file of a job or plan (YAML or JSON).
+
+    Raises `InputError`, which names file, line, field and value, and `UnsupportedError`.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
+        unread = InputError(f"{path}: {reason}")
+        unread.file = str(path)
+        raise unread from error
+    kind, _, _, failure = _planner.read(text, str(path), str(Path(path).parent))
+    if failure:
+        raise error_of(failure)
+    document = object.__new__(Plan if kind == "plan" else Job)
+    document._set(text, str(path), str(Path(path).parent))
+    return document
+
+
+def _merge(content: dict, changes: Mapping) -> None:
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(content.get(key), dict):
+            _merge(content[key], value)
+        else:
+            content[key] = value

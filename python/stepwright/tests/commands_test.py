@@ -1,0 +1,124 @@
+"""The functions have the options of the commands, and long ones can be watched and stopped."""
+
+import inspect
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+from place import JOB, PLAN, ROOT, PlaceTest, printed
+
+import stepwright
+
+# Options that functions leave out, and why.
+NOT_OF_PYTHON = {
+    "tune": {
+        *("sweep", "page"),  # `sweep`
+        *("runs", "candidates", "next"),  # `advise`
+    },
+    "traffic": {"sweep"},  # a loop over `set`
+    "export": {"output"},  # the text is returned
+}
+# Arguments that are not options: files, and what only Python has.
+NOT_OPTIONS = {"job", "plan", "table", "samples", "logs", "progress"}
+
+
+class Functions(PlaceTest):
+    def test_have_all_options_of_their_command(self):
+        document = (ROOT / "docs/options.md").read_text(encoding="utf-8")
+        sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", document, re.M | re.S))
+        functions = ("tune", "predict", "traffic", "memory", "validate", "fit", "compare", "export")
+        for name in functions:
+            with self.subTest(name):
+                rows = re.findall(r"^\| `(?:-\w, )?--([\w-]+)", sections[name], re.M)
+                options = {row.replace("-", "_") for row in rows}
+                given = set(inspect.signature(getattr(stepwright, name)).parameters)
+                options -= NOT_OF_PYTHON.get(name, set()) | {"log"}
+                self.assertEqual(given - NOT_OPTIONS - options, set())
+                self.assertEqual(options - given, set())
+
+    def test_export_writes_what_the_command_does(self):
+        plan = stepwright.load(PLAN)
+        text = stepwright.export(plan, to="nccl-tuner", channels=16)
+        words = ("export", "--to", "nccl-tuner", "--plan", PLAN, "--channels", 16)
+        self.assertEqual(text, printed(*words))
+        tiers = stepwright.export(to="msccl-xml", collective="all_reduce", tiers=(4, 2))
+        self.assertIn("<algo", tiers)
+
+    def test_sweep_finds_the_best_plan_of_each_value(self):
+        job = stepwright.load(self.write("job.yaml", JOB))
+        points = stepwright.sweep(job, "cluster.nodes", [1, 2], tokens=1e12, price_per_gpu_hour=2)
+        self.assertEqual([point.value for point in points], [1, 2])
+        for point in points:
+            alone = stepwright.tune(job.with_(cluster={"nodes": point.value}), top=1)
+            self.assertEqual(point.step_time_s, alone.best.step_time_s)
+            self.assertEqual(point.cost, 2 * point.gpu_hours)
+
+    def test_advise_learns_from_runs(self):
+        head = "id,tp,micro_batch,outcome,measured_metric,measured_value"
+        runs = self.write("runs.csv", f"{head}\na,2,1,ok,iteration_time_s,9\n")
+        found = stepwright.advise(ROOT / "examples/inline-model.yaml", runs)
+        self.assertEqual(found.runs.measured, 1)
+
+    def test_files_are_written(self):
+        trace = self.folder / "trace.json"
+        stepwright.predict(ROOT / "examples/tiny-llama.plan.yaml", trace=trace)
+        self.assertTrue(trace.read_text().startswith("{"))
+
+    def test_the_program_is_inside(self):
+        run = subprocess.run(
+            [sys.executable, "-m", "stepwright", "memory", PLAN, "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(run.stdout, printed("memory", PLAN, "--json"))
+        run = subprocess.run([sys.executable, "-m", "stepwright", "tune", "none.yaml"], check=False)
+        self.assertEqual(run.returncode, 2)
+
+
+class LongCalls(PlaceTest):
+    def test_tell_how_far_they_are(self):
+        told = []
+        stepwright.tune(self.write("job.yaml", JOB), progress=told.append)
+        self.assertGreater(len(told), 1)
+        self.assertGreater(told[-1].priced, 0)
+        self.assertTrue(all(state.done <= state.most for state in told))
+
+    def test_end_when_the_callback_raises(self):
+        def stop(state):
+            raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            stepwright.tune(self.write("job.yaml", JOB), progress=stop)
+        self.assertTrue(stepwright.tune(self.write("job.yaml", JOB), top=1).best.fits)
+
+    def test_end_with_ctrl_c(self):
+        def interrupt(state):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            stepwright.tune(self.write("job.yaml", JOB), progress=interrupt)
+
+    def test_let_other_threads_run(self):
+        """Between two calls of the callback another thread has counted on."""
+        job = self.write("job.yaml", JOB)
+        count, counted_between, last = 0, False, None
+
+        def look(state):
+            nonlocal counted_between, last
+            counted_between |= last is not None and count > last
+            last = count
+
+        thread = threading.Thread(target=lambda: stepwright.tune(job, progress=look))
+        thread.start()
+        while thread.is_alive():
+            count += 1
+        self.assertTrue(counted_between)
+
+
+if __name__ == "__main__":
+    unittest.main()

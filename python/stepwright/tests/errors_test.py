@@ -1,0 +1,72 @@
+"""Whatever goes wrong is an exception of one hierarchy that names file, field and value."""
+
+import unittest
+
+from place import JOB, PLAN, PlaceTest
+
+import stepwright
+
+
+class Errors(PlaceTest):
+    def raised(self, kind, action):
+        with self.assertRaises(kind) as caught:
+            action()
+        self.assertIsInstance(caught.exception, stepwright.StepwrightError)
+        return caught.exception
+
+    def test_of_a_file_name_the_place(self):
+        path = self.write("job.yaml", JOB.replace("sequences: 64", "sequences: many"))
+        for action in (lambda: stepwright.load(path), lambda: stepwright.tune(path)):
+            error = self.raised(stepwright.InputError, action)
+            self.assertEqual((error.file, error.line, error.column), (str(path), 4, 20))
+            self.assertEqual((error.field, error.value), ("batch.sequences", "many"))
+            self.assertTrue(str(error).startswith(f"{path}:4:20: batch.sequences: must be"))
+
+    def test_of_a_mapping_name_the_field(self):
+        job = stepwright.load(self.write("job.yaml", JOB))
+        error = self.raised(stepwright.InputError, lambda: job.with_(precision="bf17"))
+        self.assertEqual((error.field, error.value), ("precision", "bf17"))
+        self.assertIsInstance(error, ValueError)
+
+    def test_of_what_is_missing_name_the_file(self):
+        path = self.folder / "none.yaml"
+        for action in (lambda: stepwright.load(path), lambda: stepwright.predict(path)):
+            error = self.raised(stepwright.InputError, action)
+            self.assertEqual(error.file, str(path))
+
+    def test_of_what_is_not_text_are_bad_input(self):
+        path = self.folder / "job.yaml"
+        path.write_bytes(b"\xff\xfe\x00")
+        error = self.raised(stepwright.InputError, lambda: stepwright.load(path))
+        self.assertEqual(error.file, str(path))
+
+    def test_of_an_illegal_plan_name_the_rule(self):
+        plan = stepwright.load(PLAN)
+        with self.assertRaisesRegex(stepwright.InputError, "world-size"):
+            stepwright.predict(plan.with_(parallel={"tensor": 3}))
+
+    def test_of_an_unknown_field_name_the_nearest(self):
+        with self.assertRaisesRegex(stepwright.InputError, "did you mean 'micro_batch'"):
+            stepwright.predict(PLAN, set={"microbatch": 2})
+
+    def test_of_wrong_arguments_are_bad_input(self):
+        with self.assertRaisesRegex(stepwright.InputError, "--top"):
+            stepwright.tune(self.write("job.yaml", JOB), top=0)
+
+    def test_of_what_is_known_but_not_covered_are_unsupported(self):
+        job = JOB.replace("length: 4096", "length: 4096, packed: true")
+        path = self.write("job.yaml", job)
+        error = self.raised(stepwright.UnsupportedError, lambda: stepwright.tune(path))
+        self.assertEqual(error.field, "batch.packed")
+        self.assertIsInstance(error, NotImplementedError)
+
+    def test_when_nothing_fits_carry_the_smallest_plan(self):
+        job = JOB.replace("8b", "70b") + "search: {tensor: 1, pipeline: 1}\n"
+        path = self.write("job.yaml", job)
+        error = self.raised(stepwright.NothingFitsError, lambda: stepwright.tune(path))
+        self.assertFalse(error.tuning.best.fits)
+        self.assertGreater(error.tuning.best.over_by_bytes, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/shell_words.h"
+
+namespace stepwright {
+namespace {
+
+/// Something that is written for those who read it.
+struct Reader {
+  const char* name;
+  std::string (*text)(const CLI::App& program);
+};
+constexpr Reader kReaders[] = {{"bash", bash_completion},
+                               {"zsh", zsh_completion},
+                               {"fish", fish_completion},
+                               {"man", manual_page}};
+
+class Completion : public Command {
+ public:
+  explicit Completion(CLI::App& program)
+      : Command(program, "completion",
+                "Write what completes this command in a shell, or its manual",
+                "  source <(stepwright completion bash)\n"
+                "  stepwright completion fish > ~/.config/fish/completions/stepwright.fish\n"
+                "  stepwright completion man | man -l -"),
+        program_(program) {
+    std::vector<std::string> names;
+    for (const Reader& reader : kReaders) names.emplace_back(reader.name);
+    app()
+        .add_option("FOR", for_, "bash, zsh, fish, or man for the manual page")
+        ->required()
+        ->check(CLI::IsMember(names));
+  }
+
+  void run(const Console& console) override {
+    const std::string text = std::ranges::find(kReaders, for_, &Reader::name)->text(program_);
+    if (json()) return print_json(console.out, {{"text", text}});
+    console.out << text;
+  }
+
+ private:
+  const CLI::App& program_;
+  std::string for_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> completion_command(CLI::App& program) {
+  return std::make_unique<Completion>(program);
+}
+
+}  // namespace stepwright

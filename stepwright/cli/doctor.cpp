@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/lack.h"
+#include "stepwright/lab/missing.h"
+#include "stepwright/runtime/launch/gpus.h"
+#include "stepwright/runtime/launch/launch.h"
+
+namespace stepwright {
+namespace {
+
+/// Something that the command can do where nothing is missing for it.
+struct Ability {
+  std::string name;
+  std::string purpose;
+  std::vector<std::string> found;
+  std::vector<Lack> missing;
+};
+
+Ability planning() {
+  return {.name = "plan",
+          .purpose = "find plans, predict them, draw reports, write launch files",
+          .found = {},
+          .missing = {}};
+}
+
+Ability training() {
+  Ability ability{.name = "train",
+                  .purpose = "run a plan on this machine (train, sample)",
+                  .found = {},
+                  .missing = {}};
+  if (auto lack = missing_rank_program()) ability.missing.push_back(*std::move(lack));
+  return ability;
+}
+
+Ability emulating() {
+  return {.name = "lab",
+          .purpose = "emulate a cluster on this machine (lab run)",
+          .found = {},
+          .missing = missing_for_lab()};
+}
+
+Ability computing() {
+  Ability ability{.name = "gpu",
+                  .purpose = "run a plan on GPUs (train --device cuda)",
+                  .found = nvidia_gpus(),
+                  .missing = {}};
+  if (ability.found.empty()) {
+    ability.missing.push_back({"no NVIDIA GPU with its driver is here",
+                               "use a machine that has one; a container shows it with "
+                               "`docker run --gpus all`"});
+  }
+  if (!STEPWRIGHT_CUDA) {
+    ability.missing.push_back({"this build has no PyTorch with CUDA",
+                               "install a PyTorch with CUDA into .venv and build again "
+                               "(cmake --preset release && cmake --build --preset release)"});
+  }
+  return ability;
+}
+
+nlohmann::ordered_json ability_json(const Ability& ability) {
+  auto missing = nlohmann::ordered_json::array();
+  for (const auto& [what, remedy] : ability.missing) {
+    missing.push_back({{"what", what}, {"remedy", remedy}});
+  }
+  return {{"name", ability.name},
+          {"purpose", ability.purpose},
+          {"ready", ability.missing.empty()},
+          {"found", ability.found},
+          {"missing", std::move(missing)}};
+}
+
+std::string ability_text(const Ability& ability) {
+  std::string text = fmt::format("{:5}  {:9}  {}\n", ability.name,
+                                 ability.missing.empty() ? "ready" : "not ready", ability.purpose);
+  for (const std::string& found : ability.found) text += fmt::format("       found:   {}\n", found);
+  for (const auto& [what, remedy] : ability.missing) {
+    text += fmt::format("       missing: {}\n       do:      {}\n", what, remedy);
+  }
+  return text;
+}
+
+class Doctor : public Command {
+ public:
+  explicit Doctor(CLI::App& program)
+      : Command(program, "doctor", "Say what this machine can do, and what is missing for the rest",
+                "  stepwright doctor\n"
+                "  stepwright doctor --json") {}
+
+  void run(const Console& console) override {
+    const Ability abilities[] = {planning(), training(), emulating(), computing()};
+    if (json()) {
+      auto list = nlohmann::ordered_json::array();
+      for (const Ability& ability : abilities) list.push_back(ability_json(ability));
+      return print_json(console.out, {{"version", STEPWRIGHT_VERSION}, {"abilities", list}});
+    }
+    console.out << "stepwright " STEPWRIGHT_VERSION "\n\n";
+    for (const Ability& ability : abilities) console.out << ability_text(ability);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> doctor_command(CLI::App& program) {
+  return std::make_unique<Doctor>(program);
+}
+
+}  // namespace stepwright

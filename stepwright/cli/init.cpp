@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/logger.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/json_writer.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/new_job.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Text before and after the last character of that kind; the latter is empty without one.
+std::pair<std::string, std::string> cut_at_last(const std::string& text, char mark) {
+  const std::size_t at = text.rfind(mark);
+  if (at == std::string::npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::int64_t count_of_flag(const std::string& flag, const std::string& text) {
+  const Document document = Document::from(Tree::scalar(text, false), flag);
+  return document.root().integer(1, kMostElements);
+}
+
+Architecture model_of_flag(const std::string& text) {
+  const Document document = Document::from(Tree(text), "--model");
+  return read_model(document.root(), {});
+}
+
+/// A path of this folder as it is from another.
+std::string path_from(const fs::path& path, const fs::path& folder) {
+  const auto whole = [](const fs::path& any) { return fs::absolute(any).lexically_normal(); };
+  return whole(path).lexically_proximate(whole(folder.empty() ? "." : folder)).string();
+}
+
+/// A thing to know, from its flag or from a person.
+struct Question {
+  const char* flag;
+  const char* words;  ///< For a person.
+  std::string* answer;
+  std::function<void()> check;  ///< Takes the answer; fails when no job can say it.
+};
+
+class Init : public Command {
+ public:
+  explicit Init(CLI::App& program)
+      : Command(program, "init", "Write a job file with comments to go on from",
+                "  stepwright init --model llama-3-70b --cluster dgx-h100 --gpus 64 --batch "
+                "512x8192 -o job.yaml\n"
+                "  stepwright init --model path/to/config.json --cluster dgx-h100:8 --batch 512 "
+                "--length 8192\n"
+                "  stepwright init -o job.yaml") {
+    app()
+        .add_option("--model", model_,
+                    "A built-in model (stepwright list models) or its id at Hugging Face, the\n"
+                    "path of a config.json, or a folder that holds one")
+        ->type_name("NAME");
+    app()
+        .add_option("--cluster", cluster_,
+                    "Profile (stepwright list profiles), also as PROFILE:NODES, or a file")
+        ->type_name("NAME");
+    app().add_option("--gpus", gpus_, "GPUs to train on, of all nodes")->type_name("N");
+    app()
+        .add_option("--batch", batch_,
+                    "Sequences of one step over all GPUs, also as SEQUENCESxLENGTH")
+        ->type_name("N");
+    app().add_option("--length", length_, "Tokens of a sequence")->type_name("N");
+    app()
+        .add_option("--framework", framework_,
+                    "Plan only what it runs (stepwright list frameworks); else what any runs")
+        ->type_name("NAME");
+    app().add_option("-o,--output", output_, "Write the job to this file")->type_name("JOB");
+    app().add_flag("--force", force_, "Replace the file if it is there");
+  }
+
+  void run(const Console& console) override {
+    check_free();
+    split();
+    settle(console);
+    const NewJob job = new_job();
+    const Document document = Document::from(new_job_mapping(job), "init");
+    static_cast<void>(read_job(document, folder()));
+    const std::string text = new_job_text(job, output_.empty() ? "job.yaml" : output_);
+    if (!output_.empty()) {
+      write_file(output_, [&](std::ostream& out) { out << text; });
+      console.log.info("wrote the job to {}; next: stepwright tune {}", output_, output_);
+    }
+    if (json()) {
+      print_json(console.out, {{"job", json_of(document.root().tree())}});
+    } else if (output_.empty()) {
+      console.out << text;
+    }
+  }
+
+ private:
+  void check_free() const {
+    if (output_.empty()) return;
+    check_output(output_, "");
+    if (!force_ && fs::is_regular_file(output_)) {
+      fail_input(fmt::format("{}: is there already; --force replaces it", output_));
+    }
+  }
+
+  /// What one flag says of another.
+  void split() {
+    if (const auto [profile, nodes] = cut_at_last(cluster_, ':'); !nodes.empty()) {
+      if (!gpus_.empty()) fail_input("--gpus and the nodes of --cluster say the same: give one");
+      nodes_ = nodes;
+      cluster_ = profile;
+    }
+    if (const auto [sequences, length] = cut_at_last(batch_, 'x'); !length.empty()) {
+      if (!length_.empty()) fail_input("--length and --batch say the same: give one");
+      batch_ = sequences;
+      length_ = length;
+    }
+  }
+
+  /// Asks for what no flag says, and checks each answer when it is given.
+  void settle(const Console& console) {
+    const std::vector<Question> all = questions();
+    std::vector<std::string_view> open;
+    for (const Question& question : all) {
+      if (question.answer->empty()) open.emplace_back(question.flag);
+    }
+    if (!open.empty() && console.keyboard == nullptr) {
+      fail_input(
+          fmt::format("init needs {}, and asks for them on a terminal only (stepwright init "
+                      "--help)",
+                      fmt::join(open, ", ")));
+    }
+    for (const Question& question : all) {
+      question.answer->empty() ? ask(question, console) : question.check();
+    }
+  }
+
+  std::vector<Question> questions() {
+    std::vector<Question> all = {
+        {"--model", "Model (built-in name, config.json or its folder)", &model_,
+         [this] { check_model(); }},
+        {"--cluster", "Cluster (a profile as dgx-h100; stepwright list profiles)", &cluster_,
+         [this] { check_cluster(); }},
+        {"--gpus", "GPUs in all", &gpus_, [this] { read_machine("--gpus", "devices", gpus_); }},
+        {"--batch", "Sequences of one step, over all GPUs", &batch_,
+         [this] { sequences_ = count_of_flag("--batch", batch_); }},
+        {"--length", "Tokens of a sequence", &length_,
+         [this] { tokens_ = count_of_flag("--length", length_); }}};
+    if (!nodes_.empty()) std::erase_if(all, [&](const Question& q) { return q.answer == &gpus_; });
+    return all;
+  }
+
+  /// Until the answer is one that a job can say.
+  static void ask(const Question& question, const Console& console) {
+    for (;;) {
+      *console.terminal << question.words << ": " << std::flush;
+      if (!std::getline(*console.keyboard, *question.answer)) {
+        fail_input(fmt::format("{} was not answered", question.flag));
+      }
+      try {
+        return question.check();
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kRuntime) throw;
+        *console.terminal << error.what() << '\n';
+      }
+    }
+  }
+
+  void check_model() {
+    std::error_code ignored;
+    const auto meant = built_in_of_id(model_);
+    if (meant && !fs::exists(model_, ignored)) model_ = *meant;
+    architecture_ = model_of_flag(model_);
+  }
+
+  void check_cluster() {
+    machine_ = load_cluster(cluster_, 1);
+    if (!nodes_.empty()) read_machine("--cluster", "nodes", nodes_);
+  }
+
+  /// The cluster with as many nodes or devices as a flag says.
+  void read_machine(const char* flag, const char* key, const std::string& count) {
+    Tree cluster = Tree::flow_mapping();
+    cluster.set("profile", cluster_).set(key, count_of_flag(flag, count));
+    const Document document = Document::from(cluster, flag);
+    machine_ = read_cluster(document.root(), {});
+  }
+
+  /// The name by which the job's file knows a model or cluster.
+  [[nodiscard]] std::string named(const std::string& text, bool built_in) const {
+    return built_in || output_.empty() ? text : path_from(text, folder());
+  }
+
+  [[nodiscard]] Tree cluster_mapping() const {
+    const bool known = built_in_cluster(cluster_, 1).has_value();
+    const std::int64_t node = load_cluster(cluster_, 1).devices_per_node;
+    const bool whole = machine_.devices() % node == 0;
+    Tree cluster = Tree::flow_mapping();
+    cluster.set("profile", named(cluster_, known));
+    return cluster.set(whole ? "nodes" : "devices", machine_.devices() / (whole ? node : 1));
+  }
+
+  [[nodiscard]] NewJob new_job() const {
+    return {.model = named(model_, built_in_model(model_).has_value()),
+            .architecture = architecture_,
+            .cluster = cluster_mapping(),
+            .described = machine_,
+            .sequences = sequences_,
+            .length = tokens_,
+            .framework = framework_};
+  }
+
+  [[nodiscard]] fs::path folder() const { return fs::path(output_).parent_path(); }
+
+  std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, output_;
+  bool force_ = false;
+  Architecture architecture_;
+  Cluster machine_;
+  std::int64_t sequences_ = 0;
+  std::int64_t tokens_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> init_command(CLI::App& program) { return std::make_unique<Init>(program); }
+
+}  // namespace stepwright

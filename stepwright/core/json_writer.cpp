@@ -1,0 +1,43 @@
+#include "stepwright/core/json_writer.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/core/scalar.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json scalar_json(const Tree& scalar) {
+  if (scalar.quoted || !reads_as_other_than_text(scalar.text)) return scalar.text;
+  if (is_null_word(scalar.text)) return nullptr;
+  if (const auto truth = truth_of(scalar.text)) return *truth;
+  const IntegerReading integer = read_integer(scalar.text);
+  if (integer.status == IntegerReading::Status::kGood) return integer.value;
+  if (const auto number = read_double(scalar.text)) return *number;
+  return scalar.text;
+}
+
+}  // namespace
+
+Json json_of(const Tree& tree) {
+  switch (tree.kind) {
+    case Tree::Kind::kNull: return nullptr;
+    case Tree::Kind::kScalar: return scalar_json(tree);
+    case Tree::Kind::kSequence: {
+      Json list = Json::array();
+      for (const Tree& item : tree.items) list.push_back(json_of(item));
+      return list;
+    }
+    case Tree::Kind::kMapping: break;
+  }
+  Json mapping = Json::object();
+  for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
+    mapping[tree.items[i].text] = json_of(tree.items[i + 1]);
+  }
+  return mapping;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace stepwright {
+
+/// Something that this machine or this build does not have, and what a person can do about it.
+struct Lack {
+  std::string what;    ///< A sentence without a full stop.
+  std::string remedy;  ///< The same, beginning with a verb.
+};
+
+}  // namespace stepwright

@@ -1,0 +1,106 @@
+#include "stepwright/plan/files/new_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/named.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+namespace {
+
+template <class Enum, std::size_t kCount>
+std::string words_of_table(const Named<Enum> (&table)[kCount]) {
+  std::vector<std::string_view> words;
+  for (const auto& entry : table) words.push_back(entry.name);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// One key with its value, a line.
+std::string key_line(std::string_view key, Tree value) {
+  return Document::from(Tree::mapping().set(key, std::move(value)), "job").to_yaml();
+}
+
+std::string model_comment(const Architecture& model) {
+  return fmt::format(
+      "# {} parameters in {}. A name of `stepwright list models`, or the path of a\n"
+      "# Hugging Face config.json or of its folder.\n",
+      format_count(count_parameters(model)), counted(model.layers, "layer"));
+}
+
+std::string cluster_comment(const Cluster& cluster) {
+  return fmt::format(
+      "# {}: {} of {} {}. `stepwright list profiles` names others; docs/formats.md,\n"
+      "# \"Cluster\", says how to describe your own.\n",
+      counted(cluster.devices(), "GPU"), counted(cluster.nodes, "node"), cluster.devices_per_node,
+      cluster.device.name);
+}
+
+std::string batch_comment(const NewJob& job) {
+  return fmt::format("# Of one step, over all GPUs: {} tokens.\n",
+                     format_count(job.sequences * job.length));
+}
+
+/// What a job may say besides, at its default or as an example.
+std::string other_keys(const NewJob& job) {
+  std::string text;
+  if (job.framework.empty()) {
+    text +=
+        "# Plan only what this one runs (`stepwright list frameworks`); without it, what any "
+        "runs.\n"
+        "# framework: megatron-core\n\n";
+  }
+  return text + fmt::format(
+                    "# What matrix products take in: {}.\n"
+                    "# precision: bf16\n\n"
+                    "# One of {}.\n"
+                    "# optimizer: adam\n\n"
+                    "# Plans fit in memory with this probability.\n"
+                    "# objective: {{memory_confidence: 0.9}}\n\n"
+                    "# What the search may choose; what is not named is free.\n"
+                    "# search: {{tensor: [1, 2, 4, 8], recompute: [none, selective]}}\n",
+                    words_of_table(kPrecisionNames), words_of_table(kOptimizerNames));
+}
+
+}  // namespace
+
+Tree new_job_mapping(const NewJob& job) {
+  Tree batch = Tree::flow_mapping();
+  batch.set("sequences", job.sequences).set("length", job.length);
+  Tree mapping = Tree::mapping();
+  mapping.set("stepwright", "job/2").set("model", job.model).set("cluster", job.cluster);
+  mapping.set("batch", batch);
+  if (!job.framework.empty()) mapping.set("framework", job.framework);
+  return mapping;
+}
+
+std::string new_job_text(const NewJob& job, const std::string& name) {
+  const Tree mapping = new_job_mapping(job);
+  const auto said = [&](std::string_view key) { return key_line(key, *mapping.find(key)); };
+  std::string text = fmt::format(
+      "# What is trained, on which cluster, with which batch. Next:\n"
+      "#   stepwright tune {0} -o plan.yaml            the plan to train with, and why\n"
+      "#   stepwright tune {0} --report report.html    the same as a page of pictures\n"
+      "# docs/formats.md, \"Job\", has every key.\n",
+      name);
+  text += said("stepwright");
+  text += "\n" + model_comment(job.architecture) + said("model");
+  text += "\n" + cluster_comment(job.described) + said("cluster");
+  text += "\n" + batch_comment(job) + said("batch");
+  if (!job.framework.empty()) {
+    text += "\n# Only what this framework runs is planned (`stepwright list frameworks`).\n" +
+            said("framework");
+  }
+  return text +
+         "\n# What follows has defaults; without its leading `# ` a key says otherwise.\n\n" +
+         other_keys(job);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// What a job must say, and how its file says it.
+struct NewJob {
+  std::string model;  ///< A built-in name or a path from the file's folder.
+  Architecture architecture;
+  Tree cluster;  ///< `{profile: NAME, nodes: N}`.
+  Cluster described;
+  std::int64_t sequences = 0;
+  std::int64_t length = 0;  ///< Tokens of a sequence.
+  std::string framework;    ///< Empty: none is said.
+};
+
+/// What the file says, comments apart.
+Tree new_job_mapping(const NewJob& job);
+
+/// The file of a new job that reads, for a person to go on from: every choice with a comment, the
+/// usual other keys as comments from which taking the leading `# ` makes a job that reads. `name`
+/// is the file's.
+std::string new_job_text(const NewJob& job, const std::string& name);
+
+}  // namespace stepwright

@@ -1,0 +1,37 @@
+#include "stepwright/runtime/launch/gpus.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace stepwright {
+namespace {
+
+/// The text after "Model:" of what the driver says of one GPU.
+std::string model_in(const std::filesystem::path& information) {
+  constexpr std::string_view kKey = "Model:";
+  std::ifstream file(information);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kKey)) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", kKey.size());
+    if (begin != std::string::npos) return line.substr(begin);
+  }
+  return "a GPU that the driver does not name";
+}
+
+}  // namespace
+
+std::vector<std::string> nvidia_gpus(const std::filesystem::path& driver) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(driver / "gpus", ignored)) {
+    folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  std::vector<std::string> models;
+  for (const auto& folder : folders) models.push_back(model_in(folder / "information"));
+  return models;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,53 @@
+#include "stepwright/runtime/launch/gpus.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder that a driver fills, for as long as this lives.
+class Driver {
+ public:
+  Driver() {
+    std::string name = (fs::temp_directory_path() / "stepwright-driver-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Driver() { fs::remove_all(path_); }
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  void add(const std::string& address, const std::string& information) const {
+    fs::create_directories(path_ / "gpus" / address);
+    std::ofstream(path_ / "gpus" / address / "information") << information;
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Gpus, AreNamedByTheirDriverInOrderOfTheirAddress) {
+  const Driver driver;
+  driver.add("0000:8b:00.0", "Model: \t\t NVIDIA H200\nIRQ: 5\n");
+  driver.add("0000:1a:00.0", "IRQ: 4\nModel: \t\t NVIDIA H100 80GB HBM3\n");
+  EXPECT_THAT(nvidia_gpus(driver.path()),
+              testing::ElementsAre("NVIDIA H100 80GB HBM3", "NVIDIA H200"));
+}
+
+TEST(Gpus, WithoutANameStillCount) {
+  const Driver driver;
+  driver.add("0000:1a:00.0", "IRQ: 4\n");
+  EXPECT_EQ(nvidia_gpus(driver.path()).size(), 1);
+}
+
+TEST(Gpus, AreNoneWithoutADriver) {
+  EXPECT_THAT(nvidia_gpus("/nowhere/at/all"), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace stepwright
