@@ -24,10 +24,12 @@ bubble, zero-bubble schedules none.
 
 `stepwright study schedules`: P positions, M micro-batches, a forward takes F = 1 on every position,
 a backward B = 2, half of that weight gradients, no messages between positions; C is a forward
-beside a backward. Of all schedules that hold at most the stated activations on every position (those
-of one micro-batch through a whole position; 1F1B holds P on its first) the one with the shortest
-step, how many times faster it is than 1F1B, and in brackets the best without pairs. Schedules with
-one strand take F + B whatever C. `dualpipe` is left out: it holds every weight twice.
+beside a backward. Of all schedules that hold at most the stated activations on every position
+(those of one micro-batch through a whole position; 1F1B holds P on its first) the one with the
+shortest step, how many times faster it is than 1F1B, and in brackets the best without pairs.
+Schedules with one strand take F + B whatever C. interleaved and paired have 2 chunks, or 4 where
+the number says so, which messages between positions would cost. `dualpipe` is left out: it holds
+every weight twice.
 """
 
 EQUAL = """
