@@ -52,12 +52,12 @@ SHARES = """
 
 `stepwright predict`: llama-3.1-8b with P = 4 and llama-3-70b with P = 8 on nodes of eight,
 sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, and
-for all 80 GB a GPU (`-`: it needs more). Messages: of tensor parallelism, exposed by 1F1B, of its
-step. One strand: the best of 1f1b, interleaved (2 chunks), zb-h1, zb-h2, zb-v, v-half, v-min and
-auto (2 chunks); the others have two strands (paired: 2 chunks). Each number is how many times
-faster than 1F1B with even layers: with even layers / with up to two layers fewer in the chunk of
-the embedding and three in the head's, which positions without them take, the best such split. The
-folded pipeline and DualPipeV have both on one position, which this balances.
+for all 80 GB a GPU (`-`: it needs more, or more micro-batches). Messages: of tensor parallelism,
+exposed by 1F1B, of its step. One strand: the best of 1f1b, interleaved (2 chunks), zb-h1, zb-h2,
+zb-v, v-half, v-min and auto (2 chunks); the others have two strands (paired: 2 chunks). Each number
+is how many times faster than 1F1B with even layers: with even layers / with up to two layers fewer
+in the chunk of the embedding and three in the head's, which positions without them take, the best
+such split. The folded pipeline, DualPipeV and STP have both on one position, which this balances.
 """
 
 
@@ -160,6 +160,7 @@ PAIRS = {
     "folded": ("{kind: folded, strands: 2}", FOLDED),
     "dualpipev": ("{kind: dualpipev, strands: 2}", FOLDED),
     "paired": ("{kind: paired, chunks: 2, strands: 2}", TWICE),
+    "stp": ("{kind: stp, strands: 2}", FOLDED),
 }
 
 
@@ -203,8 +204,10 @@ class Predictor:
         self.command = command
         self.file = folder / "plan.yaml"
 
-    def predicted(self, setup: Setup, micro_batches: int, schedule: str, split: list[int]) -> dict:
-        """What `predict` says."""
+    def predicted(
+        self, setup: Setup, micro_batches: int, schedule: str, split: list[int]
+    ) -> dict | None:
+        """What `predict` says; nothing where micro-batches are too few for the schedule."""
         self.file.write_text(
             f"""stepwright: plan/2
 job:
@@ -223,14 +226,16 @@ sharding: NNG
             [self.command, "predict", str(self.file), "--json"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
+        if "dualpipe-needs-micro-batches" in run.stderr:
+            return None
         if run.returncode not in (0, 1) or not run.stdout:
             raise SystemExit(f"{setup.name}, {schedule}: {run.stderr}")
         return json.loads(run.stdout)
 
     def seconds(self, setup: Setup, micro_batches: int, schedule: str, split: list[int]) -> float:
-        """Of a step; infinite where it does not fit."""
+        """Of a step; infinite where it does not fit, or not run."""
         answer = self.predicted(setup, micro_batches, schedule, split)
-        return answer["step_time_s"] if answer["fits"] else float("inf")
+        return answer["step_time_s"] if answer and answer["fits"] else float("inf")
 
     def even_and_best(self, setup: Setup, count: int, kind: tuple[str, str]) -> tuple[float, float]:
         """Seconds with even layers, and with the best split."""
