@@ -137,6 +137,7 @@ class Finder {
     return caps;
   }
 
+  // NOLINTNEXTLINE(readability-function-size): one loop per choice
   void lists() {
     const bool several = pipeline_.placement.chunks() > 1;
     for (const std::int64_t slope : {0, 1, 2}) {
@@ -224,7 +225,8 @@ class Finder {
               static_cast<std::size_t>(std::max(from, to)))) {
       try {
         seconds = played_s(best_);
-      } catch (const Error&) {  // It waits for itself.
+      } catch (const Error&) {
+        seconds = kUnreached;  // It waits for itself.
       }
     }
     ++played_;
