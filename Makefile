@@ -94,12 +94,14 @@ search:
 	cmake --build --preset commands
 	python3 tools/search_comparison.py > docs/search.md
 
-# Writes docs/strands_published.md anew: predicted gains of two strands beside published ones.
+# Writes docs/strands_published.md anew, predicted gains of two strands beside published ones, and
+# docs/schedules.md, when each schedule wins.
 strands:
 	tools/setup.sh search
 	cmake --preset release
 	cmake --build --preset commands
 	python3 tools/strands_tables.py > docs/strands_published.md
+	python3 tools/schedule_tables.py > docs/schedules.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.
 accuracy:

@@ -9,6 +9,7 @@ With --real, a small model is trained by four processes of this machine instead,
 """
 
 import argparse
+import contextlib
 import json
 import re
 import statistics
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -118,7 +120,34 @@ def cpu_idle() -> tuple[float, float]:
     return numbers[3] + numbers[4], sum(numbers[:8])
 
 
-class Real:
+class Plans:
+    """Plans of one job as files, and what is predicted of them. `JOB` has `{measured}`."""
+
+    JOB = ""
+
+    def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
+        self.command = command
+        self.folder = folder
+        self.steps = options.steps
+        self.measured = Path(options.measured) if options.measured else folder / "measured.json"
+
+    def words(self) -> dict[str, object]:
+        """What stands in `JOB`."""
+        return {"conditions": CONDITIONS, "measured": self.measured}
+
+    def write(self, name: str, choices: str, **words: str) -> Path:
+        """A plan as a file; `words` of its job, beside those of all."""
+        path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
+        job = self.JOB.format(**self.words(), **words)
+        path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
+        return path
+
+    def predicted(self, plan: Path) -> float:
+        """Seconds of a step, as predicted."""
+        return json.loads(run([self.command, "predict", str(plan), "--json"]))["step_time_s"]
+
+
+class Real(Plans):
     """Four processes that compute, their profile and what they ran."""
 
     KINDS = ("operators", "collectives")
@@ -133,11 +162,9 @@ class Real:
 """
 
     def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
-        self.command = command
-        self.folder = folder
-        self.steps = max(options.steps, 6)
+        super().__init__(command, folder, options)
+        self.steps = max(self.steps, 6)
         self.pace = str(options.pace)
-        self.measured = Path(options.measured) if options.measured else folder / "measured.json"
         self.data = folder / "tokens.txt"
         self.data.write_bytes(bytes(97 + (i * i + i // 7) % 26 for i in range(200_000)))
         if not options.measured:
@@ -171,17 +198,6 @@ class Real:
         found["context 2 data 2"] = "parallel: {context: 2, data: 2}\nmicro_batch: 2\n"
         return found
 
-    def write(self, name: str, choices: str) -> Path:
-        """The plan as a file."""
-        job = self.JOB.format(conditions=CONDITIONS, measured=self.measured)
-        path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
-        path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
-        return path
-
-    def predicted(self, plan: Path) -> float:
-        """Seconds of a step, as predicted."""
-        return json.loads(run([self.command, "predict", str(plan), "--json"]))["step_time_s"]
-
     def played(self, plan: Path) -> float:
         """Seconds of a step: the median but for the first."""
         metrics = plan.with_suffix(".jsonl")
@@ -191,20 +207,17 @@ class Real:
         return median_step(metrics)
 
 
-class Emulation:
-    """One lab, its profile and what ran in it."""
+class Emulation(Plans):
+    """One lab, its profile and what ran in it. `JOB` has `{cluster}` too."""
 
     LAB = LAB
     JOB = JOB
 
     def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
-        self.command = command
-        self.folder = folder
+        super().__init__(command, folder, options)
         self.scale = options.scale
-        self.steps = options.steps
         self.cluster = folder / "cluster.json"
         run([command, "lab", "profile", str(self.LAB), "-o", str(self.cluster)])
-        self.measured = Path(options.measured) if options.measured else folder / "measured.json"
         if not options.measured:
             self.sample()
 
@@ -225,16 +238,9 @@ class Emulation:
         print(f"sampled in {time.monotonic() - begin:.0f} s", file=sys.stderr)
         print(run([self.command, "fit", str(table), "-o", str(self.measured)]), file=sys.stderr)
 
-    def write(self, name: str, choices: str) -> Path:
-        """The plan as a file."""
-        job = self.JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
-        path = self.folder / (re.sub(r"\W+", "-", name) + ".yaml")
-        path.write_text(f"stepwright: plan/1\njob:\n{job}{choices}", encoding="utf-8")
-        return path
-
-    def predicted(self, plan: Path) -> float:
-        """Seconds of a step, as predicted."""
-        return json.loads(run([self.command, "predict", str(plan), "--json"]))["step_time_s"]
+    def words(self) -> dict[str, object]:
+        """What stands in `JOB`."""
+        return {"cluster": self.cluster, **super().words()}
 
     def played(self, plan: Path) -> float:
         """Seconds of a step, as measured times the scale: the median but for the first."""
@@ -245,7 +251,7 @@ class Emulation:
 
     def chosen(self, limit: float) -> tuple[str, float, float]:
         """The tuner's strategy and algorithm under a limit of memory, predicted and measured."""
-        job = JOB.format(cluster=self.cluster, conditions=CONDITIONS, measured=self.measured)
+        job = self.JOB.format(**self.words())
         search = SEARCH.format(strategies=", ".join(STRATEGIES), limit=limit)
         path = self.folder / f"chosen-{limit:g}.yaml"
         path.write_text(f"stepwright: job/1\n{textwrap.dedent(job)}{search}", encoding="utf-8")
@@ -312,24 +318,36 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Samples, fits, predicts, plays and reports."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def lab_options(description: str, scale: float) -> argparse.ArgumentParser:
+    """The options of a tool that plays plans in a lab."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("command")
     parser.add_argument("-o", "--output")
     parser.add_argument("--only", default="")
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--scale", type=float, default=100)
+    parser.add_argument("--scale", type=float, default=scale)
     parser.add_argument("--measured")
     parser.add_argument("--keep")
+    return parser
+
+
+@contextlib.contextmanager
+def workplace(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
+    """The command, and a folder for files: the one to keep, or one that goes."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(options.keep or made)
+        folder.mkdir(exist_ok=True)
+        yield str(Path(options.command).resolve()), folder
+
+
+def main() -> None:
+    """Samples, fits, predicts, plays and reports."""
+    parser = lab_options(__doc__, scale=100)
     parser.add_argument("--real", action="store_true")
     # Four ranks that compute all the time take a third of two processors; messages need some, too.
     parser.add_argument("--pace", type=float, default=6)
     options = parser.parse_args()
-    command = str(Path(options.command).resolve())
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(options.keep or made)
-        folder.mkdir(exist_ok=True)
+    with workplace(options) as (command, folder):
         emulation = (Real if options.real else Emulation)(command, folder, options)
         rows = {}
         idle, spent = cpu_idle()

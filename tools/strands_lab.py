@@ -15,12 +15,11 @@ import json
 import re
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import yaml
-from emulation import CONDITIONS, FOLDER, Emulation
+from emulation import FOLDER, Emulation, lab_options, workplace
 
 LAB = FOLDER / "strands.yaml"
 DENSE = "{layers: 4, hidden: 2048, heads: 16, ffn: 5632, vocab: 4000}"
@@ -32,6 +31,8 @@ OFF = (
     " context: false, expert: false, pipeline: false}\n"
 )
 FASTER = 1000
+# Sequences of all data ranks that are one micro-batch.
+TOGETHER = 16
 
 SEQUENCE = "sequence_parallel: true\n"
 PAIRED, PAIRED_2, FOLDED, DUALPIPEV = (
@@ -64,38 +65,38 @@ class Strands(Emulation):
     """Plans in the lab of two strands."""
 
     LAB = LAB
+    JOB = """  model: {model}
+  cluster: {{profile: {cluster}, nodes: 4}}
+  batch: {{sequences: 256, length: 512}}
+  conditions: {conditions}
+{measured}"""
 
     def __init__(self, command: str, folder: Path, options: argparse.Namespace) -> None:
         self.nominal = options.predict_only and not options.measured
         super().__init__(command, folder, options)
+
+    def words(self) -> dict[str, object]:
+        """What stands in `JOB`; without a profile the lab's nominal rates."""
+        line = "" if self.nominal else f"  measured: {self.measured}\n"
+        return {**super().words(), "measured": line}
 
     def sample(self) -> None:
         """Makes the lab's profile where it is needed."""
         if not self.nominal:
             super().sample()
 
-    def text(self, model: str, degrees: str, schedule: str, more: str, variant: str) -> str:
-        """A plan file."""
-        strands = 2 if variant == "two strands" else 1
-        return (
-            "stepwright: plan/1\njob:\n"
-            f"  model: {model}\n  cluster: {{profile: {self.cluster}, nodes: 4}}\n"
-            "  batch: {sequences: 256, length: 512}\n"
-            f"  conditions: {CONDITIONS}\n"
-            + ("" if self.nominal else f"  measured: {self.measured}\n")
-            + f"parallel: {{{degrees}}}\nmicro_batch: MICRO\nsharding: NNN\n"
-            f"schedule: {{kind: {schedule}, strands: {strands}}}\n{more}"
-            + (OFF if variant == "no overlap" else "")
-        )
-
     def plan(self, row: tuple, variant: str) -> Path:
         """The file of a row."""
-        name, *choices = row
-        data = int((re.search(r"data: (\d+)", choices[1]) or [0, 1])[1])
-        text = self.text(*choices, variant).replace("MICRO", str(max(1, 16 // data)))
-        path = self.folder / (re.sub(r"\W+", "-", f"{name} {variant}") + ".yaml")
-        path.write_text(text, encoding="utf-8")
-        return path
+        name, model, degrees, schedule, more = row
+        data = int((re.search(r"data: (\d+)", degrees) or [0, 1])[1])
+        strands = 2 if variant == "two strands" else 1
+        choices = (
+            f"parallel: {{{degrees}}}\nmicro_batch: {max(1, TOGETHER // data)}\nsharding: NNN\n"
+            f"schedule: {{kind: {schedule}, strands: {strands}}}\n{more}"
+        )
+        if variant == "no overlap":
+            choices += OFF
+        return self.write(f"{name} {variant}", choices, model=model)
 
     def silent(self, plan: Path) -> float:
         """Seconds of a step whose messages take next to nothing."""
@@ -164,20 +165,10 @@ def report(rows: dict[str, dict]) -> str:
 
 def main() -> None:
     """Predicts everything, then plays it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command")
-    parser.add_argument("-o", "--output")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--scale", type=float, default=60)
-    parser.add_argument("--measured")
-    parser.add_argument("--keep")
+    parser = lab_options(__doc__, scale=60)
     parser.add_argument("--predict-only", action="store_true")
     options = parser.parse_args()
-    command = str(Path(options.command).resolve())
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(options.keep or made)
-        folder.mkdir(exist_ok=True)
+    with workplace(options) as (command, folder):
         lab = Strands(command, folder, options)
         chosen = [row for row in PLANS if re.search(options.only, row[0])]
         rows = {}

@@ -105,7 +105,6 @@ Json schedules_json() {
   for (const ScheduleWord& word : kScheduleWords) {
     schedules.push_back(described(word, word.traits.runs));
   }
-  for (const ScheduleWord& word : kFutureSchedules) schedules.push_back(described(word, false));
   return schedules;
 }
 

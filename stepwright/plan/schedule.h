@@ -36,6 +36,7 @@ enum class ScheduleKind : std::uint8_t {
   kDualPipe,
   kDualPipeV,
   kPaired,
+  kStp,
   kAuto
 };
 inline constexpr Named<ScheduleKind> kScheduleNames[] = {
@@ -51,6 +52,7 @@ inline constexpr Named<ScheduleKind> kScheduleNames[] = {
     {ScheduleKind::kDualPipe, "dualpipe"},
     {ScheduleKind::kDualPipeV, "dualpipev"},
     {ScheduleKind::kPaired, "paired"},
+    {ScheduleKind::kStp, "stp"},
     {ScheduleKind::kAuto, "auto"}};
 
 /// What a kind of schedule asks of a plan.
@@ -60,8 +62,11 @@ struct ScheduleTraits {
   std::int64_t most_chunks = 1;
   bool alone = true;    ///< Also of one position.
   bool pairs = false;   ///< Has turns in which a forward stands beside a backward.
+  bool braids = false;  ///< Also beside data gradients or weight gradients alone.
   bool rounds = false;  ///< Micro-batches come in rounds of as many as there are positions.
-  bool runs = true;     ///< A plan may name it; else it is only studied.
+  std::int64_t least_rounds = 0;  ///< At least so many times the positions are micro-batches.
+  bool found = false;             ///< Its order is looked for, by how long a plan's parts take.
+  bool runs = true;               ///< A plan may name it; else it is only studied.
 };
 
 /// As many as layers allow.
@@ -102,6 +107,7 @@ inline constexpr ScheduleWord kScheduleWords[] = {
       .most_chunks = 2,
       .alone = false,
       .pairs = true,
+      .least_rounds = 2,
       .runs = false}},
     {"dualpipev",
      "dualpipe on half the ranks, each with two chunks",
@@ -109,17 +115,24 @@ inline constexpr ScheduleWord kScheduleWords[] = {
       .least_chunks = 2,
       .most_chunks = 2,
       .alone = false,
-      .pairs = true}},
+      .pairs = true,
+      .least_rounds = 2}},
     {"paired",
      "interleaved 1f1b with every forward beside another micro-batch's backward",
      {.least_chunks = 1, .most_chunks = kAnyChunks, .pairs = true, .rounds = true}},
+    {"stp",
+     "forward and backward braided around tensor-parallel messages, more in flight than zb-v",
+     {.placement = PlacementKind::kV,
+      .least_chunks = 2,
+      .most_chunks = 2,
+      .alone = false,
+      .pairs = true,
+      .braids = true,
+      .least_rounds = 3}},
     {"auto",
      "an order found for the pipeline's own durations, with the activations of 1f1b",
-     {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false}}};
+     {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}}};
 static_assert(std::size(kScheduleWords) == std::size(kScheduleNames));
-/// Schedules that the schema knows and no generator covers yet.
-inline constexpr ScheduleWord kFutureSchedules[] = {
-    {"stp", "forward and backward braided around tensor-parallel messages", {}}};
 
 /// The traits of a kind.
 constexpr const ScheduleTraits& traits_of(ScheduleKind kind) {

@@ -171,6 +171,8 @@ class Joiner {
     add(forward);
     add(backward);
     out_.saved = forward.saved;
+    for (const TensorId id : backward.saved) out_.saved.push_back(moved(id, 1));
+    out_.saved_beside = static_cast<std::int32_t>(backward.saved.size());
     for (const TensorId id : backward.restored) out_.restored.push_back(moved(id, 1));
   }
 

@@ -27,7 +27,8 @@ PairOrder pair_order(const Template& forward, const Template& backward,
 /// A forward and a backward of two micro-batches as one template: operators in `order`, those of
 /// the backward marked as of the second strand (`Operator::strand`), messages on streams of their
 /// own. Inputs, outputs, parameters and tensors of the forward come first. It saves what the
-/// forward saves and restores what the backward restores.
+/// forward saves and then what the backward saves, and restores what the backward restores. For
+/// the backward a part of it may stand (`step/split_backward.h`).
 Template pair_template(const Template& forward, const Template& backward,
                        std::span<const std::int32_t> order);
 

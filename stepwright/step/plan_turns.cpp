@@ -87,7 +87,7 @@ TurnSeconds rough_turn_seconds(const Job& job, const Plan& plan) {
 std::vector<Turns> turns_of(const Plan& plan, std::int64_t micro_batches,
                             const TurnSeconds& seconds) {
   const std::int64_t stages = plan.parallel.pipeline;
-  if (plan.schedule.kind != ScheduleKind::kAuto) {
+  if (!traits_of(plan.schedule.kind).found) {
     return all_turns(plan.schedule, stages, micro_batches);
   }
   return found_turns({.placement = placement_of(plan),
@@ -97,7 +97,7 @@ std::vector<Turns> turns_of(const Plan& plan, std::int64_t micro_batches,
 }
 
 std::vector<Turns> plan_turns(const Job& job, const Plan& plan) {
-  const bool found = plan.schedule.kind == ScheduleKind::kAuto;
+  const bool found = traits_of(plan.schedule.kind).found;
   return turns_of(plan, micro_batches(job, plan),
                   found ? rough_turn_seconds(job, plan) : TurnSeconds{});
 }

@@ -75,6 +75,8 @@ struct Template {
   /// Kept for the next template of the same block and micro-batch: by a forward for its backward,
   /// by a data gradient for the weight gradient.
   std::vector<TensorId> saved;
+  std::int32_t saved_beside =
+      0;  ///< Of a pair: how many of them, the last, are the second strand's.
   /// What the one before saved, in the same order; what is needed again after that is saved again.
   std::vector<TensorId> restored;
 
@@ -149,14 +151,11 @@ struct Sequence {
   Direction direction = Direction::kForward;
   std::int32_t chunk = 0;  ///< Of the stage.
   std::vector<Item> items;
-  /// The chunk of a second strand, the backward of another micro-batch; -1: there is none.
+  /// The chunk of a second strand, the backward of another micro-batch or part of it; -1: none.
   std::int32_t beside = -1;
 
   [[nodiscard]] std::int32_t chunk_of(std::size_t strand) const {
     return strand == 0 ? chunk : beside;
-  }
-  [[nodiscard]] Direction direction_of(std::size_t strand) const {
-    return strand == 0 ? direction : Direction::kBackward;
   }
 };
 

@@ -35,6 +35,7 @@ Turns pipeline_schedule(const Schedule& schedule, std::int64_t stages, std::int6
     case ScheduleKind::kDualPipe: return dual_pipe(size);
     case ScheduleKind::kDualPipeV: return dual_pipe_v(size);
     case ScheduleKind::kPaired: return paired(size);
+    case ScheduleKind::kStp: return stp(size);
     case ScheduleKind::kAuto:
       return uniform_turns(schedule, stages, micro_batches)[static_cast<std::size_t>(position)];
   }
@@ -43,7 +44,7 @@ Turns pipeline_schedule(const Schedule& schedule, std::int64_t stages, std::int6
 
 std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t stages,
                              std::int64_t micro_batches) {
-  if (schedule.kind == ScheduleKind::kAuto) return uniform_turns(schedule, stages, micro_batches);
+  if (traits_of(schedule.kind).found) return uniform_turns(schedule, stages, micro_batches);
   std::vector<Turns> turns;
   for (std::int64_t position = 0; position < stages; ++position) {
     turns.push_back(pipeline_schedule(schedule, stages, position, micro_batches));

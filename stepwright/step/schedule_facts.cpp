@@ -101,10 +101,11 @@ std::int64_t weights_at_end(std::span<const Part> parts) {
 BackwardForm backward_form(const Schedule& schedule) {
   static const auto kForms = [] {
     constexpr std::int64_t kFew = 2;
+    constexpr std::int64_t kRounds = 4;  // Enough for all to fill.
     std::array<BackwardForm, std::size(kScheduleNames)> forms{};
     for (const auto& [kind, name] : kScheduleNames) {
       const std::vector<Part> parts =
-          parts_of(pipeline_schedule({.kind = kind, .chunks = kFew}, kFew, 0, 2 * kFew));
+          parts_of(pipeline_schedule({.kind = kind, .chunks = kFew}, kFew, 0, kRounds * kFew));
       const auto any = [&](Direction direction) {
         return std::ranges::find(parts, direction, &Part::direction) != parts.end();
       };

@@ -82,14 +82,17 @@ double PartSeconds::of(Direction direction) const {
 }
 
 double TurnSeconds::of(std::size_t position, const Turn& turn) const {
-  const auto& chunks = parts[position];
-  const PartSeconds& own = chunks[static_cast<std::size_t>(turn.part.chunk)];
-  if (!turn.beside) return own.of(turn.part.direction);
-  const PartSeconds& other = chunks[static_cast<std::size_t>(turn.beside->chunk)];
-  const bool forward = turn.part.direction == Direction::kForward;
-  const std::vector<double>& beside = forward ? own.beside : other.beside;
-  if (beside.empty()) return own.of(turn.part.direction) + other.of(turn.beside->direction);
-  return beside[static_cast<std::size_t>(forward ? turn.beside->chunk : turn.part.chunk)];
+  const auto seconds_of = [&](const Part& part) -> const PartSeconds& {
+    return parts[position][static_cast<std::size_t>(part.chunk)];
+  };
+  const double own_s = seconds_of(turn.part).of(turn.part.direction);
+  if (!turn.beside) return own_s;
+  const bool first = turn.part.direction == Direction::kForward;
+  const Part& forward = first ? turn.part : *turn.beside;
+  const Part& other = first ? *turn.beside : turn.part;
+  const std::vector<double>& beside = seconds_of(forward).beside.of(other.direction);
+  if (beside.empty()) return own_s + seconds_of(*turn.beside).of(turn.beside->direction);
+  return beside[static_cast<std::size_t>(other.chunk)];
 }
 
 /// Where the end of a forward, or of a backward or data gradient, is kept.

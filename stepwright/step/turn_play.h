@@ -9,14 +9,26 @@
 
 namespace stepwright {
 
+/// What a forward beside each of several backwards takes, and beside a part of one alone.
+template <class Cost>
+struct Beside {
+  std::vector<Cost> backward = {};
+  std::vector<Cost> data = {};
+  std::vector<Cost> weight = {};
+
+  [[nodiscard]] const std::vector<Cost>& of(Direction direction) const {
+    if (direction == Direction::kDataGradient) return data;
+    return direction == Direction::kWeightGradient ? weight : backward;
+  }
+};
+
 /// Seconds of the parts of one chunk on one position, for one micro-batch.
 struct PartSeconds {
   double forward = 0;
   double backward = 0;  ///< Both gradients together.
   double data = 0;
   double weight = 0;
-  /// Its forward beside the backward of a chunk of the position, by that chunk; empty: their sum.
-  std::vector<double> beside = {};
+  Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
 
   [[nodiscard]] double of(Direction direction) const;
 };

@@ -80,7 +80,10 @@ TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule
                    .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
                    .weight = pipeline.weight_s / chunks};
   if (pipeline.paired_s) {
-    part.beside.assign(static_cast<std::size_t>(schedule.chunks), *pipeline.paired_s / chunks);
+    const auto each = static_cast<std::size_t>(schedule.chunks);
+    const double whole = *pipeline.paired_s / chunks;
+    part.beside.backward.assign(each, whole);
+    part.beside.data.assign(each, std::max({part.forward, part.data, whole - part.weight}));
   }
   const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
@@ -113,7 +116,8 @@ void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
 }
 
 /// Of the schedules that the pricer plays: ZB-H1 of 2401.10241, the folded pipeline of 2411.15871,
-/// DualPipe and DualPipeV of 2412.19437, each where its form holds (docs/strands.md).
+/// DualPipe and DualPipeV of 2412.19437, STP of 2510.27257, each where its form holds
+/// (docs/algorithms.md).
 std::optional<double> uniform_closed_s(const UniformPipeline& pipeline, ScheduleKind kind) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   const auto p = static_cast<double>(pipeline.stages);
@@ -122,7 +126,8 @@ std::optional<double> uniform_closed_s(const UniformPipeline& pipeline, Schedule
   const double w = pipeline.weight_s;
   const double c = pipeline.paired_s.value_or(f + b);
   const bool fillers = w <= f && w <= b - w;
-  const bool balanced = std::abs(f - (b - w)) <= 1e-12 * b && w <= f && c <= f + b && m >= 2 * p;
+  const bool even = std::abs(f - (b - w)) <= 1e-12 * b && w <= f && c <= f + b;
+  const bool balanced = even && m >= 2 * p;
   switch (kind) {
     case ScheduleKind::kZeroBubbleH1:
       if (!fillers || m < p) return std::nullopt;
@@ -136,6 +141,10 @@ std::optional<double> uniform_closed_s(const UniformPipeline& pipeline, Schedule
     case ScheduleKind::kDualPipe:
       if (!balanced) return std::nullopt;
       return m * (f + b) - (m - p - 1) * (f + b - c) + (p / 2 - 1) * (c + b - 3 * w);
+    case ScheduleKind::kStp:
+      if (!even || c < b || 2 * w < f || m < 3 * p) return std::nullopt;
+      return m * (f + b) - (m - 1.5 * p) * (f + b - c) +
+             (p - 1) * ((f + b - 2 * w) / 2 + std::max(0.0, c - b - w)) - (f - w) / 2;
     default: return std::nullopt;
   }
 }
@@ -176,11 +185,12 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
   for (const auto& [kind, name] : kScheduleNames) {
-    if (kind == ScheduleKind::kAuto && !pipeline.finds) continue;
+    const bool found = traits_of(kind).found;
+    if (found && !pipeline.finds) continue;
     const ChunkRange range = chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
-    if (kind != ScheduleKind::kAuto || range.least == range.most) continue;
+    if (!found || range.least == range.most) continue;
     SchedulePlay straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
     const bool shorter = straight.makespan_s < plays.back().makespan_s;
     if (straight.refused.empty() && shorter) plays.back() = std::move(straight);

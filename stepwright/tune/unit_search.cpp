@@ -109,7 +109,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const Work rough =
       work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
   const BlockCosts* costs = nullptr;
-  std::array<std::array<std::optional<BlockWork>, 3>, 2 * kBackwardForms> works;
+  std::array<std::array<std::optional<BlockWork>, 3>, 3 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(choice.recompute.kind);
     Stages stages = common;
@@ -121,7 +121,10 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     }
     const BackwardForm form = backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
-    auto& of_form = works[2 * static_cast<std::size_t>(form) + (strands ? 1 : 0)];
+    // Pairs with parts of backwards have blocks of their own.
+    const bool braids = strands && traits_of(choice.schedule.kind).braids;
+    auto& of_form =
+        works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
     std::optional<BlockWork>& work = of_form[recompute];
     // What recomputes nothing bounds what does, and often saves pricing it.
     const std::optional<BlockWork>& least = of_form[kNoRecompute];

@@ -299,7 +299,7 @@ TEST(BadInput, WhatIsKnownButNotSupported) {
   Script tune("tune");
   tune.give("packed.yaml", with(kJob, "length: 4096", "length: 4096, packed: true"));
   tune.give("offload.yaml", std::string(kJob) + "search: {offload: {optimizer: true}}\n");
-  tune.give("schedule.yaml", std::string(kJob) + "search: {schedule: stp}\n");
+  tune.give("schedule.yaml", std::string(kJob) + "search: {schedule: dualpipe}\n");
   expect_golden("unsupported_jobs.txt", tune.text());
   Script predict("predict");
   predict.give("offload.yaml", std::string(kPlan) + "offload: {activations: true}\n");

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace stepwright::testing {
@@ -57,11 +58,11 @@ class Unroller {
       }
       const Item& item = sequence.items[at];
       const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
-      Kept& restored =
-          kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
+      // What a block keeps, a second strand takes up, and leaves for its weight gradients.
+      Kept& last = kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
       Kept& saved =
           kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);
-      run_item(sequence, at, restored, saved);
+      run_item(sequence, at, last, saved);
     }
     while (!held_.empty()) release_held(held_.begin()->first);
     for (const auto& outputs : made_) {
@@ -117,13 +118,16 @@ class Unroller {
     for (const TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
   }
 
-  void run_item(const Sequence& sequence, std::size_t at, Kept& restored, Kept& saved) {
+  void run_item(const Sequence& sequence, std::size_t at, Kept& last, Kept& saved) {
     const Template& what = piece(sequence, at);
     Buffers here = made_[at];
-    restore(what, restored, here);
+    restore(what, last, here);
     take_inputs(sequence, at, here);
     run_operators(what, here);
-    leave(what, saved, here, made_[at]);
+    const auto own = what.saved.end() - what.saved_beside;
+    keep({what.saved.begin(), own}, saved, here);
+    keep({own, what.saved.end()}, last, here);
+    leave(what, here, made_[at]);
   }
 
   void take_inputs(const Sequence& sequence, std::size_t at, Buffers& here) {
@@ -187,14 +191,16 @@ class Unroller {
     if (!here.contains(id)) here[id] = heap_.allocate(size(what, id));
   }
 
-  void leave(const Template& what, Kept& kept, const Buffers& here, Buffers& made) {
-    if (!what.saved.empty()) {
-      kept.emplace_back();
-      for (const TensorId id : what.saved) {
-        heap_.hold(here.at(id));
-        kept.back().push_back(here.at(id));
-      }
+  void keep(std::span<const TensorId> ids, Kept& kept, const Buffers& here) {
+    if (ids.empty()) return;
+    kept.emplace_back();
+    for (const TensorId id : ids) {
+      heap_.hold(here.at(id));
+      kept.back().push_back(here.at(id));
     }
+  }
+
+  void leave(const Template& what, const Buffers& here, Buffers& made) {
     for (const TensorId id : what.outputs) {
       heap_.hold(here.at(id));
       made[id] = here.at(id);

@@ -154,9 +154,8 @@ std::vector<Break> layer_breaks() {
        "the schedule interleaved needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
        "with chunks 1"},
       {Rule::kStrandsNeedPairs, false, [](Job&, Plan& plan) { plan.schedule.strands = 2; },
-       "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev "
-       "and "
-       "paired have); nearest legal: strands 1, or schedule folded with chunks 2"},
+       "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev, "
+       "paired and stp have); nearest legal: strands 1, or schedule folded with chunks 2"},
       {Rule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
@@ -194,6 +193,13 @@ std::vector<Break> batch_breaks() {
        },
        "the schedule dualpipev needs at least 4 micro-batches with pipeline 2; they are 2; nearest "
        "legal: micro_batch 4"},
+      {Rule::kDualPipeMicroBatches, false,
+       [](Job&, Plan& plan) {
+         plan.micro_batch = 4;
+         plan.schedule = {ScheduleKind::kStp, 2};
+       },
+       "the schedule stp needs at least 6 micro-batches with pipeline 2; they are 4; nearest "
+       "legal: micro_batch 2"},
       {Rule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;

@@ -269,8 +269,8 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, stp]}",
-        "search: {schedule: stp}", "offload: {optimizer: cpu}", "offload: true"}) {
+       {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}",
+        "offload: {optimizer: cpu}", "offload: true"}) {
     EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
   EXPECT_EQ(job_with("offload: {optimizer: none}\n").space, Space{});

@@ -164,7 +164,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"schedule: stp", "schedule: {kind: dualpipe}", "offload: {parameters: nvme}"}) {
+       {"schedule: dualpipe", "schedule: {kind: dualpipe}", "offload: {parameters: nvme}"}) {
     EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
 }

@@ -118,7 +118,7 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t own = plan.schedule.chunks;
   if (plan.schedule.strands == 2 && plan.schedule.kind != ScheduleKind::kFolded &&
       plan.schedule.kind != ScheduleKind::kDualPipeV &&
-      plan.schedule.kind != ScheduleKind::kPaired) {
+      plan.schedule.kind != ScheduleKind::kPaired && plan.schedule.kind != ScheduleKind::kStp) {
     return false;
   }
   switch (plan.schedule.kind) {
@@ -134,7 +134,8 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     case ScheduleKind::kZeroBubbleV:
     case ScheduleKind::kVHalf:
     case ScheduleKind::kVMin:
-    case ScheduleKind::kDualPipeV: return own == 2 && pipeline > 1;
+    case ScheduleKind::kDualPipeV:
+    case ScheduleKind::kStp: return own == 2 && pipeline > 1;
   }
   return false;
 }
@@ -151,6 +152,7 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
     case ScheduleKind::kPaired: return deals_evenly(count, plan.parallel.pipeline);
     case ScheduleKind::kDualPipe: return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
     case ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
+    case ScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;
     default: return true;
   }
 }

@@ -249,7 +249,7 @@ TEST(WithField, RefusesWhatIsMalformed) {
 }
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
-  field_refused("schedule.kind=stp", ErrorKind::kUnsupported);
+  field_refused("schedule.kind=dualpipe", ErrorKind::kUnsupported);
   field_refused("offload=true", ErrorKind::kUnsupported);
 }
 

@@ -80,6 +80,12 @@ const RankCase kPipeline[] = {
     {"TwoStrandsSharded", 4, kTied,
      "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
      "sharding: GGG\n"},
+    {"Braided", 4, kLlama,
+     "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: stp, strands: 2}\n"},
+    {"BraidedSharded", 4, kLlama,
+     "parallel: {context: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: stp, strands: 2}\n"
+     "recompute: full\nsharding: GGG\n"},
     {"TiedWithTensor", 4, kTied,
      "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"},
     {"NotOverlapped", 4, kLlama,

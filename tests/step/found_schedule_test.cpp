@@ -80,9 +80,9 @@ double best_named_s(const Uneven& u) {
   double best = kNever;
   for (const auto& [kind, name] : kScheduleNames) {
     const ScheduleTraits& traits = traits_of(kind);
-    if (kind == ScheduleKind::kAuto || !traits.runs) continue;
+    if (traits.found || !traits.runs) continue;
     if (traits.rounds && u.micro_batches % u.stages != 0) continue;
-    if (traits.pairs && u.micro_batches < 2 * u.stages) continue;
+    if (u.micro_batches < traits.least_rounds * u.stages) continue;
     for (std::int64_t chunks = traits.least_chunks;
          chunks <= std::min<std::int64_t>(2, traits.most_chunks); ++chunks) {
       const Schedule schedule{.kind = kind, .chunks = chunks};

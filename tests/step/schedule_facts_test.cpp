@@ -15,13 +15,14 @@ constexpr Schedule kSchedules[] = {
     {ScheduleKind::kZeroBubbleV, 2},  {ScheduleKind::kVHalf, 2},
     {ScheduleKind::kVMin, 2},         {ScheduleKind::kFolded, 2},
     {ScheduleKind::kDualPipeV, 2},    {ScheduleKind::kPaired, 2},
-    {ScheduleKind::kAuto, 1},         {ScheduleKind::kAuto, 2}};
+    {ScheduleKind::kStp, 2},          {ScheduleKind::kAuto, 1},
+    {ScheduleKind::kAuto, 2}};
 
 TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t position = 0; position < 4; ++position) {
       std::set<Part> done;
-      for (const Part& part : parts_of(pipeline_schedule(schedule, 4, position, 8))) {
+      for (const Part& part : parts_of(pipeline_schedule(schedule, 4, position, 12))) {
         EXPECT_TRUE(done.insert(part).second);
         Part before = part;
         before.direction = part.direction == Direction::kWeightGradient ? Direction::kDataGradient
@@ -31,7 +32,7 @@ TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
       const auto of = [&](Direction direction) {
         return std::ranges::count(done, direction, &Part::direction);
       };
-      const std::int64_t each = 8 * schedule.chunks;
+      const std::int64_t each = 12 * schedule.chunks;
       EXPECT_EQ(of(Direction::kForward), each);
       EXPECT_EQ(of(Direction::kBackward) + of(Direction::kDataGradient), each);
       EXPECT_EQ(of(Direction::kWeightGradient), of(Direction::kDataGradient));
@@ -46,6 +47,7 @@ TEST(ScheduleFacts, BackwardsAreWholeCutOrBoth) {
   EXPECT_EQ(of(ScheduleKind::kZeroBubbleH1), BackwardForm::kSplit);
   EXPECT_EQ(of(ScheduleKind::kVMin), BackwardForm::kSplit);
   EXPECT_EQ(of(ScheduleKind::kDualPipeV), BackwardForm::kBoth);
+  EXPECT_EQ(of(ScheduleKind::kStp), BackwardForm::kBoth);
 }
 
 // Reductions stand in the last whole backward of a chunk, or in its last data and weight gradient:
@@ -54,7 +56,7 @@ TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t stages = 2; stages <= 9; ++stages) {
       for (std::int64_t position = 0; position < stages; ++position) {
-        const auto parts = parts_of(pipeline_schedule(schedule, stages, position, 2 * stages));
+        const auto parts = parts_of(pipeline_schedule(schedule, stages, position, 3 * stages));
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
           const ChunkEnds ends = chunk_ends(parts, chunk);
           const Part& last = parts[static_cast<std::size_t>(ends.last_backward)];
@@ -106,7 +108,7 @@ TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
 
 TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
   for (const Schedule& schedule : kSchedules) {
-    const auto parts = parts_of(pipeline_schedule(schedule, 4, 1, 8));
+    const auto parts = parts_of(pipeline_schedule(schedule, 4, 1, 12));
     const auto chunks = static_cast<std::size_t>(schedule.chunks);
     const std::vector<Moment> fullest = fullest_moments(parts, schedule.chunks);
     std::vector<std::int32_t> backward(chunks, 0);

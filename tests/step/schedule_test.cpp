@@ -87,6 +87,17 @@ TEST(PipelineSchedule, DualPipeVHasItsPhases) {
             "F0 F0'1 F1 F1'1 F2 B0'1 F2'1+B0 F3+B1'1 F3'1+B1 B2'1 B2 D3'1 D3 W3'1 W3");
 }
 
+TEST(PipelineSchedule, StpHasItsPhases) {
+  const Schedule schedule{ScheduleKind::kStp, 2};
+  EXPECT_EQ(
+      text(pipeline_schedule(schedule, 2, 0, 6)),
+      "F0 F1 F2 F0'1 F3 F1'1+D0'1 F4+W0'1 F2'1+B1'1 F5+B0 F3'1+B2'1 B1 F4'1+D3'1 B2 F5'1+D4'1 "
+      "B3 D5'1 W5'1 B4 W3'1 W4'1 D5 W5");
+  EXPECT_EQ(text(pipeline_schedule(schedule, 2, 1, 6)),
+            "F0 F0'1 F1 F1'1 F2 F3 F2'1+B0'1 F4+B0 F3'1+B1'1 F5+B1 F4'1+D2'1 B2 F5'1+D3'1 B3 B4'1 "
+            "B4 D5'1 W5'1 D5 W5 W2'1 W3'1");
+}
+
 // Steps of DualPipe come to half of the micro-batches for each route, of DualPipeV to all of them,
 // forwards and backwards alike.
 TEST(PipelineSchedule, StepsOfDualPipeSumToTheMicroBatches) {

@@ -81,8 +81,9 @@ TEST(StudySchedules, TakeTheirClosedForms) {
           << pipeline.micro_batches << " micro-batches";
     }
   }
-  for (const ScheduleKind kind : {ScheduleKind::kZeroBubbleH1, ScheduleKind::kFolded,
-                                  ScheduleKind::kDualPipe, ScheduleKind::kDualPipeV}) {
+  for (const ScheduleKind kind :
+       {ScheduleKind::kZeroBubbleH1, ScheduleKind::kFolded, ScheduleKind::kDualPipe,
+        ScheduleKind::kDualPipeV, ScheduleKind::kStp}) {
     EXPECT_GT(seen[kind], 50) << name_of(kScheduleNames, kind);
   }
 }

@@ -150,8 +150,8 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
-  for (const ScheduleKind kind :
-       {ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired}) {
+  for (const ScheduleKind kind : {ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
+                                  ScheduleKind::kPaired, ScheduleKind::kStp}) {
     using Row = std::tuple<Scheme, OperatorKind, std::int64_t, std::int64_t, double>;
     const auto sent = [&](std::int64_t strands) {
       Plan plan = small_plan();

@@ -61,7 +61,7 @@ void list_dimensions(Dice& dice, Space& space) {
   }
   if (dice.chance(3)) {
     space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kVMin,
-                      ScheduleKind::kFolded, ScheduleKind::kDualPipeV};
+                      ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kStp};
     if (dice.chance(2)) space.strands = {1, 2};
   }
   if (dice.chance(4)) {

@@ -59,7 +59,6 @@ std::int64_t read_group(Node node) {
 }
 
 ScheduleKind read_schedule_kind(Node node) {
-  refuse_future(node, kFutureSchedules, &ScheduleWord::name);
   const ScheduleKind kind = node.choice(kScheduleNames);
   if (!traits_of(kind).runs) {
     node.fail_unsupported(

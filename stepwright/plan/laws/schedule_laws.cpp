@@ -148,8 +148,8 @@ bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
 
 std::string strands_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format(
-      "strands is {}, and the schedule {} has no forward beside a backward (folded, dualpipev and "
-      "paired have)",
+      "strands is {}, and the schedule {} has no forward beside a backward (folded, dualpipev, "
+      "paired and stp have)",
       plan.schedule.strands, kind_of(plan));
 }
 
@@ -208,11 +208,9 @@ void repair_rounds(Repairs& repairs) {
   repair_to_plain(repairs);
 }
 
-/// DualPipe fills both directions before its steady state begins.
+/// Some fill both of their ways before their steady state begins.
 std::int64_t least_micro_batches(const Plan& plan) {
-  const bool dual = plan.schedule.kind == ScheduleKind::kDualPipe ||
-                    plan.schedule.kind == ScheduleKind::kDualPipeV;
-  return dual ? 2 * plan.parallel.pipeline : 1;
+  return traits(plan).least_rounds * plan.parallel.pipeline;
 }
 
 bool too_few_micro_batches(const Job& job, const Plan& plan) {

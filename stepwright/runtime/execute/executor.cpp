@@ -160,12 +160,16 @@ void Executor::keep_outputs(const Run& run, const Item& item, Frame& frame) {
   for (const TensorId id : piece.outputs) {
     frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
   }
-  if (!piece.saved.empty()) {
-    std::vector<CellPtr>& saved =
-        saved_[{item.units.front(), run.slot.micro_batch_of(item.strand)}];
-    for (const TensorId id : piece.saved) {
-      saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
-    }
+  const auto keep = [&](std::span<const TensorId> ids, std::int32_t unit, std::size_t strand) {
+    if (ids.empty()) return;
+    std::vector<CellPtr>& saved = saved_[{unit, run.slot.micro_batch_of(strand)}];
+    for (const TensorId id : ids) saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
+  };
+  const std::span<const TensorId> saved(piece.saved);
+  const std::size_t own = saved.size() - static_cast<std::size_t>(piece.saved_beside);
+  if (!item.units.empty()) {
+    keep(saved.first(own), item.units.front(), item.strand);
+    keep(saved.subspan(own), item.units.back(), 1);
   }
   frame.cells.clear();
 }
@@ -181,8 +185,7 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
                         .layer = item.layer_of(op),
                         .unit = item.unit_of(op),
                         .chunk = run.sequence.chunk_of(strand),
-                        .micro_batch = run.slot.micro_batch_of(strand),
-                        .direction = run.sequence.direction_of(strand)};
+                        .micro_batch = run.slot.micro_batch_of(strand)};
   std::vector<Ticket> waits = before;
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);

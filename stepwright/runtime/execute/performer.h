@@ -43,7 +43,6 @@ struct PlacedOperator {
   std::int32_t unit = -1;   ///< Of its block, as `Item::units`.
   std::int32_t chunk = 0;
   std::int32_t micro_batch = -1;  ///< -1 in an update.
-  Direction direction{};
   std::vector<CellPtr> reads = {};
   std::vector<CellPtr> writes = {};
   std::vector<CellPtr> gathered_reads = {};

@@ -58,6 +58,14 @@ void BlockCost::share_stream() {
   waiting_s = 0;
 }
 
+const BlockCost& BlockCosts::Layer::gradients(std::size_t recompute, Direction direction) const {
+  switch (direction) {
+    case Direction::kDataGradient: return split[recompute].data;
+    case Direction::kWeightGradient: return split[recompute].weight;
+    default: return costs[recompute].backward;
+  }
+}
+
 BlockCost BlockCosts::Layer::backward(std::size_t recompute, BackwardForm form) const {
   if (form == BackwardForm::kWhole) return costs[recompute].backward;
   BlockCost both = split[recompute].data;
@@ -137,7 +145,11 @@ void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
 void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
                             const Layouts& layouts) {
   const std::size_t index = recompute_index(kind);
-  if (blocks.layers.empty() || !blocks.layers.front().pairs[index].empty()) return;
+  if (blocks.layers.empty()) return;
+  const Beside<BlockCost>& known = blocks.layers.front().pairs[index];
+  const bool whole = known.backward.empty();
+  const bool parts = traits_of(plan.schedule.kind).braids && known.data.empty();
+  if (!whole && !parts) return;
   const Setting setting = block_setting(job_, plan);
   const RoughSeconds seconds(job_, Grid(plan));
   std::vector<BlockPair> classes;
@@ -145,11 +157,18 @@ void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& 
     classes.push_back(build_layer(setting, layer.which, kind));
   }
   for (std::size_t i = 0; i < classes.size(); ++i) {
+    const Template& forward = classes[i].forward;
+    const auto beside = [&](const Template& other) {
+      const PairOrder order = pair_order(forward, other, seconds);
+      return price(pair_template(forward, other, order), {layouts, plan.collectives});
+    };
+    Beside<BlockCost>& pairs = blocks.layers[i].pairs[index];
     for (const BlockPair& other : classes) {
-      const Template& forward = classes[i].forward;
-      const PairOrder order = pair_order(forward, other.backward, seconds);
-      blocks.layers[i].pairs[index].push_back(
-          price(pair_template(forward, other.backward, order), {layouts, plan.collectives}));
+      if (whole) pairs.backward.push_back(beside(other.backward));
+      if (!parts) continue;
+      const SplitBackward split = split_backward(other.backward);
+      pairs.data.push_back(beside(split.data));
+      pairs.weight.push_back(beside(split.weight));
     }
   }
 }

@@ -374,8 +374,8 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
 /// the last; what one has more of runs alone. The least: computation of those side by side, which
 /// nothing lets begin before both are there.
 PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks, const Plan& plan,
-                                                        std::int64_t forward,
-                                                        std::int64_t backward) const {
+                                                        std::int64_t forward, std::int64_t backward,
+                                                        Direction direction) const {
   const auto start = [&](std::int64_t chunk) {
     std::int64_t layers = 0;
     for (std::int64_t i = 0; i < chunk; ++i) layers += split_[static_cast<std::size_t>(i)];
@@ -397,9 +397,9 @@ PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks
     if (i >= back) {
       sum.seconds += blocks.layers[own].costs[ahead_kind].forward.seconds;
     } else if (i >= ahead) {
-      sum.seconds += blocks.layers[other].costs[kind].backward.seconds;
+      sum.seconds += blocks.layers[other].gradients(kind, direction).seconds;
     } else {
-      const BlockCost& pair = blocks.layers[own].pairs[kind][other];
+      const BlockCost& pair = blocks.layers[own].pairs[kind].of(direction)[other];
       sum.seconds += pair.seconds;
       sum.least_s += pair.compute_s;
     }
@@ -416,18 +416,25 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
     const Place own{position, forward};
     PartSeconds& part = turn_seconds_.parts[at][static_cast<std::size_t>(forward)];
     PartSeconds& floor = turn_floors_.parts[at][static_cast<std::size_t>(forward)];
-    for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
-      const Place other{position, backward};
-      const PairSeconds layers =
-          pair_layers(blocks, plan, placement.model_chunk(own), placement.model_chunk(other));
-      double seconds = layers.seconds;
-      if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
-      if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
-      if (placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
-      if (placement.holds_head(other)) seconds += blocks.head.backward.seconds;
-      part.beside.push_back(seconds);
-      floor.beside.push_back(layers.least_s);
-    }
+    const auto add = [&](Direction direction, std::vector<double> Beside<double>::* list) {
+      for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
+        const Place other{position, backward};
+        const PairSeconds layers = pair_layers(blocks, plan, placement.model_chunk(own),
+                                               placement.model_chunk(other), direction);
+        double seconds = layers.seconds;
+        if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
+        if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
+        const bool ends = direction != Direction::kWeightGradient;
+        if (ends && placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
+        if (ends && placement.holds_head(other)) seconds += blocks.head.backward.seconds;
+        (part.beside.*list).push_back(seconds);
+        (floor.beside.*list).push_back(layers.least_s);
+      }
+    };
+    add(Direction::kBackward, &Beside<double>::backward);
+    if (!traits_of(plan.schedule.kind).braids) continue;
+    add(Direction::kDataGradient, &Beside<double>::data);
+    add(Direction::kWeightGradient, &Beside<double>::weight);
   }
 }
 

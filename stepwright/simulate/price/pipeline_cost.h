@@ -77,7 +77,8 @@ class PipelinePricer {
     double least_s = 0;
   };
   [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, const Plan& plan,
-                                        std::int64_t forward, std::int64_t backward) const;
+                                        std::int64_t forward, std::int64_t backward,
+                                        Direction direction) const;
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);

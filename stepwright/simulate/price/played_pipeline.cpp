@@ -12,7 +12,7 @@ constexpr std::size_t kMostTurns = std::size_t{1} << 20;
 
 /// An order that is found is another for fewer micro-batches.
 std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
-  if (plan.schedule.kind == ScheduleKind::kAuto) return micro_batches;
+  if (traits_of(plan.schedule.kind).found) return micro_batches;
   const std::int64_t most = kPlayedRounds * plan.parallel.pipeline;
   if (micro_batches <= most) return micro_batches;
   return most + micro_batches % plan.parallel.pipeline;
@@ -47,7 +47,7 @@ const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t mi
 
 PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
   TurnSeconds rough;
-  if (plan.schedule.kind == ScheduleKind::kAuto) rough = rough_turn_seconds(job_, plan);
+  if (traits_of(plan.schedule.kind).found) rough = rough_turn_seconds(job_, plan);
   const Key key{plan.schedule, plan.parallel.pipeline, played, listed(rough)};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;

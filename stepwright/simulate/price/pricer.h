@@ -73,9 +73,11 @@ struct BlockCosts {
     std::array<bool, 3> known{};
     std::array<SplitCost, 3> split;  ///< Of the same backwards, for schedules that cut them.
     std::array<bool, 3> known_split{};
-    /// Its forward beside the backward of another class with that recomputation, by that class.
-    std::array<std::vector<BlockCost>, 3> pairs;
+    /// Its forward beside a backward of another class with that recomputation, by that class.
+    std::array<Beside<BlockCost>, 3> pairs;
 
+    /// What one layer takes in a direction backward.
+    [[nodiscard]] const BlockCost& gradients(std::size_t recompute, Direction direction) const;
     /// Both gradients of one layer; where some are whole and some cut the least of either.
     [[nodiscard]] BlockCost backward(std::size_t recompute, BackwardForm form) const;
   };

@@ -1,22 +1,18 @@
-#include <array>
-#include <deque>
-#include <functional>
 #include <utility>
 
-#include "stepwright/step/schedules/generators.h"
+#include "stepwright/step/schedules/route_writer.h"
 
 namespace stepwright {
 namespace {
 
 /// Writes the turns of a position in the phases of DualPipe. Route 0 is the one whose micro-batches
 /// enter nearer to the position.
-class DualPipeWriter {
+class DualPipeWriter : RouteWriter {
  public:
   /// `ranks`: positions of a route's half; `rank`: of this one, from the nearer end; `count`:
   /// micro-batches of a route; `part`: the i-th micro-batch of a route as a part.
-  template <class PartOf>
   DualPipeWriter(std::int64_t ranks, std::int64_t rank, std::int64_t count, PartOf part)
-      : ranks_(ranks), rank_(rank), count_(count), part_(part) {}
+      : RouteWriter(std::move(part)), ranks_(ranks), rank_(rank), count_(count) {}
 
   Turns write() {
     const std::int64_t behind = ranks_ - rank_ - 1;
@@ -41,15 +37,10 @@ class DualPipeWriter {
       alone(data_gradient(0));
     });
     repeat(rank_ + 1, [this] { alone(weight_gradient()); });
-    return std::move(turns_);
+    return take();
   }
 
  private:
-  template <class Work>
-  static void repeat(std::int64_t times, Work work) {
-    for (std::int64_t i = 0; i < times; ++i) work();
-  }
-
   /// The first pair of the innermost position runs one after the other: a smaller bubble.
   void steady() {
     for (std::int64_t i = 0; i < count_ - 2 * ranks_ + rank_ + 1; ++i) {
@@ -75,33 +66,9 @@ class DualPipeWriter {
     }
   }
 
-  Part forward(std::size_t route) { return part_(Direction::kForward, route, forwards_[route]++); }
-  Part backward(std::size_t route) {
-    return part_(Direction::kBackward, route, backwards_[route]++);
-  }
-  Part data_gradient(std::size_t route) {
-    waiting_.push_back(part_(Direction::kWeightGradient, route, backwards_[route]));
-    return part_(Direction::kDataGradient, route, backwards_[route]++);
-  }
-  Part weight_gradient() {
-    const Part part = waiting_.front();
-    waiting_.pop_front();
-    return part;
-  }
-
-  void alone(const Part& part) { turns_.push_back({.part = part, .beside = std::nullopt}); }
-  void together(const Part& forward, const Part& backward) {
-    turns_.push_back({.part = forward, .beside = backward});
-  }
-
   std::int64_t ranks_;
   std::int64_t rank_;
   std::int64_t count_;
-  std::function<Part(Direction, std::size_t, std::int64_t)> part_;
-  std::array<std::int64_t, 2> forwards_{};
-  std::array<std::int64_t, 2> backwards_{};
-  std::deque<Part> waiting_;  ///< Weight gradients, the first to come in front.
-  Turns turns_;
 };
 
 }  // namespace

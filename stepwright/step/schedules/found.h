@@ -1,18 +1,8 @@
 #pragma once
 
-#include "stepwright/plan/placement.h"
-#include "stepwright/step/turn_play.h"
+#include "stepwright/step/schedules/list_scheduler.h"
 
 namespace stepwright {
-
-/// A pipeline for which an order of turns is looked for.
-struct UnevenPipeline {
-  Placement placement;
-  std::int64_t micro_batches = 1;
-  TurnSeconds seconds;          ///< Of its data and weight gradients, and hops; without pairs.
-  double most_activations = 0;  ///< A position holds at most, in those of one micro-batch through
-                                ///< all of its chunks, each until its weight gradient is done.
-};
 
 /// Turns with cut backwards, by position: the shortest of
 ///

@@ -54,4 +54,9 @@ Turns folded(const PipelineSize& size);
 Turns dual_pipe(const PipelineSize& size);
 Turns dual_pipe_v(const PipelineSize& size);
 
+/// STP (2510.27257 and its authors' code): down and up again with pairs of one and the same chunk,
+/// a forward beside a backward of the other way; where the pipeline fills and drains a forward
+/// stands beside data gradients or weight gradients alone. At least 3 `stages` micro-batches.
+Turns stp(const PipelineSize& size);
+
 }  // namespace stepwright

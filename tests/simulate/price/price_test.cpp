@@ -55,7 +55,7 @@ class Dice {
          ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
          ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2, ScheduleKind::kZeroBubbleV,
          ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-         ScheduleKind::kPaired});
+         ScheduleKind::kPaired, ScheduleKind::kStp});
     p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
     p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
@@ -191,7 +191,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
           Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
           Schedule{ScheduleKind::kVMin, 2}, Schedule{ScheduleKind::kFolded, 2},
           Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2},
-          Schedule{ScheduleKind::kAuto, 1}, Schedule{ScheduleKind::kAuto, 2}}) {
+          Schedule{ScheduleKind::kStp, 2}, Schedule{ScheduleKind::kAuto, 1},
+          Schedule{ScheduleKind::kAuto, 2}}) {
       const bool alone = traits_of(kind).alone && kind != ScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
       Job job;

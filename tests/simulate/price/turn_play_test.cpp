@@ -78,8 +78,71 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
   TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
   TurnPlayer player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
-  seconds.parts[0][0].beside = {2.4};
+  seconds.parts[0][0].beside.backward = {2.4};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
+}
+
+TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
+  // F0, then F1 beside D0, then D1, then W0, W1.
+  const Part f0{Direction::kForward, 0, 0};
+  const Part f1{Direction::kForward, 0, 1};
+  const auto alone = [](Direction direction, std::int32_t i) {
+    return Turn{{direction, 0, i}, std::nullopt};
+  };
+  const std::vector<Turns> turns{{{f0, std::nullopt},
+                                  {f1, Part{Direction::kDataGradient, 0, 0}},
+                                  alone(Direction::kDataGradient, 1),
+                                  alone(Direction::kWeightGradient, 0),
+                                  alone(Direction::kWeightGradient, 1)}};
+  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
+  seconds.parts[0][0].beside.backward = {3.5};
+  TurnPlayer player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 8);
+  seconds.parts[0][0].beside.data = {2.25};
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 7.25);
+}
+
+/// DualPipeV, with the forwards of its fill that stand behind a data gradient and its weight
+/// gradient beside them.
+Turns with_pairs_in_the_fill(const Turns& turns) {
+  Turns paired;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const bool cut = turns[i].part.direction == Direction::kDataGradient && i + 2 < turns.size() &&
+                     turns[i + 1].part.direction == Direction::kWeightGradient &&
+                     turns[i + 2].part.direction == Direction::kForward;
+    if (!cut) {
+      paired.push_back(turns[i]);
+      continue;
+    }
+    Part backward = turns[i].part;
+    backward.direction = Direction::kBackward;
+    paired.push_back({turns[i + 2].part, backward});
+    i += 2;
+  }
+  return paired;
+}
+
+TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
+  TurnPlayer player;
+  for (const std::int64_t stages : {4, 8}) {
+    for (const std::int64_t rounds : {2, 4}) {
+      for (const double paired_s : {2.1, 2.4, 2.7, 3.0}) {
+        PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+        part.beside.backward = {paired_s, paired_s};
+        const TurnSeconds seconds{
+            .parts = {static_cast<std::size_t>(stages), std::vector<PartSeconds>(2, part)}};
+        const Schedule schedule{ScheduleKind::kDualPipeV, 2};
+        const std::vector<Turns> turns = all_turns(schedule, stages, rounds * stages);
+        std::vector<Turns> more;
+        for (const Turns& list : turns) more.push_back(with_pairs_in_the_fill(list));
+        const Placement v = placement_of(schedule, stages);
+        const double plain_s = makespan_s(player.play(turns, v, seconds));
+        const double more_s = makespan_s(player.play(more, v, seconds));
+        EXPECT_GT(more_s, 1.04 * plain_s);
+        EXPECT_LT(more_s, 1.14 * plain_s);
+      }
+    }
+  }
 }
 
 TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
