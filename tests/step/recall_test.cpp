@@ -19,6 +19,7 @@ using ::testing::Pair;
 BlockPair layer_of(const Job& job, std::int64_t tensor, ModuleSet modules, std::int64_t index = 0) {
   Plan plan = plan_of(job, tensor, 1, 1);
   plan.sequence_parallel = tensor > 1;
+  plan.tensor_input = TensorInput::kKeep;
   return build_layer(make_setting(job, plan), job.model.layer_class(index),
                      {.whole = false, .modules = modules});
 }
