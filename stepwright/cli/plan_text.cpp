@@ -18,6 +18,8 @@ std::string recompute_words(const Recompute& recompute) {
     case RecomputeKind::kNone: return "no recomputation";
     case RecomputeKind::kSelective: return "selective recomputation";
     case RecomputeKind::kFull: return "full recomputation";
+    case RecomputeKind::kModules:
+      return fmt::format("recomputation of {}", recompute_word(recompute));
     case RecomputeKind::kEvery: break;
   }
   return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", recompute.every);

@@ -27,6 +27,8 @@ struct Device {
   double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
   double memory_bandwidth_bytes_per_s = 0;
   std::optional<Generation> generation;  ///< If stated (`generation_of`, cluster/generation.h).
+  /// A board of its generation that no published run used: of other power, memory or links.
+  bool variant = false;
 
   bool operator==(const Device&) const = default;
 };

@@ -23,8 +23,8 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
 }
 
 void read_mapping(Node node, Place place, Device& device) {
-  static constexpr std::string_view kKeys[] = {"name", "generation", "memory", "memory_bandwidth",
-                                               "peak", "source"};
+  static constexpr std::string_view kKeys[] = {
+      "name", "generation", "variant", "memory", "memory_bandwidth", "peak", "source"};
   check_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
   read_amount(node, "memory", Quantity::kBytes, device.memory_bytes);
@@ -36,6 +36,7 @@ void read_mapping(Node node, Place place, Device& device) {
   if (const auto generation = node.find("generation")) {
     device.generation = generation->choice(kGenerationNames);
   }
+  if (const auto variant = node.find("variant")) device.variant = variant->boolean();
 }
 
 Device read_file(const EmbeddedFile& file) {

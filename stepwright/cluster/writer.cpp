@@ -18,6 +18,7 @@ Json device_json(const Device& device) {
                   {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
                   {"peak", std::move(peak)}};
   if (device.generation) mapping["generation"] = name_of(kGenerationNames, *device.generation);
+  if (device.variant) mapping["variant"] = true;
   return mapping;
 }
 

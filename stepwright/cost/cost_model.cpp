@@ -52,7 +52,7 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
       stated_error_(constants::kStatedError.value) {
   const std::string_view generation = name_of(kGenerationNames, defaults_->generation);
   device_ = conditions_of(conditions, job.cluster.device.name, generation);
-  interval_ = interval_of(conditions, job.framework, job.cluster.device.name, generation);
+  interval_ = interval_of(conditions, job.framework, job.cluster.device);
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == AttentionKernel::kFlash1) attention_rate_ *= device_.flash1_rate;
   if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {

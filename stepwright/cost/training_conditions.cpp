@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
@@ -172,9 +173,10 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const Framework
 }
 
 StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
-                         std::string_view device, std::string_view generation) {
+                         const Device& device) {
+  const std::string_view generation = name_of(kGenerationNames, generation_of(device));
   const auto of_device = [&](const DeviceConditions& entry) {
-    return entry.device == device || entry.device == generation;
+    return entry.device == device.name || (!device.variant && entry.device == generation);
   };
   if (std::ranges::none_of(all.devices, of_device)) return all.intervals.other_device;
   const auto of_framework = [&](const FrameworkConditions& entry) {

@@ -76,9 +76,9 @@ TrainingConditions conditions_of(const Job& job);
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
-/// The interval of a job on a device, or a device of a generation.
+/// The interval of a job on a device: a known one, or one of a known generation that is no variant.
 StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
-                         std::string_view device, std::string_view generation);
+                         const Device& device);
 
 /// Of a framework: its own, or else those without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework);

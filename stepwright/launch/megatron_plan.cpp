@@ -107,9 +107,26 @@ void add_data(Tree& fields, const PlannedJob& planned) {
   fields.set("bucket_size", plan.gradient_bucket);
 }
 
+/// In the words of `--recompute-modules`.
+constexpr Named<Module> kMegatronModules[] = {{Module::kCoreAttention, "core_attn"},
+                                              {Module::kMlp, "mlp"},
+                                              {Module::kMoe, "moe"},
+                                              {Module::kMoeActivation, "moe_act"},
+                                              {Module::kNorm, "layernorm"},
+                                              {Module::kLatentUp, "mla_up_proj"},
+                                              {Module::kSharedExperts, "shared_experts"}};
+
 void add_recompute(Tree& fields, const Plan& plan) {
   if (plan.recompute.kind == RecomputeKind::kSelective) {
     fields.set("recompute_granularity", "selective");
+  }
+  if (plan.recompute.kind == RecomputeKind::kModules) {
+    fields.set("recompute_granularity", "selective");
+    Tree modules = Tree::flow_sequence();
+    for (const auto& [module, name] : kMegatronModules) {
+      if (plan.recompute.modules.has(module)) modules.add(Tree::scalar(std::string(name), false));
+    }
+    fields.set("recompute_modules", modules);
   }
   if (plan.recompute.kind == RecomputeKind::kFull) {
     fields.set("recompute_granularity", "full");
@@ -274,19 +291,21 @@ void read_data(const Fields& fields, Draft& draft, const std::string& file) {
   }
 }
 
+ModuleSet listed_modules(Node list) {
+  ModuleSet modules;
+  if (!list.is_sequence()) return {list.choice(kMegatronModules)};
+  for (std::size_t i = 0; i < list.size(); ++i) modules.add(list.at(i).choice(kMegatronModules));
+  return modules;
+}
+
 void read_recompute_fields(const Fields& fields, Draft& draft) {
   static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kNone, "none"},
                                                     {RecomputeKind::kSelective, "selective"},
                                                     {RecomputeKind::kFull, "full"}};
   draft.plan.recompute.kind = fields.choice("recompute_granularity", kKinds, RecomputeKind::kNone);
   if (draft.plan.recompute.kind == RecomputeKind::kSelective) {
-    const auto modules = fields.find("recompute_modules");
-    const bool usual = !modules || (modules->is_sequence() && modules->size() == 1 &&
-                                    modules->at(0).text() == "core_attn");
-    if (!usual) {
-      draft.notes.push_back(
-          "recompute: selective stands for the attention core; other modules of "
-          "recompute_modules are left out");
+    if (const auto modules = fields.find("recompute_modules")) {
+      draft.plan.recompute = {.kind = RecomputeKind::kModules, .modules = listed_modules(*modules)};
     }
   }
   if (draft.plan.recompute.kind != RecomputeKind::kFull) return;

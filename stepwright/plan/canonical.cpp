@@ -57,13 +57,18 @@ void settle_schedule(Plan& plan, const Job& job) {
 
 void settle_recompute(Plan& plan, const Job& job) {
   Recompute& recompute = plan.recompute;
-  if (recompute.kind == RecomputeKind::kEvery && recompute.every > 1) {
+  if (recompute.every > 1) {
     recompute.every = std::min(recompute.every, std::ranges::max(chunk_layers(job, plan)));
   }
   if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {
     recompute.kind = RecomputeKind::kFull;
   }
-  if (recompute.kind != RecomputeKind::kEvery) recompute.every = 1;
+  const bool core = recompute.modules == kCoreRecompute.modules && recompute.every == 1;
+  if (recompute.kind == RecomputeKind::kModules && core) recompute.kind = RecomputeKind::kSelective;
+  if (recompute.kind != RecomputeKind::kModules) recompute.modules = {};
+  const bool spares =
+      recompute.kind == RecomputeKind::kEvery || recompute.kind == RecomputeKind::kModules;
+  if (!spares) recompute.every = 1;
 }
 
 void settle_messages(Plan& plan, const Active& active) {

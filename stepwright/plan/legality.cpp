@@ -70,6 +70,7 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kDataCollectives,
      "the algorithm of data parallelism covers one of its messages and suits its group"},
     {Rule::kRecomputeEvery, "recomputing every n-th layer needs n of at least 1"},
+    {Rule::kRecomputeModules, "recomputed modules must be ones that the model has"},
     {Rule::kPrecision, "the device has a peak rate for the precision"},
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
 static_assert(std::size(kRuleSentences) == std::size(kRuleNames));

@@ -50,6 +50,7 @@ enum class Rule : std::uint8_t {
   kExpertShardingGroup,      ///< the same of the experts' data group
   kDataCollectives,          ///< as kTensorCollectives
   kRecomputeEvery,           ///< n of `every: n` is at least 1
+  kRecomputeModules,         ///< the model has what `modules` lists
   kPrecision,                ///< the device has a peak rate for the precision
   kAccumulate,               ///< the type of stored gradients or a wider one
 };
@@ -90,6 +91,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kExpertShardingGroup, "expert-sharding-group"},
     {Rule::kDataCollectives, "data-collectives"},
     {Rule::kRecomputeEvery, "recompute-every"},
+    {Rule::kRecomputeModules, "recompute-modules"},
     {Rule::kPrecision, "precision"},
     {Rule::kAccumulate, "accumulate"}};
 

@@ -90,9 +90,11 @@ std::string collectives_word(const Collectives& collectives) {
 }
 
 std::string recompute_word(const Recompute& recompute) {
-  const std::string_view kind = name_of(kRecomputeNames, recompute.kind);
-  if (recompute.kind != RecomputeKind::kEvery) return std::string(kind);
-  return fmt::format("{} {}", kind, recompute.every);
+  std::string word(name_of(kRecomputeNames, recompute.kind));
+  if (recompute.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, recompute.every);
+  if (recompute.kind != RecomputeKind::kModules) return word;
+  word = fmt::format("{}", fmt::join(module_words(recompute.modules), " + "));
+  return recompute.every > 1 ? fmt::format("{} every {}", word, recompute.every) : word;
 }
 
 std::string plan_text(const Plan& plan) {
@@ -105,6 +107,9 @@ std::string plan_text(const Plan& plan) {
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);
   text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));
+  for (const std::string_view module : module_words(plan.recompute.modules)) {
+    text += fmt::format("+{}", module);
+  }
   if (plan.recompute.every != 1) text += fmt::format("/{}", plan.recompute.every);
   text += fmt::format(" sp:{} {} {} {}", plan.sequence_parallel ? "yes" : "no",
                       name_of(kTensorInputNames, plan.tensor_input),

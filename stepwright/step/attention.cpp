@@ -61,7 +61,7 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
              .name = kQkNorm.name,
              .purpose = Purpose::kHeadNorm,
              .parameter = e.out.parameter(kQkNorm.name)},
-            {d_qkv, e.kept.get(Keep::kQkNormed), e.kept.get(Keep::kQkStatistics), e.parameters},
+            {d_qkv, kept(e, Keep::kQkNormed), kept(e, Keep::kQkStatistics), e.parameters},
             {d_qkv, e.gradients});
   return d_qkv;
 }
@@ -87,17 +87,14 @@ TensorId attention_block(Emit& e, TensorId normed, std::int64_t window) {
   const TensorId qkv = project(e, normed);
   const TensorId out = attention_core(e, qkv, window);
   e.kept.set(Keep::kAttentionOut, out);
+  end_module(e, Module::kCoreAttention, out);
   return linear(e, out, output_product(e.s));
 }
 
-TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window, bool recompute_core) {
+TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window) {
   const Product output = output_product(e.s);
   const TensorId d_out = linear_data_gradient(e, dy, output);
-  linear_weight_gradient(e, dy, e.kept.get(Keep::kAttentionOut), output);
-  if (recompute_core) {
-    Emit again{e.out, e.s, e.kept, Phase::kRecompute, e.parameters, e.gradients};
-    attention_core(again, e.kept.get(Keep::kQkv), window);
-  }
+  linear_weight_gradient(e, dy, kept(e, Keep::kAttentionOut), output);
   return project_backward(e, attention_core_backward(e, d_out, window));
 }
 

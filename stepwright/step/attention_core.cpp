@@ -48,8 +48,8 @@ TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
 }
 
 TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const Shape& shape) {
-  const bool dropout = e.kept.has(Keep::kDropped);
-  const TensorId weights = e.kept.get(dropout ? Keep::kDropped : Keep::kProbabilities);
+  const bool dropout = e.s.model->dropout > 0;
+  const TensorId weights = kept(e, dropout ? Keep::kDropped : Keep::kProbabilities);
   const TensorId d_qkv =
       activation(e, "gradient", e.out.at(qkv).extents[0], e.out.at(qkv).extents[1]);
   const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
@@ -66,10 +66,10 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
                .dtype = e.s.storage,
                .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
                .name = "attention.dropout"},
-              {d_scores, e.kept.get(Keep::kProbabilityMask)}, {d_scores});
+              {d_scores, kept(e, Keep::kProbabilityMask)}, {d_scores});
   }
   e.out.add(attention_operator(e, OperatorKind::kSoftmax, phase, shape, "attention.softmax"),
-            {d_scores, e.kept.get(Keep::kProbabilities)}, {d_scores});
+            {d_scores, kept(e, Keep::kProbabilities)}, {d_scores});
   e.out.add(
       attention_operator(e, OperatorKind::kScores, phase, shape, "attention.queries_gradient"),
       {d_scores, qkv}, {d_qkv});
@@ -121,11 +121,12 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
 TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,
                                   const Shape& shape) {
   if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
+  const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const Tensor& whole = e.out.at(qkv);
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
   e.out.add(attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape,
                                "attention.core"),
-            {d_out, qkv, out, e.kept.get(Keep::kLogSumExp)}, {d_qkv});
+            {d_out, qkv, out, log_sum_exp}, {d_qkv});
   return d_qkv;
 }
 
@@ -150,16 +151,11 @@ TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window) {
       case ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, window);
     }
   }
+  const TensorId qkv = kept(e, Keep::kQkv);
+  const TensorId out = kept(e, Keep::kAttentionOut);
   return local_attention_backward(
-      e, d_out, e.kept.get(Keep::kQkv), e.kept.get(Keep::kAttentionOut),
+      e, d_out, qkv, out,
       attention_shape(e.s, e.s.length, e.s.length, 1, causal_pairs(e.s.length, window)));
-}
-
-void forget_core(Kept& kept) {
-  for (const Keep role : {Keep::kHeadsQkv, Keep::kHeadsOut, Keep::kLogSumExp, Keep::kProbabilities,
-                          Keep::kProbabilityMask, Keep::kDropped}) {
-    kept.forget(role);
-  }
 }
 
 }  // namespace stepwright

@@ -19,9 +19,6 @@ TensorId attention_core(Emit& e, TensorId qkv, std::int64_t window);
 /// Gradient of `qkv`. With selective recomputation the caller runs `attention_core` again first.
 TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window);
 
-/// Roles that the core itself keeps; selective recomputation forgets these.
-void forget_core(Kept& kept);
-
 /// One fused or unfused attention over `shape` without messages.
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape);
 TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,

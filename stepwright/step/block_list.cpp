@@ -62,7 +62,7 @@ Block TemplateStore::head(bool own_table) {
   return block;
 }
 
-Block TemplateStore::layer(std::int64_t index, RecomputeKind recompute) {
+Block TemplateStore::layer(std::int64_t index, const LayerRecompute& recompute) {
   const LayerClass which = s_.model->layer_class(index);
   const auto key = std::make_pair(which, recompute);
   auto found = layers_.find(key);

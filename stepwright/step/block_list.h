@@ -30,7 +30,7 @@ class TemplateStore {
 
   Block embedding();
   Block head(bool own_table);
-  Block layer(std::int64_t index, RecomputeKind recompute);
+  Block layer(std::int64_t index, const LayerRecompute& recompute);
   TemplateId send(Direction direction);
   TemplateId receive(Direction direction);
   /// Between chunks of one position.
@@ -52,7 +52,7 @@ class TemplateStore {
   const Setting& s_;
   BackwardForm form_;
   std::vector<Template> templates_;
-  std::map<std::pair<LayerClass, RecomputeKind>, Block> layers_;
+  std::map<std::pair<LayerClass, LayerRecompute>, Block> layers_;
   std::map<std::pair<bool, Direction>, TemplateId> messages_;
   std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
   TemplateId hand_over_ = -1;

@@ -8,8 +8,7 @@ namespace stepwright {
 /// [tokens, hidden] of the output projection, which `leave_tensor` completes.
 TensorId attention_block(Emit& e, TensorId normed, std::int64_t window);
 /// From the gradient of the projection's result [tokens, hidden] to that of the normed rows.
-/// `recompute_core`: the core was not kept and runs again first.
-TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window, bool recompute_core);
+TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window);
 
 /// Projections of latent attention (DeepSeek): normed rows to queries, keys and values, and back.
 TensorId latent_projections(Emit& e, TensorId normed);

@@ -118,7 +118,9 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
   const Setting& s = e.s;
   const Shape shape = ring_step_shape(s, window);
   const Phase phase = Phase::kDataGradient;
-  const TensorId qkv = e.kept.get(Keep::kQkv);
+  const TensorId qkv = kept(e, Keep::kQkv);
+  const TensorId out = kept(e, Keep::kAttentionOut);
+  const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
   TensorId key_values = qkv;
   TensorId travelling = -1;  // Gradient of the keys and values that are visiting.
@@ -134,8 +136,8 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
                .dtype = s.storage,
                .shape = shape,
                .name = "attention.core"},
-              {d_out, qkv, own ? TensorId{-1} : key_values, e.kept.get(Keep::kAttentionOut),
-               e.kept.get(Keep::kLogSumExp), travelling, own ? TensorId{-1} : d_qkv},
+              {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
+               own ? TensorId{-1} : d_qkv},
               {d_qkv, own ? TensorId{-1} : d_kv});
     if (!own) {
       travelling = shift(e, d_kv, key_value_width(s), phase, "context.key_values_gradient");
@@ -173,7 +175,9 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = key_value_width(s);
   const std::int64_t rows = s.tokens * s.context;
-  const TensorId qkv = e.kept.get(Keep::kQkv);
+  const TensorId qkv = kept(e, Keep::kQkv);
+  const TensorId out = kept(e, Keep::kAttentionOut);
+  const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId all = gather_key_values(e, qkv, phase);
   const TensorId d_all = buffer(e, "gradient", rows, width);
   const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
@@ -182,8 +186,7 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
              .dtype = s.storage,
              .shape = gathered_shape(s, window),
              .name = "attention.core"},
-            {d_out, qkv, all, e.kept.get(Keep::kAttentionOut), e.kept.get(Keep::kLogSumExp)},
-            {d_qkv, d_all});
+            {d_out, qkv, all, out, log_sum_exp}, {d_qkv, d_all});
   e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, "context.key_values_gradient",
                             rows * width),
             {d_all, d_qkv}, {d_qkv});
@@ -205,10 +208,11 @@ TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();
+  const TensorId heads_qkv = kept(e, Keep::kHeadsQkv);
+  const TensorId heads_out = kept(e, Keep::kHeadsOut);
   const TensorId d_heads = exchange_out(e, d_out, {s.tokens * s.context, width / s.context}, phase);
   const TensorId d_heads_qkv =
-      local_attention_backward(e, d_heads, e.kept.get(Keep::kHeadsQkv), e.kept.get(Keep::kHeadsOut),
-                               ulysses_shape(s, window));
+      local_attention_backward(e, d_heads, heads_qkv, heads_out, ulysses_shape(s, window));
   const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
   return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
 }

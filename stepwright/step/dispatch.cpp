@@ -90,9 +90,9 @@ Carried reorder(Emit& e, const Reorder& r) {
   return r.to;
 }
 
-TensorId token_counts(const Emit& e) { return e.kept.get(Keep::kTokenCounts); }
-TensorId indices(const Emit& e) { return e.kept.get(Keep::kRouterIndices); }
-TensorId gathered_indices(const Emit& e) { return e.kept.get(Keep::kGatheredIndices); }
+TensorId token_counts(Emit& e) { return kept(e, Keep::kTokenCounts); }
+TensorId indices(Emit& e) { return kept(e, Keep::kRouterIndices); }
+TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
 
 /// What travels between the rank that owns a token and those that hold its experts: rows, or one
 /// number for each copy of a row. `outwards`: to the experts.
@@ -317,9 +317,7 @@ TensorId weights_at_experts(Emit& e) {
   return choice_tensor(e, "gathered_weights", e.s.exact, e.s.rows * members(e.s));
 }
 
-TensorId places_at_experts(const Emit& e) {
-  return gathers(e.s) ? gathered_indices(e) : token_counts(e);
-}
+TensorId places_at_experts(Emit& e) { return gathers(e.s) ? gathered_indices(e) : token_counts(e); }
 
 TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
   const Setting& s = e.s;

@@ -46,7 +46,7 @@ Carried combine(Emit& e, const Carried& computed, const Movement& movement);
 /// A tensor for numbers in the order in which `dispatch` leaves weights that travelled, and what
 /// tells which copy each belongs to.
 TensorId weights_at_experts(Emit& e);
-TensorId places_at_experts(const Emit& e);
+TensorId places_at_experts(Emit& e);
 /// Such numbers back to the ranks that own the rows.
 TensorId return_weights(Emit& e, TensorId weights, Phase phase);
 

@@ -64,6 +64,17 @@ Stream message_stream(const Setting& s, Scheme scheme) {
   }
 }
 
+void end_module(Emit& e, Module module, TensorId result) {
+  if (e.ends == nullptr) return;
+  e.ends->at(static_cast<std::size_t>(module)) = {
+      result, static_cast<std::int32_t>(e.out.piece().operators.size())};
+}
+
+TensorId kept(Emit& e, Keep role) {
+  if (!e.kept.has(role) && e.recall != nullptr) e.recall->run(e.out, e.kept, role);
+  return e.kept.get(role);
+}
+
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
   return e.out.tensor({.name = name, .dtype = e.s.storage, .extents = {rows, columns, 1}});
 }
@@ -119,6 +130,9 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
 
 TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
                        TensorId residual) {
+  const TensorId x = kept(e, role.input);
+  const TensorId statistics = kept(e, role.statistics);
+  const TensorId copies = kept(e, role.copies);
   const TensorId dx = activation(e, "gradient", sheet.rows, sheet.columns);
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = Phase::kDataGradient,
@@ -126,9 +140,7 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .name = role.name,
              .parameter = e.out.parameter(role.name)},
-            {dy, e.kept.get(role.input), e.kept.get(role.statistics), e.kept.get(role.copies),
-             residual, e.parameters},
-            {dx, e.gradients});
+            {dy, x, statistics, copies, residual, e.parameters}, {dx, e.gradients});
   return dx;
 }
 
@@ -160,7 +172,7 @@ TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
 }
 
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
-  TensorId x = e.kept.get(input);
+  TensorId x = kept(e, input);
   const Crossing crossing{p.inner, p.name, Phase::kDataGradient, true};
   if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
   const TensorId partial = linear_data_gradient(e, dy, p);

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "stepwright/step/recall.h"
 #include "stepwright/step/setting.h"
 #include "stepwright/step/template_builder.h"
 
@@ -16,7 +17,16 @@ struct Emit {
   Phase forward = Phase::kForward;  ///< kRecompute when a backward runs a forward again.
   TensorId parameters = -1;         ///< The layer's gathered parameters, when they are sharded.
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
+  ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
+  Recall* recall = nullptr;         ///< In a backward: runs again what was not kept.
 };
+
+/// Notes that a module ends with this tensor.
+void end_module(Emit& e, Module module, TensorId result);
+
+/// What a forward kept under a role; in a backward what it did not keep is computed anew first. -1
+/// where the forward had none.
+TensorId kept(Emit& e, Keep role);
 
 /// A matrix product's sizes: [rows, inner] x [inner, columns].
 struct Product {

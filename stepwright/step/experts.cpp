@@ -5,7 +5,7 @@
 namespace stepwright {
 namespace {
 
-Product expert_fc1(const Emit& e) {
+Product expert_fc1(Emit& e) {
   const Setting& s = e.s;
   const std::int64_t wide = s.model->experts->ffn / s.expert_tensor * (s.model->gated ? 2 : 1);
   return {.rows = routed_rows(s).computed,
@@ -13,17 +13,17 @@ Product expert_fc1(const Emit& e) {
           .columns = wide,
           .name = "experts.fc1",
           .groups = s.model->experts->count / s.expert,
-          .counts = e.kept.get(Keep::kTokenCounts)};
+          .counts = kept(e, Keep::kTokenCounts)};
 }
 
-Product expert_fc2(const Emit& e) {
+Product expert_fc2(Emit& e) {
   const Setting& s = e.s;
   return {.rows = routed_rows(s).computed,
           .inner = s.model->experts->ffn / s.expert_tensor,
           .columns = s.model->hidden,
           .name = "experts.fc2",
           .groups = s.model->experts->count / s.expert,
-          .counts = e.kept.get(Keep::kTokenCounts)};
+          .counts = kept(e, Keep::kTokenCounts)};
 }
 
 TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
@@ -53,11 +53,11 @@ TensorId grouped_backward(Emit& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
   const TensorId d_active = linear_data_gradient(e, dy, second);
-  linear_weight_gradient(e, dy, e.kept.get(Keep::kExpertActivationOut), second);
-  const TensorId d_wide = activate_backward(e, d_active, e.kept.get(Keep::kExpertFc1Out),
+  linear_weight_gradient(e, dy, kept(e, Keep::kExpertActivationOut), second);
+  const TensorId d_wide = activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
                                             {second.rows, second.inner, true});
   const TensorId d_rows = linear_data_gradient(e, d_wide, first);
-  linear_weight_gradient(e, d_wide, e.kept.get(Keep::kExpertInput), first);
+  linear_weight_gradient(e, d_wide, kept(e, Keep::kExpertInput), first);
   return d_rows;
 }
 
@@ -79,12 +79,12 @@ Carried routed_backward(Emit& e, TensorId dy) {
   const RoutedRows count = routed_rows(e.s);
   const Movement out{.phase = phase, .name = "experts.combine"};
   const Movement in{.phase = phase, .name = "experts.dispatch"};
-  const TensorId combined = e.kept.get(Keep::kCombined);
-  const TensorId weights = e.kept.get(Keep::kExpertWeights);
+  const TensorId combined = kept(e, Keep::kCombined);
+  const TensorId weights = kept(e, Keep::kExpertWeights);
   if (!travels(e.s)) {
     const TensorId d_weights = e.out.tensor(
         {.name = "gradient", .dtype = e.s.exact, .extents = e.out.at(weights).extents});
-    e.out.add(weights_gradient(e, count.copies), {dy, combined, e.kept.get(Keep::kRouterIndices)},
+    e.out.add(weights_gradient(e, count.copies), {dy, combined, kept(e, Keep::kRouterIndices)},
               {d_weights});
     Movement weighted = out;
     weighted.weigh = weights;
@@ -119,12 +119,14 @@ Operator gating(const Emit& e, Phase phase) {
 TensorId shared_experts(Emit& e, TensorId normed) {
   const TensorId partial = mlp_block(e, normed, shared_mlp(*e.s.model));
   const TensorId shared = leave_tensor(e, partial, {e.s.model->hidden, "shared.fc2", e.forward});
+  end_module(e, Module::kSharedExperts, shared);
   if (!e.s.model->experts->shared_gate) return shared;
   const TensorId logits = linear(e, normed, shared_gate(e.s));
   const TensorId gated = activation(e, "shared", e.s.rows, e.s.model->hidden);
   e.out.add(gating(e, e.forward), {shared, logits}, {gated});
   e.kept.set(Keep::kSharedOut, shared);
   e.kept.set(Keep::kSharedGate, logits);
+  end_module(e, Module::kSharedExperts, gated);
   return gated;
 }
 
@@ -137,14 +139,14 @@ TensorId shared_backward(Emit& e, TensorId dy) {
   if (s.model->experts->shared_gate) {
     d_shared = activation(e, "gradient", s.rows, s.model->hidden);
     d_logits = activation(e, "gradient", s.rows, 1);
-    e.out.add(gating(e, phase), {dy, e.kept.get(Keep::kSharedOut), e.kept.get(Keep::kSharedGate)},
+    e.out.add(gating(e, phase), {dy, kept(e, Keep::kSharedOut), kept(e, Keep::kSharedGate)},
               {d_shared, d_logits});
   }
   const TensorId gathered = enter_tensor(e, d_shared, {s.model->hidden, "shared.fc2", phase});
   const TensorId dx = mlp_block_backward(e, gathered, shared_mlp(*s.model));
   if (d_logits < 0) return dx;
   const TensorId through_gate = linear_data_gradient(e, d_logits, shared_gate(s));
-  linear_weight_gradient(e, d_logits, e.kept.get(Keep::kMlpLinearInput), shared_gate(s));
+  linear_weight_gradient(e, d_logits, kept(e, Keep::kMlpLinearInput), shared_gate(s));
   return add_rows(e, dx, through_gate, phase);
 }
 
@@ -164,8 +166,10 @@ TensorId experts_block(Emit& e, TensorId normed) {
   const TensorId out = combine(e, {.rows = result},
                                {.phase = e.forward, .name = "experts.combine", .weigh = weights})
                            .rows;
-  if (!has_shared(e.s)) return out;
-  return add_rows(e, out, shared_experts(e, normed), e.forward);
+  const TensorId all =
+      has_shared(e.s) ? add_rows(e, out, shared_experts(e, normed), e.forward) : out;
+  end_module(e, Module::kMoe, all);
+  return all;
 }
 
 TensorId experts_block_backward(Emit& e, TensorId dy) {

@@ -64,7 +64,7 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
   const TensorId d_latent = column_linear_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
   const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
   const TensorId dx = linear_data_gradient(e, d_down, query_down(e.s));
-  linear_weight_gradient(e, d_down, e.kept.get(Keep::kAttentionLinearInput), query_down(e.s));
+  linear_weight_gradient(e, d_down, kept(e, Keep::kAttentionLinearInput), query_down(e.s));
   return dx;
 }
 
@@ -73,7 +73,7 @@ TensorId key_values_backward(Emit& e, TensorId d_qkv) {
       column_linear_backward(e, d_qkv, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId dx = linear_data_gradient(e, d_down, key_value_down(e.s));
-  linear_weight_gradient(e, d_down, e.kept.get(Keep::kKeyValueUp), key_value_down(e.s));
+  linear_weight_gradient(e, d_down, kept(e, Keep::kKeyValueUp), key_value_down(e.s));
   return dx;
 }
 

@@ -31,13 +31,14 @@ TensorId serial_forward(Emit& e, TensorId x, LayerClass layer) {
   const TensorId middle =
       residual_add(e, x, leave(e, attended, "attention.output"), Keep::kAttentionMask);
   const TensorId rows = normed(e, middle, kMlpNorm);
-  const TensorId result = layer.experts
-                              ? experts_block(e, rows)
-                              : leave(e, mlp_block(e, rows, dense_mlp(*s.model)), "mlp.fc2");
+  if (layer.experts) return residual_add(e, middle, experts_block(e, rows), Keep::kMlpMask);
+  e.kept.set(Keep::kMlpEntry, rows);
+  const TensorId result = leave(e, mlp_block(e, rows, dense_mlp(*s.model)), "mlp.fc2");
+  end_module(e, Module::kMlp, result);
   return residual_add(e, middle, result, Keep::kMlpMask);
 }
 
-TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer) {
   const std::int64_t h = e.s.model->hidden;
   const Phase phase = Phase::kDataGradient;
   const TensorId d_result = residual_backward(e, dy, Keep::kMlpMask);
@@ -48,7 +49,7 @@ TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_
   const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
   const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
   const TensorId d_normed = attention_block_backward(
-      e, enter_tensor(e, d_attended, {h, "attention.output", phase}), layer.window, recompute_core);
+      e, enter_tensor(e, d_attended, {h, "attention.output", phase}), layer.window);
   return normed_backward(e, d_normed, kAttentionNorm, d_middle);
 }
 
@@ -57,7 +58,9 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
   const TensorId first = normed(e, x, kAttentionNorm);
   const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm);
   const TensorId attended = attention_block(e, first, layer.window);
+  e.kept.set(Keep::kMlpEntry, second);
   const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model));
+  end_module(e, Module::kMlp, result);
   const TensorId both = activation(e, "branches", e.s.tokens, e.s.model->hidden);
   e.out.add({.kind = OperatorKind::kAdd,
              .phase = e.forward,
@@ -68,12 +71,12 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
   return residual_add(e, x, leave(e, both, "branches"), Keep::kMlpMask);
 }
 
-TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered = enter_tensor(e, d_both, {h, "branches", Phase::kDataGradient});
   const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model));
-  const TensorId d_first = attention_block_backward(e, gathered, layer.window, recompute_core);
+  const TensorId d_first = attention_block_backward(e, gathered, layer.window);
   if (e.s.model->shared_input_norm) {
     const TensorId sum = activation(e, "gradient", e.s.rows, h);
     e.out.add({.kind = OperatorKind::kAdd,
@@ -93,34 +96,80 @@ TensorId layer_forward(Emit& e, TensorId x, LayerClass layer) {
   return parallel ? parallel_forward(e, x, layer) : serial_forward(e, x, layer);
 }
 
-TensorId layer_backward(Emit& e, TensorId dy, LayerClass layer, bool recompute_core) {
+TensorId layer_backward(Emit& e, TensorId dy, LayerClass layer) {
   const bool parallel = e.s.model->parallel_residual && !layer.experts;
-  return parallel ? parallel_backward(e, dy, layer, recompute_core)
-                  : serial_backward(e, dy, layer, recompute_core);
+  return parallel ? parallel_backward(e, dy, layer) : serial_backward(e, dy, layer);
 }
 
-/// What of `kept` survives the forward under a kind of recomputation.
-Kept surviving(const Kept& all, TensorId x, RecomputeKind recompute) {
+/// What a backward asks for of a module, but for the module's input.
+std::vector<Keep> inside(Module module) {
+  switch (module) {
+    case Module::kCoreAttention:
+      return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
+              Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
+    case Module::kMlp: return {Keep::kFc1Out, Keep::kActivationOut};
+    case Module::kMoe:
+      return {Keep::kRouterProbabilities, Keep::kRouterIndices,       Keep::kTokenCounts,
+              Keep::kGatheredIndices,     Keep::kExpertWeights,       Keep::kExpertInput,
+              Keep::kExpertFc1Out,        Keep::kExpertActivationOut, Keep::kCombined,
+              Keep::kSharedLinearInput,   Keep::kSharedFc1Out,        Keep::kSharedActivationOut,
+              Keep::kSharedOut,           Keep::kSharedGate};
+    case Module::kMoeActivation: return {Keep::kExpertActivationOut};
+    case Module::kNorm:
+      return {Keep::kAttentionLinearInput,
+              Keep::kKeyValueUp,
+              Keep::kMlpLinearInput,
+              Keep::kSharedLinearInput,
+              Keep::kAttentionNormCopies,
+              Keep::kMlpNormCopies,
+              Keep::kMlpEntry};
+    case Module::kLatentUp: return {Keep::kQkv, Keep::kHeadsQkv};
+    case Module::kSharedExperts:
+      return {Keep::kSharedLinearInput, Keep::kSharedFc1Out, Keep::kSharedActivationOut,
+              Keep::kSharedOut, Keep::kSharedGate};
+  }
+  return {};
+}
+
+/// Modules that frameworks run again to their end (a checkpoint around the module); of the others
+/// they throw results away and make them anew (Megatron-Core, `CheckpointWithoutOutput`).
+constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::kMoe,
+                                 Module::kSharedExperts};
+
+/// What of `all` survives the forward under a recomputation.
+Kept surviving(const Kept& all, TensorId x, const LayerRecompute& recompute) {
   Kept kept = all;
-  if (recompute == RecomputeKind::kFull) {
+  if (recompute.whole) {
     kept = Kept{};
     kept.set(Keep::kAttentionInput, x);
-  } else if (recompute == RecomputeKind::kSelective) {
-    forget_core(kept);
-  } else if (kept.has(Keep::kHeadsQkv)) {
-    kept.forget(Keep::kQkv);  // Ulysses keeps the exchanged layout.
+    return kept;
+  }
+  // Ulysses keeps the exchanged layout, unless it exchanges again.
+  if (kept.has(Keep::kHeadsQkv) && !recompute.modules.has(Module::kCoreAttention)) {
+    kept.forget(Keep::kQkv);
+  }
+  // Only an MLP that runs again asks for the rows that enter it, instead of the gathered ones.
+  if (!recompute.modules.has(Module::kMlp)) {
+    kept.forget(Keep::kMlpEntry);
+  } else if (kept.has(Keep::kMlpEntry)) {
+    kept.forget(Keep::kMlpLinearInput);
+  }
+  for (const auto& [module, name] : kModuleNames) {
+    if (!recompute.modules.has(module)) continue;
+    for (const Keep role : inside(module)) kept.forget(role);
   }
   return kept;
 }
 
 }  // namespace
 
-BlockPair build_layer(const Setting& s, LayerClass layer, RecomputeKind recompute) {
+BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
   Unit forward(s, "layer.forward", parameters);
   const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
-  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  ModuleEnds ends;
+  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1, &ends};
   forward.builder.output(layer_forward(e, x, layer));
   const Kept kept = surviving(all, x, recompute);
   forward.builder.save(kept);
@@ -130,12 +179,15 @@ BlockPair build_layer(const Setting& s, LayerClass layer, RecomputeKind recomput
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
   Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters, backward.gradients};
-  if (recompute == RecomputeKind::kFull) {
-    layer_forward(b, restored.get(Keep::kAttentionInput), layer);
-  }
+  if (recompute.whole) layer_forward(b, restored.get(Keep::kAttentionInput), layer);
   b.forward = Phase::kForward;
-  const bool core = recompute == RecomputeKind::kSelective;
-  backward.builder.output(layer_backward(b, dy, layer, core));
+  Recall recall({forward.builder, all, kept, forward.parameters}, restored, backward.parameters);
+  for (const Module module : kRunsWhole) {
+    if (recompute.modules.has(module))
+      recall.run_whole(inside(module), ends[static_cast<std::size_t>(module)]);
+  }
+  b.recall = &recall;
+  backward.builder.output(layer_backward(b, dy, layer));
   backward.close_gradients();
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
 }

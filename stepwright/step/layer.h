@@ -12,7 +12,7 @@ struct BlockPair {
 
 /// One transformer layer. `recompute` is kNone, kSelective (the attention core runs again in the
 /// backward) or kFull (only the layer's input is kept, the whole forward runs again).
-BlockPair build_layer(const Setting& setting, LayerClass layer, RecomputeKind recompute);
+BlockPair build_layer(const Setting& setting, LayerClass layer, const LayerRecompute& recompute);
 
 /// Token (and position) embedding, with its norm and dropout.
 BlockPair build_embedding(const Setting& setting);

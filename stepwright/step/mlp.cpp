@@ -71,9 +71,9 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
 
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   const TensorId d_active = linear_data_gradient(e, dy, fc2(e.s, role));
-  linear_weight_gradient(e, dy, e.kept.get(role.activation_out), fc2(e.s, role));
+  linear_weight_gradient(e, dy, kept(e, role.activation_out), fc2(e.s, role));
   const TensorId d_wide =
-      activate_backward(e, d_active, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor});
+      activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor});
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

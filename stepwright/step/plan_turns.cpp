@@ -18,7 +18,7 @@ class RoughBlocks {
   RoughBlocks(const Job& job, const Plan& plan)
       : setting_(make_setting(job, plan)), seconds_(job, Grid(plan)) {}
 
-  const PartSeconds& layer(LayerClass which, RecomputeKind kind) {
+  const PartSeconds& layer(LayerClass which, const LayerRecompute& kind) {
     const auto [entry, fresh] = layers_.try_emplace({which, kind});
     if (!fresh) return entry->second;
     const BlockPair pair = build_layer(setting_, which, kind);
@@ -49,7 +49,7 @@ class RoughBlocks {
 
   Setting setting_;
   RoughSeconds seconds_;
-  std::map<std::pair<LayerClass, RecomputeKind>, PartSeconds> layers_;
+  std::map<std::pair<LayerClass, LayerRecompute>, PartSeconds> layers_;
 };
 
 void add(PartSeconds& sum, const PartSeconds& other) {

@@ -44,10 +44,10 @@ TensorId route_backward(Emit& e, TensorId d_weights) {
   const Setting& s = e.s;
   const TensorId d_logits = activation(e, "gradient", s.rows, s.model->experts->count);
   e.out.add(top_k(e, Phase::kDataGradient),
-            {d_weights, e.kept.get(Keep::kRouterProbabilities), e.kept.get(Keep::kRouterIndices)},
+            {d_weights, kept(e, Keep::kRouterProbabilities), kept(e, Keep::kRouterIndices)},
             {d_logits});
   const TensorId dx = linear_data_gradient(e, d_logits, router(s));
-  linear_weight_gradient(e, d_logits, e.kept.get(Keep::kMlpLinearInput), router(s));
+  linear_weight_gradient(e, d_logits, kept(e, Keep::kMlpLinearInput), router(s));
   return dx;
 }
 

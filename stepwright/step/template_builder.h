@@ -37,6 +37,7 @@ enum class Keep : std::uint8_t {
   kAttentionMask,
   kMlpInput,
   kMlpStatistics,
+  kMlpEntry,  ///< Rows that enter the dense MLP, before they are gathered.
   kMlpLinearInput,
   kFc1Out,
   kActivationOut,

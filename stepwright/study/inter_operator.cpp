@@ -85,7 +85,7 @@ class InterOperatorSearch {
   }
 
   void cut(Plan& plan, const BlockCosts& blocks) {
-    const std::size_t kind = recompute_index(plan.recompute.kind);
+    const std::size_t kind = recompute_index(recomputed(plan.recompute));
     const auto both = [](const BlockPairCost& pair) {
       return pair.forward.seconds + pair.backward.seconds;
     };

@@ -41,7 +41,7 @@ LayerEffort layer_effort(const PlannedJob& planned) {
   const CostModel cost(job);
   const Setting setting = make_setting(job, planned.plan);
   const BlockPair layer =
-      build_layer(setting, job.model.layer_class(job.model.layers - 1), RecomputeKind::kNone);
+      build_layer(setting, job.model.layer_class(job.model.layers - 1), kNoRecompute);
   LayerEffort effort;
   for (const Template* piece : {&layer.forward, &layer.backward}) {
     for (const Operator& op : piece->operators) {

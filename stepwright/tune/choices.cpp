@@ -72,7 +72,8 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
     if (not_run_by(space, job, plan, {Ability::kRecompute})) continue;
     Plan usual = plan;
     const bool settled = plan.schedule.kind != ScheduleKind::kGpipe && plan.layers.empty() &&
-                         recompute.kind != RecomputeKind::kEvery;
+                         recompute.kind != RecomputeKind::kEvery &&
+                         recompute.kind != RecomputeKind::kModules;
     if (!settled) usual = canonical(plan, job);
     if (!seen.insert(usual).second) continue;
     table.by_micro_batch[usual.micro_batch].push_back(

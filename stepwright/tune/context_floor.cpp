@@ -21,7 +21,7 @@ std::vector<ContextMessages> ContextFloor::build(Plan plan) const {
   std::vector<ContextMessages> classes;
   for (const LayerClass which : layer_order(job_.model).classes) {
     ContextMessages& messages = classes.emplace_back();
-    const BlockPair pair = build_layer(setting, which, RecomputeKind::kNone);
+    const BlockPair pair = build_layer(setting, which, kNoRecompute);
     for (const Template* piece : {&pair.forward, &pair.backward}) {
       for (const Operator& op : piece->operators) {
         if (op.scheme != Scheme::kContext || !is_communication(op.kind)) continue;

@@ -104,9 +104,9 @@ void set_stages(Dimensions& out, const Job& job) {
   out.chunks = sizes("chunks", space.chunks, free_chunks(job));
   out.strands = sizes("strands", space.strands, {1});
   out.layers = listed(space.layers, {{}});
-  out.recompute = listed(
-      space.recompute,
-      {{RecomputeKind::kNone, 1}, {RecomputeKind::kSelective, 1}, {RecomputeKind::kFull, 1}});
+  out.recompute =
+      listed(space.recompute,
+             {{RecomputeKind::kNone}, {RecomputeKind::kSelective}, {RecomputeKind::kFull}});
   for (const Recompute& recompute : out.recompute) {
     if (recompute.every < 1) fail_input("search.recompute lists every 0; it is at least 1");
   }

@@ -57,9 +57,7 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
     states_of_ = stages.grid;
     states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
   }
-  const std::size_t recompute = stages.choice->recompute.kind == RecomputeKind::kEvery
-                                    ? recompute_index(RecomputeKind::kFull)
-                                    : recompute_index(stages.choice->recompute.kind);
+  const std::size_t recompute = recompute_index(recomputed(stages.choice->recompute));
   double retained = kUnbounded;
   for (const BlockCosts::Layer& layer : stages.costs->layers) {
     retained = std::min(retained, layer.costs[recompute].forward.retained_bytes);

@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kNoRecompute = recompute_index(RecomputeKind::kNone);
+constexpr std::size_t kNothingAgain = recompute_index(kNoRecompute);
 
 /// The work that blocks were priced at.
 struct BlockWork {
@@ -30,7 +30,7 @@ Work work_of(const BlockCosts& blocks, std::size_t recompute, BackwardForm form,
                                       layer.backward(recompute, form).*part);
   }
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
-  if (recompute == kNoRecompute) work.layer_s.fill(work.layer_s[kNoRecompute]);
+  if (recompute == kNothingAgain) work.layer_s.fill(work.layer_s[kNothingAgain]);
   return work;
 }
 
@@ -109,9 +109,9 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const Work rough =
       work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
   const BlockCosts* costs = nullptr;
-  std::array<std::array<std::optional<BlockWork>, 3>, 3 * kBackwardForms> works;
+  std::array<std::array<std::optional<BlockWork>, kRecomputations>, 3 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
-    const std::size_t recompute = recompute_index(choice.recompute.kind);
+    const std::size_t recompute = recompute_index(least_recomputed(choice.recompute));
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor_of(rough, choice);
@@ -127,7 +127,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
         works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
     std::optional<BlockWork>& work = of_form[recompute];
     // What recomputes nothing bounds what does, and often saves pricing it.
-    const std::optional<BlockWork>& least = of_form[kNoRecompute];
+    const std::optional<BlockWork>& least = of_form[kNothingAgain];
     if (!work && least) {
       stages.floor = floors_of(*least, choice);
       if (beaten(stages.floor.price_s)) {
@@ -135,7 +135,8 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
         continue;
       }
     }
-    if (choice.recompute.kind == RecomputeKind::kEvery || !work) {
+    const bool listed = !choice.recompute.modules.empty();  // of which there may be several
+    if (choice.recompute.every > 1 || listed || !work) {
       costs = &blocks(stages, unit.micro_batch);
       work = strands ? shared_work(*costs, recompute, form) : block_work(*costs, recompute, form);
     }

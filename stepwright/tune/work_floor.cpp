@@ -126,18 +126,15 @@ WorkFloor::LayerSeconds WorkFloor::seconds(const BlockPair& pair, const Layouts&
 
 void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
                           const Layouts& layouts, bool any_expert) {
-  const BlockPair full = build_layer(setting, which, RecomputeKind::kFull);
-  const BlockPair none = build_layer(setting, which, RecomputeKind::kNone);
+  const BlockPair full = build_layer(setting, which, kWholeRecompute);
+  const BlockPair none = build_layer(setting, which, kNoRecompute);
   const LayerSeconds least = seconds(none, layouts, any_expert);
   const LayerSeconds most = seconds(full, layouts, any_expert);
-  const auto add = [&](RecomputeKind kind, double chain_s, double stream_s) {
-    work.layer_s[recompute_index(kind)].push_back(chain_s);
-    work.stream_s[recompute_index(kind)].push_back(stream_s);
-  };
-  add(RecomputeKind::kNone, least.chain_s, least.stream_s);
-  add(RecomputeKind::kSelective, least.chain_s, least.stream_s);
-  add(RecomputeKind::kFull, std::max(least.chain_s, most.chain_s),
-      std::max(least.stream_s, most.stream_s));
+  for (std::size_t i = 0; i < kRecomputations; ++i) {
+    const bool whole = i == recompute_index(kWholeRecompute);
+    work.layer_s[i].push_back(whole ? std::max(least.chain_s, most.chain_s) : least.chain_s);
+    work.stream_s[i].push_back(whole ? std::max(least.stream_s, most.stream_s) : least.stream_s);
+  }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
 }
 
@@ -244,7 +241,8 @@ double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
 
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches) {
-  const std::vector<double>& each = work.layer_s[recompute_index(choice.recompute.kind)];
+  const std::vector<double>& each =
+      work.layer_s[recompute_index(least_recomputed(choice.recompute))];
   const auto m = static_cast<double>(micro_batches);
   const auto v = static_cast<double>(choice.schedule.chunks);
   const double all = layers.sum(each, 0, layers.layers()) + work.head_s;

@@ -35,9 +35,9 @@ class LayerCounts {
 /// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
 struct Work {
   /// By recomputation (`recompute_index`), then class: of one layer.
-  std::array<std::vector<double>, 3> layer_s;
+  std::array<std::vector<double>, kRecomputations> layer_s;
   /// Likewise, what stands on the compute stream alone: never above `layer_s`.
-  std::array<std::vector<double>, 3> stream_s;
+  std::array<std::vector<double>, kRecomputations> stream_s;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.

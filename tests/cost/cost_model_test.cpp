@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stepwright/cluster/catalog.h"
 #include "tests/cost/jobs.h"
 
 namespace stepwright {
@@ -21,6 +22,21 @@ Operator gather(GroupKind group, Scheme scheme) {
           .scheme = scheme,
           .group = group,
           .payload_elements = 100'000'000};
+}
+
+/// A board that no published run used, of a generation that many did.
+TEST(CostModel, AVariantHasTheIntervalOfOtherDevices) {
+  const auto interval = [](const char* name) {
+    Job job;
+    job.cluster = load_cluster(name, 2);
+    job.framework.name = "megatron-core";
+    return CostModel(job, built_in_conditions()).step_interval();
+  };
+  const StepIntervals known = built_in_conditions().intervals;
+  EXPECT_EQ(interval("dgx-h100").high, known.known.high);
+  EXPECT_EQ(interval("h20-8gpu").high, known.other_device.high);
+  EXPECT_EQ(interval("mi355x-8gpu").high, known.other_device.high);
+  EXPECT_LT(interval("h20-8gpu").low, interval("dgx-h100").low);
 }
 
 // A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.

@@ -70,10 +70,14 @@ Plan any_plan(const Job& job, std::mt19937& random) {
   plan.sharding = one_of(random, paro_strategies());
   plan.sharding.group = one_of(random, degrees);
   plan.sharding.expert_group = one_of(random, degrees);
-  plan.recompute = one_of<Recompute>(random, {{.kind = RecomputeKind::kNone},
-                                              {.kind = RecomputeKind::kSelective},
-                                              {.kind = RecomputeKind::kFull},
-                                              {.kind = RecomputeKind::kEvery, .every = 2}});
+  plan.recompute = one_of<Recompute>(
+      random,
+      {{.kind = RecomputeKind::kNone},
+       {.kind = RecomputeKind::kSelective},
+       {.kind = RecomputeKind::kFull},
+       {.kind = RecomputeKind::kEvery, .every = 2},
+       {.kind = RecomputeKind::kModules, .modules = {Module::kNorm, Module::kCoreAttention}},
+       {.kind = RecomputeKind::kModules, .every = 2, .modules = {Module::kNorm}}});
   plan.sequence_parallel = flip(random);
   plan.tensor_input = flip(random) ? TensorInput::kKeep : TensorInput::kRegather;
   plan.context_kind = one_of<ContextKind>(

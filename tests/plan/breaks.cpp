@@ -286,6 +286,12 @@ std::vector<Break> state_breaks() {
       {Rule::kRecomputeEvery, false,
        [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
+      {Rule::kRecomputeModules, false,
+       [](Job&, Plan& plan) {
+         plan.recompute = {.kind = RecomputeKind::kModules,
+                           .modules = {Module::kNorm, Module::kMoe, Module::kLatentUp}};
+       },
+       "small has no moe, mla_up_proj to recompute; nearest legal: recompute norm"},
       {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
        "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},
       {Rule::kAccumulate, false, [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },

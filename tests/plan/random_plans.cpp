@@ -65,10 +65,17 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   }
   if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
   const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
-                                              RecomputeKind::kFull, RecomputeKind::kEvery});
-  plan.recompute = {
-      .kind = kind,
-      .every = kind == RecomputeKind::kEvery ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+                                              RecomputeKind::kFull, RecomputeKind::kEvery,
+                                              RecomputeKind::kModules});
+  const bool spares = kind == RecomputeKind::kEvery || kind == RecomputeKind::kModules;
+  plan.recompute = {.kind = kind, .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+  for (const auto& [module, name] : kModuleNames) {
+    if (kind == RecomputeKind::kModules && dice.chance(2)) plan.recompute.modules.add(module);
+  }
+  if (!dice.chance(20)) {
+    plan.recompute.modules = held_modules(job.model, plan.recompute.modules);
+    if (kind == RecomputeKind::kModules && plan.recompute.modules.empty()) plan.recompute = {};
+  }
 }
 
 void pick_sharding(Dice& dice, const Job& job, Plan& plan) {

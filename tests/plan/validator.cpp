@@ -267,13 +267,33 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
                                                       plan.sharding.expert_group));
 }
 
+/// Each listed module stands in the layer that is built for some place of the model.
+bool modules_stand_somewhere(const Job& job, const Recompute& recompute) {
+  if (recompute.kind != RecomputeKind::kModules) return true;
+  const Architecture& model = job.model;
+  const auto stands = [&](const std::string_view module) {
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+      const bool routed = model.layer_class(layer).experts;
+      if (module == "core_attn" || module == "norm") return true;
+      if (module == "mla_up_proj" && model.latent) return true;
+      if (module == "mlp" && !routed) return true;
+      if ((module == "moe" || module == "moe_act") && routed) return true;
+      if (module == "shared_experts" && routed && model.experts->shared_ffn > 0) return true;
+    }
+    return false;
+  };
+  const std::vector<std::string_view> listed = module_words(recompute.modules);
+  return !listed.empty() && std::ranges::all_of(listed, stands);
+}
+
 }  // namespace
 
 bool can_be_done(const Job& job, const Plan& plan) {
   return model_can_be_cut(job, plan) && sequence_can_be_cut(job, plan) &&
          experts_can_be_spread(job, plan) && layers_can_be_staged(job, plan) &&
          batch_can_be_dealt(job, plan) && ranks_can_be_laid_out(job, plan) &&
-         states_can_be_kept(job, plan) && algorithms_can_run(job, plan);
+         states_can_be_kept(job, plan) && algorithms_can_run(job, plan) &&
+         modules_stand_somewhere(job, plan.recompute);
 }
 
 }  // namespace stepwright

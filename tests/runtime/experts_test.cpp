@@ -53,6 +53,13 @@ const RankCase kExpertCases[] = {
      "parallel: {context: 2, data: 2, expert: 4}\nmicro_batch: 2\nrecompute: {every: 2}\n"},
     {"Pipeline", 4, kExperts,
      "parallel: {pipeline: 2, data: 2, expert: 2}\nmicro_batch: 1\nsharding: NNG\n", kLearned},
+    {"RecomputesExperts", 4, kOddExperts,
+     "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nrecompute: {modules: [moe, norm]}\n",
+     kLearned},
+    {"RecomputesInsideExperts", 2, kGatedExperts,
+     "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n"
+     "recompute: {modules: [moe_act, core_attn]}\n",
+     kLearnedGathered},
     {"UnevenlyDealt", 4, kExperts,
      "parallel: {context: 4, expert: 4}\ncontext_kind: all-gather\nmicro_batch: 1\n"},
     {"EightWithAllKinds", 8, kExperts,

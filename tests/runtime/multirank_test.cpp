@@ -32,6 +32,12 @@ const RankCase kTensor[] = {
     {"HeadNorms", 2, kQwen3, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
     {"HeadNormsSequence", 2, kQwen3,
      "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: full\n"},
+    {"RecomputesModules", 2, kLlama,
+     "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: keep\nmicro_batch: 2\n"
+     "recompute: {modules: [norm, mlp]}\n"},
+    {"RecomputesModulesOfShards", 4, kTied,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\ntensor_input: regather\n"
+     "micro_batch: 2\nsharding: GGG\nrecompute: {modules: [core_attn, mlp], every: 2}\n"},
     {"NoSideStream", 2, kLlama,
      "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: selective\n"
      "overlap: {tensor_gradients: false}\n"},
@@ -44,6 +50,9 @@ const RankCase kPipeline[] = {
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},
     {"ZeroBubble", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
+    {"ZeroBubbleRecomputesModules", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\n"
+     "recompute: {modules: [norm, mlp]}\n"},
     {"ZeroBubbleRegathers", 8, kTied,
      "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
      "schedule: zb-h1\nsharding: GGG\n"},
@@ -102,6 +111,11 @@ const RankCase kContext[] = {
     {"Ulysses", 2, kLlama, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
     {"UlyssesRecomputed", 2, kTied,
      "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\nrecompute: selective\n"},
+    {"RingRecomputesModules", 2, kLlama,
+     "parallel: {context: 2}\nmicro_batch: 2\nrecompute: {modules: [core_attn, norm]}\n"},
+    {"UlyssesRecomputesModules", 2, kTied,
+     "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"
+     "recompute: {modules: [core_attn, mlp]}\n"},
     {"WithTensorAndShards", 4, kTied,
      "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
      "sharding: GGG\n"},

@@ -28,7 +28,7 @@ std::vector<Pair> pairs() {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
     const Job job = job_of(model, 1, 8, 4096);
     for (const std::int64_t context : {1, 2}) {
-      for (const RecomputeKind recompute : {RecomputeKind::kNone, RecomputeKind::kFull}) {
+      for (const LayerRecompute& recompute : {kNoRecompute, kWholeRecompute}) {
         const Plan plan = plan_of(job, 2, 1, context);
         const LayerClass last = job.model.layer_class(job.model.layers - 1);
         Pair pair{model, build_layer(make_setting(job, plan), last, recompute), {}, {}};
@@ -113,7 +113,7 @@ TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
   const Job job = job_of("llama-3-8b", 1, 8, 4096);
   const Plan plan = plan_of(job, 8, 1);
   const BlockPair blocks =
-      build_layer(make_setting(job, plan), job.model.layer_class(0), RecomputeKind::kNone);
+      build_layer(make_setting(job, plan), job.model.layer_class(0), kNoRecompute);
   const PairOrder order =
       pair_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
   const Template piece = pair_template(blocks.forward, blocks.backward, order);

@@ -31,8 +31,10 @@ std::vector<LayerBackward> backwards() {
         plan.sequence_parallel = sequence_parallel;
         plan.sharding = {states, states, Spread::kGlobal};
         const Setting setting = make_setting(job, plan);
-        for (const RecomputeKind recompute :
-             {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+        const LayerRecompute modules{
+            .whole = false, .modules = {Module::kNorm, Module::kMlp, Module::kMoeActivation}};
+        for (const LayerRecompute& recompute :
+             {kNoRecompute, kCoreRecompute, kWholeRecompute, modules}) {
           const LayerClass last = job.model.layer_class(job.model.layers - 1);
           all.push_back({model, build_layer(setting, last, recompute).backward});
         }

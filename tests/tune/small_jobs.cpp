@@ -67,6 +67,13 @@ void list_dimensions(Dice& dice, Space& space) {
   if (dice.chance(4)) {
     space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
   }
+  if (dice.chance(4)) {
+    space.recompute = {
+        {.kind = RecomputeKind::kNone},
+        {.kind = RecomputeKind::kModules, .modules = {Module::kNorm}},
+        {.kind = RecomputeKind::kModules, .modules = {Module::kNorm, Module::kCoreAttention}},
+        {.kind = RecomputeKind::kModules, .every = 2, .modules = {Module::kCoreAttention}}};
+  }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
   if (dice.chance(4)) {
     space.collectives.data = {Algorithm::kLibrary, Algorithm::kTwoLevel, Algorithm::kHoRing,

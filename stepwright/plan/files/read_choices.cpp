@@ -97,16 +97,36 @@ Sharding read_states(Node node, Notes& notes) {
   return *sharding;
 }
 
+namespace {
+
+ModuleSet read_modules(Node node) {
+  ModuleSet modules;
+  if (!node.is_sequence() || node.size() == 0) node.fail("must be a list of modules");
+  for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kModuleNames));
+  return modules;
+}
+
+Recompute read_recompute_mapping(Node node) {
+  node.allow_only({"every", "modules"});
+  const auto every = node.find("every");
+  const auto modules = node.find("modules");
+  if (!every && !modules) node.fail("must name every, modules or both");
+  return {.kind = modules ? RecomputeKind::kModules : RecomputeKind::kEvery,
+          .every = every ? read_degree(*every) : 1,
+          .modules = modules ? read_modules(*modules) : ModuleSet()};
+}
+
+}  // namespace
+
 Recompute read_recompute(Node node) {
-  if (node.is_mapping()) {
-    node.allow_only({"every"});
-    return {RecomputeKind::kEvery, read_degree(node.get("every"))};
-  }
-  if (!node.is_scalar()) node.fail("must be none, selective, full or {every: n}");
+  if (node.is_mapping()) return read_recompute_mapping(node);
+  if (!node.is_scalar()) node.fail("must be none, selective, full, {every: n} or {modules: [...]}");
   const std::string word = node.text();
-  static constexpr std::string_view kWords[] = {"none", "selective", "full", "{every: n}"};
-  for (const auto& [kind, name] : kRecomputeNames) {
-    if (name == word && kind != RecomputeKind::kEvery) return {kind, 1};
+  static constexpr std::string_view kWords[] = {"none", "selective", "full", "{every: n}",
+                                                "{modules: [...]}"};
+  for (const RecomputeKind kind :
+       {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+    if (word == name_of(kRecomputeNames, kind)) return {.kind = kind};
   }
   fail_unknown_word(node, kWords);
 }

@@ -57,6 +57,11 @@ void write_collectives(Json& search, const CollectiveLists& lists) {
 
 Json recompute_json(const Recompute& recompute) {
   if (recompute.kind == RecomputeKind::kEvery) return {{"every", recompute.every}};
+  if (recompute.kind == RecomputeKind::kModules) {
+    Json json = {{"modules", module_words(recompute.modules)}};
+    if (recompute.every > 1) json["every"] = recompute.every;
+    return json;
+  }
   return name_of(kRecomputeNames, recompute.kind);
 }
 

@@ -128,6 +128,13 @@ WordSet taken_overlap(const Job& job, const Plan& plan) {
   return words;
 }
 
+/// Modules of every n-th layer take both words.
+WordSet taken_recompute(const Recompute& recompute) {
+  WordSet words = word(kRecomputeNames, recompute.kind);
+  if (recompute.every > 1) words |= word(kRecomputeNames, RecomputeKind::kEvery);
+  return words;
+}
+
 WordSet taken_collectives(const Plan& plan) {
   WordSet words;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
@@ -182,7 +189,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kSharding:
       return replicates(job, degrees) ? word(ability, sharding_word(canonical_sharding(job, plan)))
                                       : WordSet();
-    case Ability::kRecompute: return word(kRecomputeNames, plan.recompute.kind);
+    case Ability::kRecompute: return taken_recompute(plan.recompute);
     case Ability::kOverlap: return taken_overlap(job, plan);
     case Ability::kAlgorithms: return taken_collectives(plan);
     case Ability::kRankOrder: return word(ability, rank_order_word(plan.rank_order));

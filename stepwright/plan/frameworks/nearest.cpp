@@ -155,7 +155,7 @@ class Towards {
     for (const RecomputeKind kind : {RecomputeKind::kSelective, RecomputeKind::kFull,
                                      RecomputeKind::kEvery, RecomputeKind::kNone}) {
       plans.push_back(plan_);
-      plans.back().recompute = {kind, kind == RecomputeKind::kEvery ? 2 : 1};
+      plans.back().recompute = {.kind = kind, .every = kind == RecomputeKind::kEvery ? 2 : 1};
     }
     return plans;
   }

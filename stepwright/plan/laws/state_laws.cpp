@@ -80,9 +80,7 @@ void repair_expert_group(Repairs& repairs) {
 
 // --- Recomputation and types. ---
 
-bool wrong_every(const Job& /*job*/, const Plan& plan) {
-  return plan.recompute.kind == RecomputeKind::kEvery && plan.recompute.every < 1;
-}
+bool wrong_every(const Job& /*job*/, const Plan& plan) { return plan.recompute.every < 1; }
 
 std::string every_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("recompute every {} layers; it is at least 1", plan.recompute.every);
@@ -91,6 +89,27 @@ std::string every_values(const Job& /*job*/, const Plan& plan) {
 void repair_every(Repairs& repairs) {
   Plan plan = repairs.plan();
   plan.recompute.every = 1;
+  repairs.plans({plan});
+}
+
+bool absent_modules(const Job& job, const Plan& plan) {
+  if (plan.recompute.kind != RecomputeKind::kModules) return false;
+  const ModuleSet held = held_modules(job.model, plan.recompute.modules);
+  return held.empty() || held != plan.recompute.modules;
+}
+
+std::string module_values(const Job& job, const Plan& plan) {
+  const ModuleSet held = held_modules(job.model, plan.recompute.modules);
+  std::vector<std::string_view> absent = module_words(plan.recompute.modules);
+  for (const std::string_view word : module_words(held)) std::erase(absent, word);
+  if (absent.empty()) return "recompute lists no module";
+  return fmt::format("{} has no {} to recompute", job.model.name, fmt::join(absent, ", "));
+}
+
+void repair_modules(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.recompute.modules = held_modules(repairs.job().model, plan.recompute.modules);
+  if (plan.recompute.modules.empty()) plan.recompute = {};
   repairs.plans({plan});
 }
 
@@ -144,6 +163,7 @@ constexpr Law kStateLaws[] = {
 
 constexpr Law kTypeLaws[] = {
     {Rule::kRecomputeEvery, wrong_every, every_values, repair_every},
+    {Rule::kRecomputeModules, absent_modules, module_values, repair_modules},
     {Rule::kPrecision, no_rate, precision_values, repair_precision, true},
     {Rule::kAccumulate, narrow_accumulate, accumulate_values, repair_accumulate}};
 

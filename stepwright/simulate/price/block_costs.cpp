@@ -130,21 +130,21 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   return blocks;
 }
 
-void BlockPricer::add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                       const Layouts& layouts) {
-  const std::size_t index = recompute_index(kind);
+  const std::size_t index = recompute_index(recompute);
   if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
   const Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
     layer.costs[index] =
-        price(build_layer(setting, layer.which, kind), {layouts, plan.collectives});
+        price(build_layer(setting, layer.which, recompute), {layouts, plan.collectives});
     layer.known[index] = true;
   }
 }
 
-void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
-  const std::size_t index = recompute_index(kind);
+  const std::size_t index = recompute_index(recompute);
   if (blocks.layers.empty()) return;
   const Beside<BlockCost>& known = blocks.layers.front().pairs[index];
   const bool whole = known.backward.empty();
@@ -154,7 +154,7 @@ void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& 
   const RoughSeconds seconds(job_, Grid(plan));
   std::vector<BlockPair> classes;
   for (const BlockCosts::Layer& layer : blocks.layers) {
-    classes.push_back(build_layer(setting, layer.which, kind));
+    classes.push_back(build_layer(setting, layer.which, recompute));
   }
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const Template& forward = classes[i].forward;
@@ -173,14 +173,15 @@ void BlockPricer::add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& 
   }
 }
 
-void BlockPricer::add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan,
+void BlockPricer::add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
-  const std::size_t index = recompute_index(kind);
+  const std::size_t index = recompute_index(recompute);
   if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
   const Setting setting = block_setting(job_, plan);
   const Where where{layouts, plan.collectives};
   for (BlockCosts::Layer& layer : blocks.layers) {
-    const SplitBackward parts = split_backward(build_layer(setting, layer.which, kind).backward);
+    const SplitBackward parts =
+        split_backward(build_layer(setting, layer.which, recompute).backward);
     layer.split[index] = {price(parts.data, where), price(parts.weight, where)};
     layer.known_split[index] = true;
   }

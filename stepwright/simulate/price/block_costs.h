@@ -23,11 +23,14 @@ class BlockPricer {
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
   /// Adds one kind of recomputation to every layer class.
-  void add(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  void add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+           const Layouts& layouts);
   /// Adds forwards beside backwards, of every two classes.
-  void add_pairs(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  void add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+                 const Layouts& layouts);
   /// Adds the two parts of its backward.
-  void add_split(BlockCosts& blocks, RecomputeKind kind, const Plan& plan, const Layouts& layouts);
+  void add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+                 const Layouts& layouts);
 
  private:
   /// Where messages go, and what carries them out.
@@ -46,10 +49,11 @@ class BlockPricer {
   BlockBounds bounds_;
 };
 
-/// Index of a kind in `BlockCosts::Layer::costs`.
-constexpr std::size_t recompute_index(RecomputeKind kind) {
-  if (kind == RecomputeKind::kSelective) return 1;
-  return kind == RecomputeKind::kFull ? 2 : 0;
+/// Place of a recomputation in `BlockCosts::Layer::costs`.
+constexpr std::size_t recompute_index(const LayerRecompute& recompute) {
+  if (recompute == kNoRecompute) return 0;
+  if (recompute == kCoreRecompute) return 1;
+  return recompute.whole ? 2 : 3;
 }
 
 }  // namespace stepwright

@@ -25,7 +25,8 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           plan.collectives.tensor,
           plan.collectives.context,
           plan.collectives.expert,
-          plan.rank_order};
+          plan.rank_order,
+          plan.recompute.modules};
 }
 
 BlockStore::Entry& BlockStore::entry(const Key& key) {
@@ -44,17 +45,13 @@ const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, Bloc
   BlockCosts& costs = entry.costs;
   if (costs.layers.empty()) costs = pricer.start(plan, layouts);
   const bool cut = splits_backward(plan.schedule);
-  const auto add = [&](RecomputeKind kind) {
-    pricer.add(costs, kind, plan, layouts);
-    if (cut) pricer.add_split(costs, kind, plan, layouts);
-    if (plan.schedule.strands > 1) pricer.add_pairs(costs, kind, plan, layouts);
+  const auto add = [&](const LayerRecompute& recompute) {
+    pricer.add(costs, recompute, plan, layouts);
+    if (cut) pricer.add_split(costs, recompute, plan, layouts);
+    if (plan.schedule.strands > 1) pricer.add_pairs(costs, recompute, plan, layouts);
   };
-  if (plan.recompute.kind == RecomputeKind::kEvery) {
-    add(RecomputeKind::kNone);
-    add(RecomputeKind::kFull);
-  } else {
-    add(plan.recompute.kind);
-  }
+  add(least_recomputed(plan.recompute));
+  if (plan.recompute.every > 1) add(recomputed(plan.recompute));
   return costs;
 }
 

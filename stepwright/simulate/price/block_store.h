@@ -23,6 +23,7 @@ class BlockStore {
     ContextKind context_kind;
     Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     RankOrder order;
+    ModuleSet modules;  ///< Those that the plan lists; the other recomputations stand beside them.
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const Plan& plan);

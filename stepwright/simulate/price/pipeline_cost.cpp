@@ -42,10 +42,10 @@ void PipelinePricer::count_layers(const Plan& plan) {
     Content& content = contents_[i];
     content.layers = split_[i];
     content.plain.assign(layers_.classes.size(), 0);
-    content.full.assign(layers_.classes.size(), 0);
+    content.recomputed.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
-      const bool full = layer_recompute(plan.recompute, k) == RecomputeKind::kFull;
-      auto& counts = full ? content.full : content.plain;
+      const bool more = plan.recompute.every > 1 && k % plan.recompute.every == 0;
+      auto& counts = more ? content.recomputed : content.plain;
       ++counts[layers_.class_of[layer]];
     }
   }
@@ -92,11 +92,12 @@ PeakBytes PipelinePricer::Chunk::data_peak() const {
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const Plan& plan, const Content& content) const {
-  const std::size_t plain = plan.recompute.kind == RecomputeKind::kSelective ? 1 : 0;
+  const std::size_t plain = recompute_index(least_recomputed(plan.recompute));
+  const std::size_t more = recompute_index(recomputed(plan.recompute));
   for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
-                                                          {content.full[i], 2}};
+                                                          {content.recomputed[i], more}};
     for (const auto& [count, kind] : parts) {
       if (count == 0) continue;
       const BlockPairCost& cost = layer.costs[kind];
@@ -104,7 +105,7 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       const auto times = static_cast<double>(count);
       // Layers that are not recomputed follow the last one that is.
       const auto after = static_cast<double>(
-          kind == 2 && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
+          kind == more && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
       chunk.add(cost.forward, cuts() ? split.data : cost.backward, times,
                 after * layer.costs[plain].forward.retained_bytes);
       if (cuts()) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
@@ -114,7 +115,7 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       }
       stage.units += count;
     }
-    const std::int64_t held = content.plain[i] + content.full[i];
+    const std::int64_t held = content.plain[i] + content.recomputed[i];
     if (held > 0) stage.least_block.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
     if (cuts()) chunk.cut_size.dense += held * layer.size.dense;

@@ -27,11 +27,11 @@ class PipelinePricer {
                                      Played played);
 
  private:
-  /// Layers of one chunk by class and by whether they are recomputed in full.
+  /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes.
   struct Content {
     std::int64_t layers = 0;
     std::vector<std::int64_t> plain;
-    std::vector<std::int64_t> full;
+    std::vector<std::int64_t> recomputed;
     bool operator==(const Content&) const = default;
   };
   /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.

@@ -63,18 +63,23 @@ struct SplitCost {
   BlockCost data, weight;
 };
 
+/// How many recomputations of a layer a price tells apart (`recompute_index`).
+inline constexpr std::size_t kRecomputations = 4;
+
 /// All blocks under one setting of everything that a block depends on (sizes of a rank,
 /// micro-batch, group layouts), whatever the pipeline and the sharding.
 struct BlockCosts {
   struct Layer {
     LayerClass which;
     UnitSize size;
-    std::array<BlockPairCost, 3> costs;  ///< None, selective, full recomputation.
-    std::array<bool, 3> known{};
-    std::array<SplitCost, 3> split;  ///< Of the same backwards, for schedules that cut them.
-    std::array<bool, 3> known_split{};
+    /// By recomputation: nothing, the core of attention, all, the modules that the plan lists.
+    std::array<BlockPairCost, kRecomputations> costs;
+    std::array<bool, kRecomputations> known{};
+    std::array<SplitCost, kRecomputations>
+        split;  ///< Of the same backwards, for schedules that cut them.
+    std::array<bool, kRecomputations> known_split{};
     /// Its forward beside a backward of another class with that recomputation, by that class.
-    std::array<Beside<BlockCost>, 3> pairs;
+    std::array<Beside<BlockCost>, kRecomputations> pairs;
 
     /// What one layer takes in a direction backward.
     [[nodiscard]] const BlockCost& gradients(std::size_t recompute, Direction direction) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "stepwright/plan/legality.h"
 #include "stepwright/validate/rows/row_cluster.h"
@@ -77,7 +78,37 @@ std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
   return std::nullopt;
 }
 
-/// "full", "none (...)", "selective", "selective: core_attn", "full for 5 layers per stage".
+/// Words for the modules that a row recomputes: Megatron-Core's, and those of articles.
+constexpr Named<Module> kRowModules[] = {{Module::kCoreAttention, "core_attn"},
+                                         {Module::kMlp, "mlp"},
+                                         {Module::kMoe, "moe"},
+                                         {Module::kMoeActivation, "moe_act"},
+                                         {Module::kMoeActivation, "act"},
+                                         {Module::kMoeActivation, "swiglu"},
+                                         {Module::kNorm, "layernorm"},
+                                         {Module::kNorm, "norm"},
+                                         {Module::kNorm, "rmsnorm"},
+                                         {Module::kLatentUp, "mla_up_proj"},
+                                         {Module::kLatentUp, "mla up-proj"},
+                                         {Module::kSharedExperts, "shared_experts"}};
+
+/// What "selective: layernorm, moe_act" lists; nothing where it has another word.
+std::optional<ModuleSet> row_modules(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (!text.starts_with("selective") || colon == std::string::npos) return std::nullopt;
+  ModuleSet modules;
+  std::istringstream list(text.substr(colon + 1));
+  for (std::string word; std::getline(list, word, ',');) {
+    word.erase(0, word.find_first_not_of(' '));
+    const auto* const known = std::ranges::find(kRowModules, word, &Named<Module>::name);
+    if (known == std::end(kRowModules)) return std::nullopt;
+    modules.add(known->value);
+  }
+  return modules;
+}
+
+/// "full", "none (...)", "selective", "selective: layernorm, moe_act", "full for 5 layers per
+/// stage".
 void set_recompute(const RunRow& row, RowPlan& out) {
   const Words words(row.recompute);
   Recompute& recompute = out.planned.plan.recompute;
@@ -92,9 +123,15 @@ void set_recompute(const RunRow& row, RowPlan& out) {
                  .every = std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
     return;
   }
+  if (const auto modules = row_modules(words.text())) {
+    recompute = {.kind = RecomputeKind::kModules,
+                 .modules = held_modules(out.planned.job.model, *modules)};
+    if (recompute.modules.empty()) recompute = {};
+    return;
+  }
   if (words.has("full")) {
     recompute.kind = RecomputeKind::kFull;
-  } else if (words.text() == "selective" || words.has("core_attn", "minimal_flash")) {
+  } else if (words.text() == "selective" || words.has("minimal_flash")) {
     recompute.kind = RecomputeKind::kSelective;
   } else {
     out.notes.push_back(fmt::format("recompute '{}' taken as none", row.recompute));

@@ -58,9 +58,18 @@ class Dice {
          ScheduleKind::kPaired, ScheduleKind::kStp});
     p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
-    p.recompute.kind = pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
-                                            RecomputeKind::kFull, RecomputeKind::kEvery});
+    p.recompute.kind =
+        pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull,
+                             RecomputeKind::kEvery, RecomputeKind::kModules});
     if (p.recompute.kind == RecomputeKind::kEvery) p.recompute.every = 2;
+    if (p.recompute.kind == RecomputeKind::kModules) {
+      for (const auto& [module, name] : kModuleNames) {
+        if (flag(2)) p.recompute.modules.add(module);
+      }
+      p.recompute.modules.add(Module::kNorm);
+      p.recompute.modules = held_modules(job.model, p.recompute.modules);
+      if (flag(3)) p.recompute.every = 2;
+    }
     p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
     p.tensor_input = pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
     p.context_kind =

@@ -1,0 +1,39 @@
+#include "stepwright/plan/modules.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+bool has_module(const Architecture& model, Module module) {
+  const bool dense = !model.experts || std::ranges::count(model.experts->is_dense, 1) > 0;
+  switch (module) {
+    case Module::kCoreAttention:
+    case Module::kNorm: return true;
+    case Module::kMlp: return dense;
+    case Module::kMoe:
+    case Module::kMoeActivation: return model.experts.has_value();
+    case Module::kSharedExperts: return model.experts && model.experts->shared_ffn > 0;
+    case Module::kLatentUp: return model.latent.has_value();
+  }
+  return false;
+}
+
+}  // namespace
+
+ModuleSet held_modules(const Architecture& model, ModuleSet modules) {
+  for (const auto& [module, name] : kModuleNames) {
+    if (!has_module(model, module)) modules.remove(module);
+  }
+  return modules;
+}
+
+std::vector<std::string_view> module_words(ModuleSet modules) {
+  std::vector<std::string_view> words;
+  for (const auto& [module, name] : kModuleNames) {
+    if (modules.has(module)) words.push_back(name);
+  }
+  return words;
+}
+
+}  // namespace stepwright

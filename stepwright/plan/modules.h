@@ -1,0 +1,59 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Parts of a layer that may run again in the backward pass, in the words of Megatron-Core
+/// (`--recompute-modules`); `norm` is its `layernorm`.
+enum class Module : std::uint8_t {
+  kCoreAttention,
+  kMlp,
+  kMoe,
+  kMoeActivation,
+  kNorm,
+  kLatentUp,
+  kSharedExperts
+};
+inline constexpr Named<Module> kModuleNames[] = {{Module::kCoreAttention, "core_attn"},
+                                                 {Module::kMlp, "mlp"},
+                                                 {Module::kMoe, "moe"},
+                                                 {Module::kMoeActivation, "moe_act"},
+                                                 {Module::kNorm, "norm"},
+                                                 {Module::kLatentUp, "mla_up_proj"},
+                                                 {Module::kSharedExperts, "shared_experts"}};
+
+/// A set of modules, in the order of their names.
+class ModuleSet {
+ public:
+  constexpr ModuleSet() = default;
+  constexpr ModuleSet(std::initializer_list<Module> modules) {
+    for (const Module module : modules) add(module);
+  }
+  constexpr void add(Module module) { bits_ |= bit(module); }
+  constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
+  [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  auto operator<=>(const ModuleSet&) const = default;
+
+ private:
+  static constexpr std::uint8_t bit(Module module) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(module));
+  }
+  std::uint8_t bits_ = 0;
+};
+
+/// The names of a set's modules, in the order of `kModuleNames`.
+std::vector<std::string_view> module_words(ModuleSet modules);
+
+/// Those of a set that some layer of the model has.
+ModuleSet held_modules(const Architecture& model, ModuleSet modules);
+
+}  // namespace stepwright

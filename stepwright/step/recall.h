@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "stepwright/step/template_builder.h"
+
+namespace stepwright {
+
+/// Where a module of a forward ends: its result, and how many operators stand before.
+struct ModuleEnd {
+  TensorId result = -1;
+  std::int32_t operators = 0;
+};
+/// By `Module`.
+using ModuleEnds = std::array<ModuleEnd, std::size(kModuleNames)>;
+
+/// Computes in a backward template what its forward did not keep: the operators of the forward that
+/// lead from what it kept to the tensor that is asked for, and no others, each once.
+class Recall {
+ public:
+  /// Where the values come from.
+  struct Source {
+    const TemplateBuilder& forward;
+    const Kept& all;           ///< Everything that a backward may ask for.
+    const Kept& kept;          ///< What of it was kept, as tensors of the forward.
+    TensorId parameters = -1;  ///< Its gathered parameters, where they are sharded.
+  };
+  /// `restored`: what was kept, as tensors of the backward; `parameters`: gathered there.
+  Recall(const Source& source, const Kept& restored, TensorId parameters);
+
+  /// Where one of these roles is asked for, everything up to the end of its module runs again.
+  void run_whole(std::vector<Keep> roles, const ModuleEnd& end);
+
+  /// Appends to the backward what makes the tensor of a role, and fills every role in `kept` whose
+  /// tensor is there then. Nothing where the forward has no such tensor.
+  void run(TemplateBuilder& backward, Kept& kept, Keep role);
+
+ private:
+  [[nodiscard]] const Template& forward() const { return source_.forward.piece(); }
+  /// Whether a tensor has, for a reader at this operator, the value with which it was kept.
+  [[nodiscard]] bool is_final(TensorId id, std::int32_t reader) const;
+  /// Marks the operators before `reader` that write a tensor, and what leads to them.
+  void mark_writers(TensorId id, std::int32_t reader);
+  /// Marks the operators before `reader` that must run for a tensor.
+  void mark(TensorId id, std::int32_t reader);
+  void replay(TemplateBuilder& backward, std::int32_t index);
+
+  struct Whole {
+    std::vector<Keep> roles;
+    ModuleEnd end;
+  };
+  Source source_;
+  std::vector<Whole> whole_;
+  std::vector<TensorId> kept_;  ///< By tensor of the forward: where it was restored; -1.
+  std::vector<TensorId> made_;  ///< By tensor of the forward: where it was made again; -1.
+  std::vector<std::int32_t> last_write_;  ///< By tensor of the forward; -1 for its inputs.
+  std::vector<bool> marked_;              ///< Operators of the forward that run again.
+  std::vector<std::int32_t> run_;         ///< Those that did: their index in the backward; -1.
+};
+
+}  // namespace stepwright

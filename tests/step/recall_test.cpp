@@ -1,0 +1,108 @@
+#include "stepwright/step/recall.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "stepwright/plan/modules.h"
+#include "stepwright/step/layer.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+BlockPair layer_of(const Job& job, std::int64_t tensor, ModuleSet modules, std::int64_t index = 0) {
+  Plan plan = plan_of(job, tensor, 1, 1);
+  plan.sequence_parallel = tensor > 1;
+  plan.tensor_input = TensorInput::kKeep;
+  return build_layer(make_setting(job, plan), job.model.layer_class(index),
+                     {.whole = false, .modules = modules});
+}
+
+std::int64_t saved(const Template& piece) {
+  std::int64_t bytes = 0;
+  for (const TensorId id : piece.saved)
+    bytes += piece.tensors[static_cast<std::size_t>(id)].bytes();
+  return bytes;
+}
+
+/// How often each operator runs again.
+std::map<std::string, int> again(const Template& backward) {
+  std::map<std::string, int> count;
+  for (const Operator& op : backward.operators) {
+    if (op.phase == Phase::kRecompute) ++count[std::string(op.name)];
+  }
+  return count;
+}
+
+/// llama-3-8b, 4096 tokens in bf16: fc1 makes 2 x 14336 columns, its activation 14336; the rows
+/// that enter are kept either way.
+TEST(Recall, AnMlpIsNotKeptAndRunsAgainWhole) {
+  const Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const BlockPair none = layer_of(job, 1, {});
+  const BlockPair mlp = layer_of(job, 1, {Module::kMlp});
+  EXPECT_EQ(saved(none.forward) - saved(mlp.forward), std::int64_t{4096} * 3 * 14336 * 2);
+  EXPECT_THAT(again(none.backward), ElementsAre());
+  EXPECT_THAT(again(mlp.backward),
+              ElementsAre(Pair("activation", 1), Pair("mlp.fc1", 1), Pair("mlp.fc2", 1)));
+}
+
+/// On two tensor ranks the gathered rows of each region are a whole sheet, the rows before half
+/// one.
+TEST(Recall, WhatWasGatheredIsGatheredAgain) {
+  const Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const BlockPair none = layer_of(job, 2, {});
+  const BlockPair norms = layer_of(job, 2, {Module::kNorm});
+  const std::int64_t sheet = std::int64_t{4096} * 4096 * 2;
+  EXPECT_EQ(saved(none.forward) - saved(norms.forward), 2 * sheet);
+  EXPECT_THAT(again(norms.backward), ElementsAre(Pair("attention.qkv", 1), Pair("mlp.fc1", 1),
+                                                 Pair("norm.attention", 1), Pair("norm.mlp", 1)));
+  for (const Operator& op : norms.backward.operators) {
+    if (op.phase != Phase::kRecompute || op.kind == OperatorKind::kNorm) continue;
+    EXPECT_EQ(op.kind, OperatorKind::kAllGather);
+  }
+}
+
+TEST(Recall, OnlyTheActivationOfExperts) {
+  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const BlockPair none = layer_of(job, 1, {});
+  const BlockPair act = layer_of(job, 1, {Module::kMoeActivation});
+  EXPECT_EQ(saved(none.forward) - saved(act.forward), std::int64_t{4096} * 2 * 14336 * 2);
+  EXPECT_THAT(again(act.backward), ElementsAre(Pair("activation", 1)));
+}
+
+TEST(Recall, UpProjectionsOfLatentAttention) {
+  const Job job = job_of("deepseek-v3", 1, 8, 4096);
+  const BlockPair up = layer_of(job, 1, {Module::kLatentUp}, 10);
+  EXPECT_THAT(again(up.backward), ElementsAre(Pair("attention.kv_up", 1), Pair("attention.q_up", 1),
+                                              Pair("attention.rotary", 1)));
+}
+
+/// Whatever is not kept, a backward has the same gradients to compute.
+TEST(Recall, ChangesNothingElseOfABackward) {
+  for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
+    const Job job = job_of(model, 1, 8, 4096);
+    const auto own = [&](ModuleSet modules) {
+      std::map<std::string, int> count;
+      const BlockPair pair = layer_of(job, 2, modules, job.model.layers - 1);
+      for (const Operator& op : pair.backward.operators) {
+        if (op.phase != Phase::kRecompute) ++count[std::string(op.name)];
+      }
+      return count;
+    };
+    ModuleSet all;
+    for (const auto& [module, name] : kModuleNames) {
+      EXPECT_EQ(own({module}), own({})) << model << " " << name;
+      all.add(module);
+    }
+    EXPECT_EQ(own(all), own({})) << model;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
