@@ -54,6 +54,7 @@ endfunction()
 function(stepwright_headers target)
   if(NOT TARGET stepwright_precompiled)
     add_library(stepwright_precompiled OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
+    set_target_properties(stepwright_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
     stepwright_settings(stepwright_precompiled)
     target_link_libraries(stepwright_precompiled PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
     target_precompile_headers(stepwright_precompiled PRIVATE
