@@ -75,7 +75,7 @@ std::string unknown_model(std::string_view name) {
 std::optional<std::string_view> built_in_of_id(std::string_view id) {
   std::string name = name_in_id(id);
   for (const std::string_view tuned : {"-hf", "-instruct", "-chat", "-base", "-it"}) {
-    if (name.ends_with(tuned)) name.resize(name.size() - tuned.size());
+    if (name.ends_with(tuned)) name.erase(name.size() - tuned.size());
   }
   const std::vector<std::string_view> known = built_in_models();
   const auto found = std::ranges::find(known, name);
