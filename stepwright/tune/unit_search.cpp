@@ -109,6 +109,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const Work rough =
       work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
   const BlockCosts* costs = nullptr;
+  ModuleSet costs_of;
   std::array<std::array<std::optional<BlockWork>, kRecomputations>, 3 * kBackwardForms> works;
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
     const std::size_t recompute = recompute_index(least_recomputed(choice.recompute));
@@ -135,9 +136,11 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
         continue;
       }
     }
-    const bool listed = !choice.recompute.modules.empty();  // of which there may be several
-    if (choice.recompute.every > 1 || listed || !work) {
+    // Sets of modules have blocks of their own, and one place among the work that is known.
+    const bool listed = !choice.recompute.modules.empty();
+    if (choice.recompute.every > 1 || listed || !work || costs_of != choice.recompute.modules) {
       costs = &blocks(stages, unit.micro_batch);
+      costs_of = choice.recompute.modules;
       work = strands ? shared_work(*costs, recompute, form) : block_work(*costs, recompute, form);
     }
     stages.costs = costs;

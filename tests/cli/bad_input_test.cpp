@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -281,7 +282,7 @@ TEST(BadInput, StrandsThatCannotBe) {
        {"{kind: 1f1b, strands: 2}", "{kind: folded, strands: 3}", "{kind: folded, strands: 0}",
         "{kind: folded, strands: two}", "{kind: folded, chunks: 3}", "zb-h2", "dualpipev",
         "{kind: paired, chunks: 2}"}) {
-    predict.give("plan.yaml", std::string(kPlan) + "schedule: " + schedule + "\n");
+    predict.give("plan.yaml", fmt::format("{}schedule: {}\n", kPlan, schedule));
   }
   predict.give("one.yaml",
                std::string(kPlan) + "micro_batch: 16\nschedule: {kind: folded, strands: 2}\n");

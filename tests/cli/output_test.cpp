@@ -73,12 +73,12 @@ TEST(Output, NoPlanIsWrittenWhereNoneFits) {
   place.write("job.yaml",
               "stepwright: job/2\nmodel: llama-3-70b\ncluster: {profile: dgx-h100, nodes: 1}\n"
               "batch: {sequences: 8, length: 4096}\nsearch: {tensor: 1, pipeline: 1}\n");
-  for (const char* json : {"", " --json"}) {
-    const Outcome outcome = place.run(std::string("tune job.yaml -o plan.yaml") + json);
+  for (const char* form : {"", " --json"}) {
+    const Outcome outcome = place.run(std::string("tune job.yaml -o plan.yaml") + form);
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("job.yaml: no plan of the space fits in memory: "));
     EXPECT_EQ(files(place), (std::set<std::string>{".err", ".out", "examples", "job.yaml"}));
-    EXPECT_THAT(outcome.out, HasSubstr(*json == 0 ? "NO PLAN FITS" : "\"fits\": false"));
+    EXPECT_THAT(outcome.out, HasSubstr(*form == 0 ? "NO PLAN FITS" : "\"fits\": false"));
   }
   EXPECT_EQ(place.run("study utilization job.yaml").code, 1);
 }

@@ -53,7 +53,7 @@ const RankCase kExpertCases[] = {
      "parallel: {context: 2, data: 2, expert: 4}\nmicro_batch: 2\nrecompute: {every: 2}\n"},
     {"Pipeline", 4, kExperts,
      "parallel: {pipeline: 2, data: 2, expert: 2}\nmicro_batch: 1\nsharding: NNG\n", kLearned},
-    {"RecomputesExperts", 4, kOddExperts,
+    {"RecomputesExperts", 4, kGatedExperts,
      "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nrecompute: {modules: [moe, norm]}\n",
      kLearned},
     {"RecomputesInsideExperts", 2, kGatedExperts,

@@ -50,8 +50,8 @@ const Case kCases[] = {
      "micro_batch: 4\nrecompute: full\n"},
     {"EverySecond", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
      "micro_batch: 2\nrecompute: {every: 2}\n"},
-    {"ModulesNormAndMlp", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}",
-     "  kernels: {fused_norm: false}\n", "micro_batch: 2\nrecompute: {modules: [norm, mlp]}\n"},
+    {"ModulesNormAndMlp", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 2\nrecompute: {modules: [norm, mlp]}\n"},
     {"ModulesOfBranches",
      "{layers: 4, hidden: 32, heads: 4, kv_heads: 1, ffn: 64, vocab: 256, norm: layernorm, "
      "gated: false, parallel_residual: true, shared_input_norm: true, dropout: 0.2}",
@@ -59,7 +59,8 @@ const Case kCases[] = {
     {"ModulesUnfused",
      "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, qk_norm: true, "
      "dropout: 0.1}",
-     "  attention: unfused\n", "micro_batch: 2\nrecompute: {modules: [core_attn, norm]}\n"},
+     "  kernels: {attention: unfused}\n",
+     "micro_batch: 2\nrecompute: {modules: [core_attn, norm]}\n"},
     {"ModulesOfExperts",
      "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",
