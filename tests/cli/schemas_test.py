@@ -147,6 +147,7 @@ ANSWERS = {
     "traffic": [
         f"traffic {PLAN}",
         f"traffic {PLAN} --rank 3 --links",
+        f"traffic {PLAN} --sweep batch.length=4096,8192",
         "traffic examples/tiny-moe.plan.yaml --links",
     ],
     "study": [f"study utilization {PLAN}", f"study bandwidth {PLAN}"],
