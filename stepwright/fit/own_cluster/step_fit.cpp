@@ -34,7 +34,7 @@ class StepFitter {
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
-    check_traces(program_, ranks, log);
+    check_traces(program_, Grid(planned.plan), ranks, log);
     work_ = planned_work(program_, program_.stages.front());
   }
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "stepwright/core/error.h"
+#include "stepwright/logs/planned_step.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -64,10 +67,52 @@ double sum_of(const std::map<std::int64_t, double>& products) {
   return sum;
 }
 
+using BytesByOperation = std::map<LogOperation, double>;
+
+/// The first operation that carries bytes of the one and that the other lacks.
+std::optional<LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
+  double all = 0;
+  for (const auto& [operation, bytes] : of) all += bytes;
+  for (const auto& [operation, bytes] : of) {
+    if (bytes > kOtherModel * all && !in.contains(operation)) return operation;
+  }
+  return std::nullopt;
+}
+
+/// Other shardings compute the same, and send by other operations.
+void check_messages(const StepProgram& program, const Grid& grid, const Log& log) {
+  BytesByOperation planned;
+  for (const auto& [kind, sizes] : planned_step(program, grid, 0).calls) {
+    for (const auto& [payload, size] : sizes) {
+      planned[kind.operation] += static_cast<double>(payload * size.count);
+    }
+  }
+  BytesByOperation logged;
+  for (const EqualCalls& calls : log.records.distinct()) {
+    const std::int64_t bytes = std::max(calls.first.payload_bytes, calls.first.logged_bytes);
+    const bool of_step = calls.first.operation != LogOperation::kBroadcast &&
+                         calls.first.operation != LogOperation::kBarrier;
+    if (of_step && bytes > 0) {
+      logged[calls.first.operation] += static_cast<double>(bytes * calls.calls);
+    }
+  }
+  if (logged.empty()) return;
+  const auto fail = [](LogOperation operation, std::string_view holds, std::string_view lacks) {
+    fail_input(
+        fmt::format("fit --plan: the traces are of another sharding or layout than the "
+                    "plan: {} has {}, {} none",
+                    holds, name_of(kLogOperationNames, operation), lacks));
+  };
+  if (const auto more = lacking(logged, planned)) fail(*more, "the run", "the plan");
+  if (const auto less = lacking(planned, logged)) fail(*less, "the plan", "the run");
+}
+
 }  // namespace
 
-void check_traces(const StepProgram& program, const std::vector<HostTrace>& ranks, const Log& log) {
+void check_traces(const StepProgram& program, const Grid& grid, const std::vector<HostTrace>& ranks,
+                  const Log& log) {
   check_ranks(program, log);
+  check_messages(program, grid, log);
   // Products may be cut and joined otherwise than in the plan, but not along their inner width.
   const std::map<std::int64_t, double> planned = planned_products(program);
   for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -93,7 +93,7 @@ TEST(HostSteps, RefusesATraceWithoutSteps) {
   }
 }
 
-PlannedJob planned(std::int64_t hidden) {
+PlannedJob planned(std::int64_t hidden, const std::string& sharding = "NNN") {
   const std::string text = fmt::format(R"(stepwright: plan/2
 job:
   model: {{layers: 1, hidden: {}, heads: 2, ffn: 20, vocab: 64}}
@@ -103,8 +103,9 @@ job:
   framework: fsdp
 parallel: {{data: 2}}
 micro_batch: 2
+sharding: {}
 )",
-                                       hidden);
+                                       hidden, sharding);
   return read_plan(Document::parse(text, "plan.yaml"), ".");
 }
 
@@ -255,8 +256,24 @@ TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
   EXPECT_NEAR(sum, computed_s + kWait_s, 1e-9);  // of two waits, each half of the ranks
 }
 
+TEST(StepFit, NamesTracesOfAnotherSharding) {
+  const PlannedJob whole = planned(8);
+  const PlannedJob sharded = planned(8, "GGG");
+  Log log;
+  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllReduce});
+  EXPECT_NO_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
+  try {
+    fit_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the plan has all_gather, the run none"));
+  }
+  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllGather});
+  EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
+}
+
 TEST(StepFit, CopiesOfFsdpAreOfItsMessages) {
-  const PlannedJob job = planned(8);
+  const PlannedJob job = planned(8, "GGG");
   HostTrace trace = trace_of_plan(job, 1e-9);
   Log log;
   log.sources.push_back({.world = 2});
@@ -275,6 +292,7 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessages) {
                            .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
                            .operation = LogOperation::kAllGather});
   }
+  log.records.push_back({.payload_bytes = 1 << 20, .operation = LogOperation::kReduceScatter});
   EXPECT_NEAR(gather_s(0), 1e-4 + 1e-9 * (1 << 26), 2e-3);
   EXPECT_NEAR(gather_s(40e-3), 40e-3 + 1e-9 * (1 << 26), 3e-3);
 }
