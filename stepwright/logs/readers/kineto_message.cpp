@@ -1,5 +1,7 @@
 #include "stepwright/logs/readers/kineto_message.h"
 
+#include <simdjson.h>
+
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/readers/c10d_operator.h"

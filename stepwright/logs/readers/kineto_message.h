@@ -1,7 +1,5 @@
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +7,10 @@
 #include <vector>
 
 #include "stepwright/logs/readers/exposed_time.h"
+
+namespace simdjson::dom {
+class element;
+}  // namespace simdjson::dom
 
 namespace stepwright {
 
