@@ -8,7 +8,6 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
-#include "stepwright/fit/own_cluster/cluster_fit.h"
 
 namespace stepwright {
 namespace {
@@ -32,8 +31,6 @@ std::string line_of(const std::string& what, const Json& law) {
       constants_text(law));
 }
 
-}  // namespace
-
 std::string measured_fit_text(const Json& profile) {
   std::string text = "law, rows, median error on rows left out, constants\n";
   for (const Json& law : profile.value("messages", Json::array())) {
@@ -54,6 +51,23 @@ std::string measured_fit_text(const Json& profile) {
   return text;
 }
 
+}  // namespace
+
+void write_measured(const ClusterFit& fit, const FitRequest& request, const std::string& heading,
+                    const Console& console) {
+  const std::string stem = std::filesystem::path(request.output).stem().string();
+  const Json profile =
+      measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
+  if (request.json) {
+    print_json(console.out, profile);
+  } else {
+    console.out << heading << measured_fit_text(profile);
+  }
+  write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
+  console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,
+                   request.output);
+}
+
 void fit_measured_tables(const FitRequest& request, const Console& console) {
   OwnSamples samples;
   for (const SampleFile& file : request.samples) {
@@ -63,17 +77,7 @@ void fit_measured_tables(const FitRequest& request, const Console& console) {
     }
     read_own_samples(*table, samples);
   }
-  const std::string stem = std::filesystem::path(request.output).stem().string();
-  const Json profile = measured_json(
-      fit_cluster(samples), request.name.empty() ? stem : request.name, source_names(request));
-  if (request.json) {
-    print_json(console.out, profile);
-  } else {
-    console.out << measured_fit_text(profile);
-  }
-  write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
-  console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,
-                   request.output);
+  write_measured(fit_cluster(samples), request, {}, console);
 }
 
 }  // namespace stepwright

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/core/csv.h"
+#include "stepwright/fit/own_cluster/cluster_fit.h"
 #include "stepwright/fit/samples/kineto_trace.h"
 
 namespace stepwright {
@@ -36,8 +36,9 @@ void fit_measured_tables(const FitRequest& request, const Console& console);
 /// Fits a measured profile to the traces of a job of that plan (`FitRequest::plan`).
 void fit_step_traces(const FitRequest& request, const Console& console);
 
-/// What a fit of a measured profile says: a line for each law.
-std::string measured_fit_text(const nlohmann::ordered_json& profile);
+/// Writes a fit as a measured profile and says it: `heading`, then a line for each law.
+void write_measured(const ClusterFit& fit, const FitRequest& request, const std::string& heading,
+                    const Console& console);
 
 /// Whether an output is a folder of profiles, which is made where it is not there.
 bool names_folder(const std::string& output);

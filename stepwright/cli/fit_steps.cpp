@@ -1,13 +1,9 @@
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "stepwright/cli/fit_samples.h"
-#include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/fit/own_cluster/step_fit.h"
 #include "stepwright/logs/read_logs.h"
@@ -33,17 +29,7 @@ void fit_step_traces(const FitRequest& request, const Console& console) {
     ranks.push_back(host_steps(read_host_trace(bytes), widths));
   }
   const StepFit fitted = fit_steps(planned, ranks, read_logs(request.files));
-  const std::string stem = std::filesystem::path(request.output).stem().string();
-  const nlohmann::ordered_json profile =
-      measured_json(fitted.fit, request.name.empty() ? stem : request.name, source_names(request));
-  if (request.json) {
-    print_json(console.out, profile);
-  } else {
-    console.out << steps_text(fitted) << measured_fit_text(profile);
-  }
-  write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
-  console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,
-                   request.output);
+  write_measured(fitted.fit, request, steps_text(fitted), console);
 }
 
 }  // namespace stepwright

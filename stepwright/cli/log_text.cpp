@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "stepwright/core/format.h"
@@ -11,16 +10,10 @@
 #include "stepwright/logs/characterize.h"
 #include "stepwright/logs/communicator_roles.h"
 #include "stepwright/logs/knee.h"
+#include "stepwright/logs/routed_traffic.h"
 
 namespace stepwright {
 namespace {
-
-/// Up to 20 signs for a share of the most.
-std::string bar(double amount, double most) {
-  constexpr double kWidest = 20;
-  return most > 0 ? std::string(static_cast<std::size_t>(std::ceil(kWidest * amount / most)), '#')
-                  : std::string();
-}
 
 std::string volume_text(const Log& log) {
   Table table{.columns = {{"operation"},
@@ -42,7 +35,7 @@ std::string volume_text(const Log& log) {
                           format_count(row.count), known > 0 ? format_bytes(bytes) : "?",
                           known > 0 ? format_bytes(bytes / static_cast<double>(known)) : "?",
                           row.timed > 0 ? format_time(row.seconds) : "-",
-                          bar(bytes, static_cast<double>(most))});
+                          format_bar(bytes, static_cast<double>(most))});
   }
   return to_text(table);
 }
@@ -67,7 +60,7 @@ std::string histogram_text(const Log& log) {
            format_bytes(static_cast<double>(from)), format_count(size.count),
            format_bytes(static_cast<double>(size.payload_bytes)),
            size.timed > 0 ? format_time(size.seconds / static_cast<double>(size.timed)) : "-",
-           bar(static_cast<double>(size.count), static_cast<double>(most))});
+           format_bar(static_cast<double>(size.count), static_cast<double>(most))});
     }
   }
   return to_text(table);
@@ -141,6 +134,24 @@ std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
   return text;
 }
 
+/// What of the bytes follows from the plan, where the log says what does not.
+std::string routed_text(const Log& log) {
+  const RoutedTraffic routed = routed_traffic(log);
+  if (routed.routed_bytes == 0) return {};
+  const auto bytes = static_cast<double>(routed.routed_bytes);
+  std::string text = fmt::format(
+      "\n{} of the payload follow from the plan; the rest, {}, a router sends",
+      format_percent(1 - bytes / static_cast<double>(routed.payload_bytes)), format_bytes(bytes));
+  text += fmt::format("\nof it {} differ from even parts", format_percent(routed.uneven));
+  if (routed.steps > 1) {
+    text += fmt::format(
+        "; from one of {} steps to the next {} of what ranks send each other move, "
+        "{} within each exchange",
+        routed.steps, format_percent(routed.moved), format_percent(routed.moved_of_exchange));
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string sources_text(const Log& log) {
@@ -169,7 +180,7 @@ std::string characterize_text(const Log& log, std::optional<double> knee_bytes) 
                                          : counted(log.unexplained(), "line") + " not explained");
   if (!log.records.empty()) {
     text += volume_text(log) + "\nPayloads by size, from a power of two to the next\n\n" +
-            histogram_text(log) + roles_text(log) + knee_text(log, knee_bytes);
+            histogram_text(log) + roles_text(log) + routed_text(log) + knee_text(log, knee_bytes);
   }
   const std::string sources = sources_text(log);
   if (!sources.empty()) text += "\n" + sources;

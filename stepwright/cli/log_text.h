@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

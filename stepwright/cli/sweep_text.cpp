@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "stepwright/cli/plan_text.h"
@@ -68,10 +67,9 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
       continue;
     }
     const double step_s = point.best->step_time_s;
-    const auto bar = static_cast<std::size_t>(std::ceil(kWidestBar * step_s / longest_s));
     row.push_back(plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
     row.push_back(format_time(step_s));
-    row.emplace_back(bar, '#');
+    row.push_back(format_bar(step_s, longest_s, kWidestBar));
     row.push_back(format_percent(efficiency(point.job, step_s).mfu));
     if (!run) continue;
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -17,8 +16,6 @@
 
 namespace stepwright {
 namespace {
-
-constexpr double kWidestTrafficBar = 20;
 
 double sent_bytes_of(const TrafficPoint& point) {
   double sum = 0;
@@ -49,13 +46,9 @@ TrafficPoint traffic_point(const PlannedJob& planned, std::string value) {
 }  // namespace
 
 TrafficSweep sweep_traffic(const PlannedJob& planned, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    fail_input(fmt::format(
-        "--sweep {}: must be FIELD=VALUE,VALUE,..., as in batch.length=2048,4096", text));
-  }
-  TrafficSweep sweep{.field = text.substr(0, equals)};
-  for (const std::string& value : sweep_values(text.substr(equals + 1))) {
+  const SweptField swept = read_swept_field(text, "batch.length=2048,4096");
+  TrafficSweep sweep{.field = swept.field};
+  for (const std::string& value : swept.values) {
     const PlannedJob changed = with_field(planned, sweep.field + "=" + value, "--sweep");
     sweep.points.push_back(traffic_point(changed, value));
   }
@@ -97,8 +90,7 @@ std::string traffic_sweep_text(const TrafficSweep& sweep) {
     row.push_back(format_time(point.step_time_s));
     row.push_back(fmt::format("{:.4g}", point.tokens_per_s));
     row.push_back(format_bytes(bytes));
-    const double share = most > 0 ? bytes / most : 0;
-    row.emplace_back(static_cast<std::size_t>(std::ceil(kWidestTrafficBar * share)), '#');
+    row.push_back(format_bar(bytes, most));
   }
   return fmt::format("\nSent by all ranks in a step, for each {}\n\n{}{}", sweep.field,
                      to_text(table), refused);

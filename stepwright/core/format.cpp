@@ -87,4 +87,10 @@ std::string format_percent(double fraction) {
   return fmt::format("{:.1f}%", 100 * fraction);
 }
 
+std::string format_bar(double amount, double most, double widest) {
+  if (!(amount > 0 && most > 0)) return {};
+  return std::string(static_cast<std::size_t>(std::ceil(widest * std::min(amount / most, 1.0))),
+                     '#');
+}
+
 }  // namespace stepwright

@@ -30,4 +30,8 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// A fraction as `41.3%`: 1 is 100%.
 std::string format_percent(double fraction);
 
+/// A bar of `#` for a part of the most there is, `widest` of them for all of it; at least one for
+/// anything at all.
+std::string format_bar(double amount, double most, double widest = 20);
+
 }  // namespace stepwright

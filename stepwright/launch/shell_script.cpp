@@ -3,57 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/launch/shell_arithmetic.h"
+#include "stepwright/launch/shell_commands.h"
 
 namespace stepwright {
 namespace {
 
 constexpr std::size_t kLongestScript = std::size_t{1} << 20;
-constexpr std::size_t kMostWords = 100'000;
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-bool is_name(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::ranges::all_of(text, is_name_char);
-}
-
-/// Reads a script from its first character to its last.
+/// Parts a script into commands, from its first character to its last.
 class ShellReader {
  public:
-  ShellReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  ShellReader(std::string_view text, const std::string& name)
+      : text_(text), name_(name), commands_(name) {}
 
   ShellScript read() {
     while (at_ < text_.size()) step();
     end_command();
-    if (skipped_else_) {
-      script_.notes.push_back(fmt::format("{}: of conditions the first branch was read (line {})",
-                                          name_, skipped_else_));
-    }
-    for (const std::string& name : exports_) {
-      const auto value = values_.find(name);
-      if (value != values_.end()) script_.exported[name] = joined(value->second);
-    }
-    return std::move(script_);
+    return commands_.finish();
   }
 
  private:
-  using Words = std::vector<std::string>;
+  using Words = ShellCommands::Words;
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const {
-    fail_input(fmt::format("{}:{}: {}", name_, line, what));
-  }
-
-  static std::string joined(const Words& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
+    commands_.fail(line, what);
   }
 
   [[nodiscard]] char here(std::size_t ahead = 0) const {
@@ -97,7 +76,7 @@ class ShellReader {
       end_word();
       next();
       end_command();
-      if (c == ';' && here() == ';' && !blocks_.empty()) pass_over_rest(line_);
+      if (c == ';' && here() == ';') commands_.end_branch(line_);
       return;
     }
     if (c == '<' && here(1) == '<' && here(2) != '<') return begin_heredoc();
@@ -128,7 +107,7 @@ class ShellReader {
     if (!word_.ends_with('=') || command_.size() > 1) return false;
     std::string_view name = std::string_view(word_).substr(0, word_.size() - 1);
     if (name.ends_with('+')) name.remove_suffix(1);
-    return is_name(name);
+    return is_shell_name(name);
   }
 
   void begin_array() {
@@ -145,13 +124,7 @@ class ShellReader {
     end_word();
     next();
     in_array_ = false;
-    if (passed_depth_ > 0) return;
-    const bool append = array_name_.ends_with('+');
-    if (append) array_name_.pop_back();
-    Words& value = values_[array_name_];
-    if (!append) value.clear();
-    value.insert(value.end(), array_.begin(), array_.end());
-    count(value.size());
+    commands_.set_array(array_name_, array_, line_);
   }
 
   void single_quoted() {
@@ -217,7 +190,7 @@ class ShellReader {
       return braced(bracketed('{', '}'), quoted);
     }
     std::string name;
-    while (is_name_char(here())) name += next();
+    while (is_shell_name_char(here())) name += next();
     if (name.empty() && at_ < text_.size() && here() != '"') name = next();
     fill(name, std::nullopt, "$" + name, quoted ? Fill::kOne : Fill::kSplit);
   }
@@ -230,12 +203,10 @@ class ShellReader {
         continue;
       }
       std::size_t end = i;
-      while (end < inner.size() && is_name_char(inner[end])) ++end;
+      while (end < inner.size() && is_shell_name_char(inner[end])) ++end;
       const std::string name = inner.substr(i, end - i);
-      const auto value = is_name(name) ? values_.find(name) : values_.end();
-      filled += value != values_.end() ? joined(value->second)
-                : end > i              ? name
-                                       : inner.substr(i, 1);
+      const Words* value = commands_.value_of(name);
+      filled += value != nullptr ? joined(*value) : end > i ? name : inner.substr(i, 1);
       i = std::max(end, i + 1);
     }
     const auto value = arithmetic_value(filled);
@@ -244,7 +215,7 @@ class ShellReader {
 
   void braced(const std::string& inner, bool quoted) {
     std::size_t end = 0;
-    while (end < inner.size() && is_name_char(inner[end])) ++end;
+    while (end < inner.size() && is_shell_name_char(inner[end])) ++end;
     const std::string name = inner.substr(0, end);
     std::string_view rest = std::string_view(inner).substr(end);
     if (rest.starts_with("[@]") || rest.starts_with("[*]")) rest.remove_prefix(3);
@@ -282,12 +253,12 @@ class ShellReader {
 
   void fill(const std::string& name, const std::optional<std::string>& fallback,
             const std::string& spelling, Fill how) {
-    const auto value = values_.find(name);
-    if (value == values_.end()) {
+    const Words* value = commands_.value_of(name);
+    if (value == nullptr) {
       word_ += fallback.value_or(spelling);
       return;
     }
-    const Words parts = words_of(value->second, how);
+    const Words parts = words_of(*value, how);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) {
         end_word();
@@ -319,7 +290,7 @@ class ShellReader {
     if (!text.starts_with(kBatch)) return;
     for (const std::string& word : split(text.substr(kBatch.size()))) {
       if (word.starts_with('#')) break;
-      script_.batch_options.push_back({word, line});
+      commands_.script().batch_options.push_back({word, line});
     }
   }
 
@@ -328,14 +299,14 @@ class ShellReader {
     at_ += 2;
     if (here() == '-') next();
     while (here() == ' ') next();
-    while (at_ < text_.size() && (is_name_char(here()) || here() == '\'' || here() == '"')) {
+    while (at_ < text_.size() && (is_shell_name_char(here()) || here() == '\'' || here() == '"')) {
       const char c = next();
-      if (is_name_char(c)) heredoc_ += c;
+      if (is_shell_name_char(c)) heredoc_ += c;
     }
   }
 
   void skip_heredoc() {
-    script_.notes.push_back(
+    commands_.script().notes.push_back(
         fmt::format("{}:{}: the text up to {} was passed over", name_, line_, heredoc_));
     while (at_ < text_.size()) {
       std::string line;
@@ -347,16 +318,11 @@ class ShellReader {
     heredoc_.clear();
   }
 
-  void count(std::size_t words) {
-    words_ += words;
-    if (words_ > kMostWords) fail(line_, fmt::format("more than {} words", kMostWords));
-  }
-
   void end_word() {
     previous_ = ' ';
     if (!in_word_) return;
     in_word_ = false;
-    count(1);
+    commands_.count(1, line_);
     if (word_.size() > kLongestScript) fail(word_line_, "a word grows beyond 1 MiB");
     if (in_array_) {
       array_.push_back(std::exchange(word_, ""));
@@ -365,108 +331,10 @@ class ShellReader {
     }
   }
 
-  /// Of a condition or a case only the first branch counts; `block_` are the open ones.
-  void enter_or_leave(const ShellWord& word) {
-    if (word.text == "if" || word.text == "case") blocks_.push_back(word.text);
-    if (word.text == "else" || word.text == "elif") pass_over_rest(word.line);
-    if ((word.text == "fi" || word.text == "esac") && !blocks_.empty()) {
-      if (passed_depth_ == blocks_.size()) passed_depth_ = 0;
-      blocks_.pop_back();
-    }
-  }
-
-  void pass_over_rest(std::uint32_t line) {
-    if (passed_depth_ == 0) passed_depth_ = blocks_.size();
-    if (skipped_else_ == 0) skipped_else_ = line;
-  }
-
-  /// Whether a command is no more than words of the shell, or stands in a branch that is left out.
-  [[nodiscard]] bool passes_over() {
-    static constexpr std::array<std::string_view, 5> kHeads = {"then", "do", "{", "time", "exec"};
-    static constexpr std::array<std::string_view, 10> kParts = {
-        "if", "elif", "else", "fi", "for", "while", "case", "esac", "done", "}"};
-    while (!command_.empty()) {
-      const std::string& word = command_.front().text;
-      const bool pattern = !blocks_.empty() && blocks_.back() == "case" && word.ends_with(')');
-      if (pattern || std::ranges::find(kHeads, word) != kHeads.end()) {
-        command_.erase(command_.begin());
-        continue;
-      }
-      enter_or_leave(command_.front());
-      return passed_depth_ > 0 || std::ranges::find(kParts, word) != kParts.end();
-    }
-    return true;
-  }
-
   void end_command() {
     end_word();
     if (in_array_) fail(array_line_, "'(' never closes");
-    if (!passes_over()) take_command();
-    command_.clear();
-  }
-
-  bool take_assignment(const ShellWord& word, bool exported) {
-    const std::size_t equals = word.text.find('=');
-    if (equals == std::string::npos) {
-      if (exported && is_name(word.text)) exports_.push_back(word.text);
-      return exported;
-    }
-    std::string name = word.text.substr(0, equals);
-    const bool append = name.ends_with('+');
-    if (append) name.pop_back();
-    if (!is_name(name)) return false;
-    std::string value = word.text.substr(equals + 1);
-    if (append) value = joined(values_[name]) + value;
-    count(1 + value.size() / 64);
-    values_[name] = {value};
-    if (exported) exports_.push_back(name);
-    return true;
-  }
-
-  void take_command() {
-    static constexpr std::array<std::string_view, 4> kDeclare = {"export", "declare", "local",
-                                                                 "readonly"};
-    const bool declares = std::ranges::find(kDeclare, command_.front().text) != kDeclare.end();
-    const bool exports = command_.front().text == "export";
-    if (command_.front().text == "unset" && command_.size() > 1) {
-      for (const ShellWord& word : command_) {
-        values_.erase(word.text);
-        std::erase(exports_, word.text);
-      }
-      return;
-    }
-    std::size_t first = declares ? 1 : 0;
-    // An assignment before a command is seen by that command alone, as if it were exported.
-    std::size_t last = first;
-    while (last < command_.size() && command_[last].text.find('=') != std::string::npos) {
-      const std::string& text = command_[last].text;
-      std::string name = text.substr(0, text.find('='));
-      if (name.ends_with('+')) name.pop_back();
-      if (!is_name(name)) break;
-      ++last;
-    }
-    const bool in_front = last < command_.size();
-    for (; first < (declares ? command_.size() : last); ++first) {
-      take_assignment(command_[first], exports || in_front);
-    }
-    if (declares || last == command_.size()) return;
-    std::vector<ShellWord> words(command_.begin() + static_cast<std::ptrdiff_t>(last),
-                                 command_.end());
-    script_.commands.push_back(without_redirections(std::move(words)));
-  }
-
-  static std::vector<ShellWord> without_redirections(std::vector<ShellWord> words) {
-    std::vector<ShellWord> kept;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string& text = words[i].text;
-      const std::size_t arrow = text.find_first_not_of("0123456789&");
-      if (arrow == std::string::npos || (text[arrow] != '>' && text[arrow] != '<')) {
-        kept.push_back(words[i]);
-      } else if (text.find_last_of("><&") == text.size() - 1) {
-        ++i;
-      }
-    }
-    return kept;
+    commands_.take(std::exchange(command_, {}));
   }
 
   std::string_view text_;
@@ -482,14 +350,8 @@ class ShellReader {
   std::uint32_t array_line_ = 1;
   std::string array_name_;
   Words array_;
-  std::map<std::string, Words> values_;
-  std::vector<std::string> exports_;
   std::string heredoc_;
-  std::vector<std::string> blocks_;
-  std::size_t passed_depth_ = 0;  ///< Of the block whose further branches are left out; 0: none.
-  std::uint32_t skipped_else_ = 0;
-  std::size_t words_ = 0;
-  ShellScript script_;
+  ShellCommands commands_;
 };
 
 }  // namespace

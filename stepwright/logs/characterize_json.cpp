@@ -5,6 +5,7 @@
 #include "stepwright/logs/characterize.h"
 #include "stepwright/logs/communicator_roles.h"
 #include "stepwright/logs/knee.h"
+#include "stepwright/logs/routed_traffic.h"
 
 namespace stepwright {
 namespace {
@@ -74,6 +75,21 @@ LogJson small_json(const SmallCalls& row) {
           {"time_s", row.seconds}};
 }
 
+LogJson routed_json(const RoutedTraffic& routed) {
+  LogJson json{{"payload_bytes", routed.payload_bytes},
+               {"routed_bytes", routed.routed_bytes},
+               {"unsaid_bytes", routed.unsaid_bytes},
+               {"steps", routed.steps},
+               {"moved", routed.moved},
+               {"moved_of_exchange", routed.moved_of_exchange},
+               {"uneven", routed.uneven},
+               {"sent", LogJson::array()}};
+  for (const auto& [pair, bytes] : routed.sent) {
+    json["sent"].push_back({{"from", pair.first}, {"to", pair.second}, {"mean_bytes", bytes}});
+  }
+  return json;
+}
+
 }  // namespace
 
 LogJson below_knee_json(const Log& log, std::optional<double> knee_bytes) {
@@ -117,6 +133,7 @@ LogJson characterize_json(const Log& log, std::optional<double> knee_bytes) {
   json["batching"] = {{"messages", batching.messages},
                       {"batches", batching.batches},
                       {"saved_s", batching.saved_s}};
+  json["routed"] = routed_json(routed_traffic(log));
   json["sources"] = sources_json(log);
   return json;
 }

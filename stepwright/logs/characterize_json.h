@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

@@ -74,11 +74,11 @@ std::vector<CommunicatorRole> communicator_roles(const Log& log) {
   using GroupKey = std::tuple<std::vector<std::int64_t>, std::int64_t, std::int32_t>;
   std::map<GroupKey, GroupPattern> groups;
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> seen;
-  for (const LogRecord& record : log.records) {
-    seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] +=
-        record.count;
+  const std::vector<EqualCalls> distinct = log.records.distinct();
+  for (const auto& [record, kind, records, calls] : distinct) {
+    seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] += calls;
   }
-  for (const LogRecord& record : log.records) {
+  for (const auto& [record, kind, records, calls] : distinct) {
     if (record.communicator < 0) continue;
     const auto& known = log.communicators[static_cast<std::size_t>(record.communicator)];
     const bool named = known.ranks.empty() && known.size == 0;
@@ -86,12 +86,12 @@ std::vector<CommunicatorRole> communicator_roles(const Log& log) {
         groups[{known.ranks, known.size, named ? record.communicator : std::int32_t{-1}}];
     group.role.group_size = known.size;
     group.role.ranks = known.ranks;
-    group.role.calls[record.operation] += record.count;
+    group.role.calls[record.operation] += calls;
     if (record.payload_bytes < 0) continue;
-    group.sizes[record.operation][record.payload_bytes] += record.count;
-    group.role.payload_bytes += record.count * record.payload_bytes;
+    group.sizes[record.operation][record.payload_bytes] += calls;
+    group.role.payload_bytes += calls * record.payload_bytes;
     if (seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] > 1) {
-      group.role.repeated_bytes += record.count * record.payload_bytes;
+      group.role.repeated_bytes += calls * record.payload_bytes;
     }
   }
   std::vector<CommunicatorRole> roles;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

@@ -55,8 +55,8 @@ std::optional<double> knee_of(const std::map<KindOfCall, LatencyLine>& lines,
 std::vector<LatencyLine> latency_lines(const Log& log) {
   const std::vector<double> transfers = transfer_times(log);
   std::map<KindOfCall, std::map<std::int64_t, double>> shortest;
-  for (std::size_t i = 0; i < log.records.size(); ++i) {
-    const LogRecord& record = log.records[i];
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const LogRecord record = log.records[i];
     if (!(transfers[i] > 0) || record.payload_bytes < 1) continue;
     auto [place, fresh] =
         shortest[kind_of(log, record)].try_emplace(record.payload_bytes, transfers[i]);

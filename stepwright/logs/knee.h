@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

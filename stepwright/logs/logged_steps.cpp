@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
-#include <tuple>
 
 #include "stepwright/core/format.h"
 #include "stepwright/logs/steps.h"
@@ -34,24 +34,28 @@ bool is_of_setup(LogOperation operation) {
 
 class CallResolver {
  public:
-  CallResolver(const Log& log, const PlannedStep& planned) : log_(log), planned_(planned) {}
+  CallResolver(const Log& log, const PlannedStep& planned)
+      : log_(log), planned_(planned), of_kind_(log.records.kinds(), kNone) {}
 
-  const ResolvedCall& of(const LogRecord& record) {
-    const auto [place, fresh] =
-        known_.try_emplace({record.communicator, record.operation, record.payload_bytes,
-                            record.logged_bytes, record.source},
-                           ResolvedCall{});
-    if (fresh) {
-      place->second = resolved(record);
-      const ResolvedCall& call = place->second;
-      place->second.token =
-          tokens_
-              .try_emplace({call.kind, is_routed(call.kind) ? 0 : call.payload_bytes},
-                           static_cast<std::int32_t>(tokens_.size()))
-              .first->second;
+  /// The number, into `calls`, of what a record is.
+  std::uint32_t of(std::size_t record) {
+    std::uint32_t& number = of_kind_[log_.records.kind(record)];
+    if (number == kNone) {
+      const ResolvedCall call = resolved(log_.records[record]);
+      const auto next = static_cast<std::uint32_t>(calls_.size());
+      number = numbers_.try_emplace({call.kind, call.payload_bytes}, next).first->second;
+      if (number == next) {
+        calls_.push_back(call);
+        calls_.back().token =
+            tokens_
+                .try_emplace({call.kind, is_routed(call.kind) ? 0 : call.payload_bytes},
+                             static_cast<std::int32_t>(tokens_.size()))
+                .first->second;
+      }
     }
-    return place->second;
+    return number;
   }
+  [[nodiscard]] const std::vector<ResolvedCall>& calls() const { return calls_; }
 
  private:
   [[nodiscard]] bool is_routed(const CallKind& kind) const {
@@ -112,9 +116,10 @@ class CallResolver {
 
   const Log& log_;
   const PlannedStep& planned_;
-  std::map<std::tuple<std::int32_t, LogOperation, std::int64_t, std::int64_t, std::int32_t>,
-           ResolvedCall>
-      known_;
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> of_kind_;  ///< By kind of record.
+  std::vector<ResolvedCall> calls_;
+  std::map<std::pair<CallKind, std::int64_t>, std::uint32_t> numbers_;
   std::map<std::pair<CallKind, std::int64_t>, std::int32_t> tokens_;
 };
 
@@ -131,14 +136,15 @@ class StepFinder {
  public:
   StepFinder(const Log& log, std::span<const std::size_t> records, const PlannedStep& planned)
       : log_(log), records_(records), planned_(planned), resolver_(log, planned) {
-    for (const std::size_t i : records) calls_.push_back(&resolver_.of(log.records[i]));
+    calls_.reserve(records.size());
+    for (const std::size_t i : records) calls_.push_back(resolver_.of(i));
   }
 
   StepGuess find(std::int64_t micro_batches) {
     std::size_t first = 0;
     std::size_t end = calls_.size();
-    while (first < end && is_of_setup(calls_[first]->kind.operation)) ++first;
-    while (end > first && is_of_setup(calls_[end - 1]->kind.operation)) --end;
+    while (first < end && is_of_setup(call(first).kind.operation)) ++first;
+    while (end > first && is_of_setup(call(end - 1).kind.operation)) --end;
     if (const StepGuess marked = marked_steps(end); marked.steps > 0) return marked;
     StepGuess best{.first = first, .end = end, .steps = 1, .found = "all calls as one step"};
     judge(best);
@@ -149,7 +155,8 @@ class StepFinder {
                         1, std::llround(static_cast<double>(size) / static_cast<double>(planned))),
                     "as many steps as the planned calls go into the log"});
     std::vector<std::int32_t> tokens;
-    for (std::size_t i = first; i < end; ++i) tokens.push_back(calls_[i]->token);
+    tokens.reserve(end - first);
+    for (std::size_t i = first; i < end; ++i) tokens.push_back(call(i).token);
     const Repetition repetition = find_repetition(tokens);
     if (repetition.repeats < 2) return best;
     const auto period = static_cast<std::int64_t>(repetition.period);
@@ -167,7 +174,12 @@ class StepFinder {
     return best;
   }
 
-  [[nodiscard]] const ResolvedCall& call(std::size_t i) const { return *calls_[i]; }
+  /// What the i-th call of the rank is, and its number among the distinct ones.
+  [[nodiscard]] const ResolvedCall& call(std::size_t i) const {
+    return resolver_.calls()[calls_[i]];
+  }
+  [[nodiscard]] std::size_t number(std::size_t i) const { return calls_[i]; }
+  [[nodiscard]] std::size_t distinct() const { return resolver_.calls().size(); }
 
  private:
   StepGuess marked_steps(std::size_t end) const {
@@ -213,9 +225,14 @@ class StepFinder {
     for (const auto& [kind, sizes] : planned_.calls) left[&kind] = planned_left(sizes);
     guess.differing = 0;
     const double part = 1.0 / static_cast<double>(guess.steps);
+    std::vector<std::int64_t> counts(distinct());
     for (std::size_t i = guess.first; i < guess.end; ++i) {
-      const ResolvedCall& call = *calls_[i];
-      const double count = part * static_cast<double>(log_.records[records_[i]].count);
+      counts[calls_[i]] += log_.records[records_[i]].count;
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == 0) continue;
+      const ResolvedCall& call = resolver_.calls()[i];
+      const double count = part * static_cast<double>(counts[i]);
       const auto kind = planned_.calls.find(call.kind);
       if (kind == planned_.calls.end()) {
         guess.differing += count;
@@ -259,7 +276,7 @@ class StepFinder {
   std::span<const std::size_t> records_;
   const PlannedStep& planned_;
   CallResolver resolver_;
-  std::vector<const ResolvedCall*> calls_;
+  std::vector<std::uint32_t> calls_;  ///< Of the resolver, in their order.
 };
 
 }  // namespace
@@ -270,14 +287,17 @@ LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
   StepFinder finder(log, records, planned);
   const StepGuess guess = finder.find(micro_batches);
   LoggedSteps logged{.calls = {}, .steps = guess.steps, .found = guess.found};
+  std::vector<LoggedSize*> sizes(finder.distinct());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const LogRecord& record = log.records[records[i]];
+    const LogRecord record = log.records[records[i]];
     if (i < guess.first || i >= guess.end) {
       logged.outside += record.count;
       continue;
     }
     const ResolvedCall& call = finder.call(i);
-    LoggedSize& size = logged.calls[call.kind][call.payload_bytes];
+    LoggedSize*& known = sizes[finder.number(i)];
+    if (known == nullptr) known = &logged.calls[call.kind][call.payload_bytes];
+    LoggedSize& size = *known;
     size.count += record.count;
     if (!(record.duration_s >= 0)) continue;
     const auto count = static_cast<double>(record.count);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/logs/log.h"
 #include "stepwright/logs/planned_step.h"
-#include "stepwright/logs/record.h"
 
 namespace stepwright {
 

@@ -261,18 +261,26 @@ class LogMatcher {
   void gather_ranks() {
     std::map<std::int64_t, std::set<std::int32_t>> sources;
     std::map<std::int64_t, std::int32_t> runs;
-    for (const LogRecord& record : log_.records) {
-      sources[rank_of(record)].insert(record.source);
-      runs[rank_of(record)] = std::max(runs[rank_of(record)], record.run);
+    const std::vector<EqualCalls> distinct = log_.records.distinct();
+    for (const EqualCalls& calls : distinct) {
+      const std::int64_t rank = rank_of(calls.first);
+      sources[rank].insert(calls.first.source);
+      runs[rank] = std::max(runs[rank], calls.first.run);
     }
-    for (std::size_t i = 0; i < log_.records.size(); ++i) {
-      const LogRecord& record = log_.records[i];
-      const std::int64_t rank = rank_of(record);
-      if (record.source == *sources[rank].begin() && record.run == runs[rank]) {
-        of_rank_[rank].push_back(i);
+    std::vector<std::vector<std::size_t>*> lists(log_.records.kinds());  // null: not compared
+    std::map<std::int64_t, std::int64_t> sizes;
+    for (const EqualCalls& calls : distinct) {
+      const std::int64_t rank = rank_of(calls.first);
+      if (calls.first.source == *sources[rank].begin() && calls.first.run == runs[rank]) {
+        lists[calls.kind] = &of_rank_[rank];
+        sizes[rank] += calls.records;
       } else {
-        result_.outside += record.count;
+        result_.outside += calls.calls;
       }
+    }
+    for (const auto& [rank, size] : sizes) of_rank_[rank].reserve(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < log_.records.size(); ++i) {
+      if (auto* list = lists[log_.records.kind(i)]; list != nullptr) list->push_back(i);
     }
     for (const auto& [rank, run] : runs) {
       if (run == 0) continue;
@@ -346,7 +354,34 @@ class LogMatcher {
     }
   }
 
+  /// Clocks may differ, so that this is no difference.
+  void remark_on_clocks() {
+    std::map<std::int64_t, std::pair<double, double>> spans;  // by rank
+    for (const auto& [rank, records] : of_rank_) {
+      for (const std::size_t i : records) {
+        const double at_s = log_.records[i].enqueued_s;
+        if (!(at_s == at_s)) continue;
+        auto& [first_s, last_s] = spans.try_emplace(rank, at_s, at_s).first->second;
+        first_s = std::min(first_s, at_s);
+        last_s = std::max(last_s, at_s);
+      }
+    }
+    const auto begin = [](const auto& span) { return span.second.first; };
+    const auto end = [](const auto& span) { return span.second.second; };
+    const auto last = std::ranges::max_element(spans, {}, begin);
+    const auto first = std::ranges::min_element(spans, {}, end);
+    if (spans.empty() || first->second.second >= last->second.first) return;
+    KindMatch::add_remark(
+        result_, fmt::format("the calls of rank {} end before those of rank {} begin: logs of "
+                             "different runs, or clocks that differ",
+                             first->first, last->first));
+  }
+
   void say_what_is_held() {
+    if (of_rank_.empty()) {
+      result_.differences.emplace_back("the logs hold no call, and nothing is compared");
+    }
+    if (log_.records.timed()) remark_on_clocks();
     if (result_.ranks < program_.ranks) {
       result_.remarks.push_back(fmt::format("the logs hold {} of {} ranks: only they are compared",
                                             result_.ranks, program_.ranks));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {

@@ -26,7 +26,7 @@ namespace {
 void take_out_gigantic(Log& log) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
   std::int64_t sum = 0;
-  std::erase_if(log.records, [&](const LogRecord& record) {
+  log.records.erase_if([&](const LogRecord& record) {
     std::int64_t bytes = 0;
     std::int64_t with = 0;
     const std::int64_t payload = std::max(record.payload_bytes, record.logged_bytes);
@@ -82,7 +82,7 @@ void give_group_size(Log& log, std::int64_t ranks) {
   for (LogCommunicator& group : log.communicators) {
     if (group.size == 0) group.size = ranks;
   }
-  for (LogRecord& record : log.records) {
+  log.records.change_kinds([&](LogRecord& record) {
     const bool unnamed = record.communicator < 0;
     if (unnamed) record.communicator = assumed;
     const bool part = record.payload_bytes == kUnknown && record.logged_bytes != kUnknown;
@@ -91,7 +91,7 @@ void give_group_size(Log& log, std::int64_t ranks) {
       log.sources[static_cast<std::size_t>(record.source)].note(
           fmt::format("groups of unknown size are taken to be of {} ranks", ranks));
     }
-  }
+  });
 }
 
 }  // namespace stepwright

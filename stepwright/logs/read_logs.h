@@ -5,7 +5,7 @@
 #include <string>
 
 #include "stepwright/logs/files/byte_source.h"
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

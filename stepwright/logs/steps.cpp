@@ -9,12 +9,12 @@ namespace {
 /// The longest end of a list that has a period of at most half its length: Knuth, Morris and
 /// Pratt's table of the list read backwards.
 Repetition repetition_to_the_end(std::span<const std::int32_t> calls,
-                                 std::vector<std::size_t>& borders) {
+                                 std::vector<std::uint32_t>& borders) {
   const std::size_t size = calls.size();
   const auto at = [&](std::size_t i) { return calls[size - 1 - i]; };
   borders.assign(size + 1, 0);
   Repetition best;
-  std::size_t border = 0;
+  std::uint32_t border = 0;
   for (std::size_t i = 1; i < size; ++i) {
     while (border > 0 && at(i) != at(border)) border = borders[border];
     if (at(i) == at(border)) ++border;
@@ -33,7 +33,7 @@ Repetition find_repetition(std::span<const std::int32_t> calls) {
   const std::size_t ends =
       std::min({calls.size() / 2 + 1, std::size_t{256}, kWork / (calls.size() + 1) + 1});
   Repetition best;
-  std::vector<std::size_t> borders;
+  std::vector<std::uint32_t> borders;
   for (std::size_t left_out = 0; left_out < ends; ++left_out) {
     const Repetition found =
         repetition_to_the_end(calls.subspan(0, calls.size() - left_out), borders);

@@ -13,11 +13,12 @@ using CallOfGroup = std::tuple<LogOperation, std::vector<std::int64_t>, std::int
 
 std::vector<double> transfer_times(const Log& log) {
   std::vector<double> times;
+  if (!log.records.timed()) return times;
   times.reserve(log.records.size());
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> next;
   std::map<CallOfGroup, std::vector<std::size_t>> calls;
   for (std::size_t i = 0; i < log.records.size(); ++i) {
-    const LogRecord& record = log.records[i];
+    const LogRecord record = log.records[i];
     times.push_back(record.duration_s);
     if (!(record.duration_s >= 0) || record.communicator < 0) continue;
     const auto& ranks = log.communicators[static_cast<std::size_t>(record.communicator)].ranks;

@@ -60,6 +60,11 @@ std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 0.03 * std::max(a, b); }
 
+/// So many times as much, but for padding; other models differ by any factor.
+bool is_times(double ratio, double times) {
+  return ratio >= 0.995 * times && ratio <= 1.02 * times;
+}
+
 bool is_gather(LogOperation operation) { return operation == LogOperation::kAllGather; }
 bool is_reduction(LogOperation operation) {
   return operation == LogOperation::kAllReduce || operation == LogOperation::kReduceScatter;
@@ -84,15 +89,15 @@ std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) 
                  ? "gradients are reduced whole (all-reduce), the plan shards them (reduce-scatter)"
                  : "gradients are reduced to shards (reduce-scatter), the plan reduces them whole";
     }
-    if (near(ratio, 2)) return "gradients are reduced in fp32, the plan says 16 bits";
-    if (near(ratio, 0.5)) return "gradients are reduced in 16 bits, the plan says fp32";
-    if (ratio > 1.5 && near(ratio, std::round(ratio))) {
+    if (is_times(ratio, 2)) return "gradients are reduced in fp32, the plan says 16 bits";
+    if (is_times(ratio, 0.5)) return "gradients are reduced in 16 bits, the plan says fp32";
+    if (ratio > 1.5 && is_times(ratio, std::round(ratio))) {
       return "gradients are reduced after every micro-batch, the plan reduces them once";
     }
   }
   if (is_gather(left.operation)) {
-    if (near(ratio, 2)) return "parameters are gathered in fp32, the plan says 16 bits";
-    if (near(ratio, 0.5)) return "parameters are gathered in 16 bits, the plan says fp32";
+    if (is_times(ratio, 2)) return "parameters are gathered in fp32, the plan says 16 bits";
+    if (is_times(ratio, 0.5)) return "parameters are gathered in 16 bits, the plan says fp32";
     if (left.predicted == 0) {
       return "parameters are gathered again (re-gather), the plan gathers them fewer times";
     }
@@ -141,8 +146,8 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
     if (std::string reason = tensor_reason(left, all); !reason.empty()) return reason;
   }
   const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
-  if (left.predicted == left.logged && near(ratio, 2)) return "elements twice as wide (fp32?)";
-  if (left.predicted == left.logged && near(ratio, 0.5)) return "elements half as wide";
+  if (left.predicted == left.logged && is_times(ratio, 2)) return "elements twice as wide (fp32?)";
+  if (left.predicted == left.logged && is_times(ratio, 0.5)) return "elements half as wide";
   if (left.predicted == 0) return "the plan has none";
   if (left.logged == 0) return "the log has none";
   return "other sizes: another model, batch or length?";

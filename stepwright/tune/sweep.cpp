@@ -25,9 +25,8 @@ Json value_json(const std::string& value) {
   return number ? Json(*number) : Json(value);
 }
 
-}  // namespace
-
-std::vector<std::string> sweep_values(std::string_view text) {
+/// Commas in brackets are part of a value.
+std::vector<std::string> values_between_commas(std::string_view text) {
   std::vector<std::string> values(1);
   int depth = 0;
   for (const char c : text) {
@@ -42,13 +41,30 @@ std::vector<std::string> sweep_values(std::string_view text) {
   return values;
 }
 
-Sweep read_sweep(const Job& job, const std::string& text) {
-  const std::string name = fmt::format("{} {}", kSweepOption, printable(text));
+std::string option_text(const std::string& text) {
+  return fmt::format("{} {}", kSweepOption, printable(text));
+}
+
+}  // namespace
+
+SweptField read_swept_field(const std::string& text, std::string_view example) {
   const std::size_t equals = text.find('=');
-  Sweep sweep{.field = text.substr(0, equals), .points = {}};
   if (equals == std::string::npos || equals == 0) {
-    fail_input(fmt::format("{}: must be FIELD=VALUE,VALUE,..., as in cluster.nodes=8,16,32", name));
+    fail_input(
+        fmt::format("{}: must be FIELD=VALUE,VALUE,..., as in {}", option_text(text), example));
   }
+  SweptField swept{.field = text.substr(0, equals),
+                   .values = values_between_commas(std::string_view(text).substr(equals + 1))};
+  for (const std::string& value : swept.values) {
+    if (value.empty()) fail_input(fmt::format("{}: a value is missing", option_text(text)));
+  }
+  return swept;
+}
+
+Sweep read_sweep(const Job& job, const std::string& text) {
+  const std::string name = option_text(text);
+  const SweptField swept = read_swept_field(text, "cluster.nodes=8,16,32");
+  Sweep sweep{.field = swept.field, .points = {}};
   if (sweep.field.starts_with("search") || sweep.field.starts_with("job.search")) {
     fail_input(fmt::format(
         "{}: search says what tune may choose: sweep a field of the model, the cluster or the "
@@ -60,8 +76,7 @@ Sweep read_sweep(const Job& job, const std::string& text) {
         "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
         printable(sweep.field)));
   }
-  for (const std::string& value : sweep_values(std::string_view(text).substr(equals + 1))) {
-    if (value.empty()) fail_input(fmt::format("{}: a value is missing", name));
+  for (const std::string& value : swept.values) {
     PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
     const bool sweeps_kernels = sweep.field.find("kernels") != std::string::npos;
     changed.job.attention_stated = job.attention_stated || sweeps_kernels;

@@ -27,8 +27,15 @@ struct Sweep {
   std::vector<SweepPoint> points;
 };
 
-/// Values between commas; commas in brackets are part of a value.
-std::vector<std::string> sweep_values(std::string_view text);
+/// What a sweep is over.
+struct SweptField {
+  std::string field;
+  std::vector<std::string> values;  ///< Between commas; commas in brackets are part of a value.
+};
+
+/// Reads the text of `--sweep`, `FIELD=VALUE,VALUE,...`. Fails with `kInput` when it has no field
+/// or lacks a value; `example` is what the message shows.
+SweptField read_swept_field(const std::string& text, std::string_view example);
 
 /// Reads `FIELD=VALUE,VALUE,...`, with the fields and values of `predict --set` that are of the job
 /// ("cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x", "cluster.profile=dgx-h100,dgx-h200"). Fails

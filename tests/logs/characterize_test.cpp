@@ -5,6 +5,7 @@
 
 #include "stepwright/logs/communicator_roles.h"
 #include "stepwright/logs/knee.h"
+#include "stepwright/logs/routed_traffic.h"
 #include "stepwright/logs/transfer_times.h"
 #include "tests/logs/fixtures.h"
 #include "tests/logs/nccl_writer.h"
@@ -54,7 +55,9 @@ TEST(Knee, IsNotGuessedFromTwoSizes) {
 
 TEST(Batching, CountsSmallMessagesThatFollowEachOther) {
   Log log = timed_sends({100, 200, 40'000, 300, 400, 500});
-  log.records[4].peer = 0;
+  LogRecord fifth = log.records[4];
+  fifth.peer = 0;
+  log.records.set(4, fifth);
   const Batching batching = batching_of(log, std::nullopt);
   EXPECT_EQ(batching.messages, 5);
   EXPECT_EQ(batching.batches, 4);  // 100 and 200 go together
@@ -100,6 +103,65 @@ TEST(CommunicatorRoles, FollowFromWhatIsSent) {
   Plan pipeline;
   pipeline.parallel = {.pipeline = 2, .data = 8};
   EXPECT_THAT(roles_of(pipeline)[2], StartsWith("pipeline"));
+}
+
+/// The trace holds three steps with two routed layers, an exchange there and one back; the figures
+/// are those of the splits that PyTorch was called with.
+TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
+  const Log log = fixture_log(
+      {"experts.trace.0.json.gz", "experts.trace.1.json.gz", "experts.trace.2.json.gz"});
+  const RoutedTraffic routed = routed_traffic(log);
+  EXPECT_EQ(routed.routed_bytes, 294'912);
+  EXPECT_EQ(routed.unsaid_bytes, 0);
+  EXPECT_EQ(routed.steps, 3);
+  EXPECT_NEAR(routed.moved, 0.104167, 1e-6);
+  EXPECT_NEAR(routed.moved_of_exchange, 0.151042, 1e-6);
+  EXPECT_NEAR(routed.uneven, 0.154803, 1e-6);
+  double sent = 0;
+  for (const auto& [pair, bytes] : routed.sent) sent += bytes;
+  EXPECT_NEAR(3 * sent, 294'912, 1e-6);
+  std::int64_t payload = 0;
+  for (const OperationVolume& row : volumes(log)) payload += row.payload_bytes;
+  EXPECT_EQ(routed.payload_bytes, payload);
+}
+
+/// An exchange of three ranks as NCCL writes it: sends and receives, `moved` bytes of them of rank
+/// 0 to rank 1 instead of rank 2 in the second step.
+std::string written_exchange(int step, int moved) {
+  std::string text;
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string prefix = "h:1" + std::to_string(rank) + ":1 [0] NCCL INFO ";
+    if (step == 0) {
+      text += prefix + "ncclCommInitRank comm 0x5 rank " + std::to_string(rank) +
+              " nranks 3 cudaDev 0 busId 1 commId 0x9 - Init COMPLETE\n";
+    }
+    const auto call = [&](const std::string& name, int count, int root) {
+      text += prefix + name + ": opCount " + std::to_string(2 * step) +
+              " sendbuff 0x1 recvbuff 0x2 count " + std::to_string(count) +
+              " datatype 0 op 0 root " + std::to_string(root) + " comm 0x5 [nranks=3] stream 0x9\n";
+    };
+    for (int peer = 0; peer < 3; ++peer) {
+      const int more = rank != 0 || peer == 0 ? 0 : peer == 1 ? moved : -moved;
+      call("Send", 10 * (peer + 1) + more, peer);
+      call("Recv", 10, peer);
+    }
+    call("AllReduce", 60, 0);
+  }
+  return text;
+}
+
+TEST(RoutedTraffic, IsReadFromSendsOfNccl) {
+  const RoutedTraffic routed =
+      routed_traffic(log_of(written_exchange(0, 0) + written_exchange(1, 5)));
+  EXPECT_EQ(routed.routed_bytes, 2 * 3 * 60);
+  EXPECT_EQ(routed.payload_bytes, 2 * 2 * 3 * 60);
+  EXPECT_EQ(routed.steps, 2);
+  EXPECT_NEAR(routed.moved, 10.0 / 360, 1e-12);
+  EXPECT_NEAR(routed.sent.at({0, 1}), 22.5, 1e-12);
+}
+
+TEST(RoutedTraffic, IsNoneWhereAllSendAlike) {
+  EXPECT_EQ(routed_traffic(fixture_log({"calls.trace.0.json.gz"})).routed_bytes, 0);
 }
 
 TEST(GroupSize, TellsPayloadsThatWereOneRanksPart) {

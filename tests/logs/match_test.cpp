@@ -171,8 +171,42 @@ TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
 TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
   const WrittenRun run(small_job(), tensor_plan());
   Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
-  for (LogRecord& record : log.records) record.communicator = -1;
+  log.records.change([](LogRecord& record) { record.communicator = -1; });
   EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
+}
+
+/// Gradients of another model may be about twice as many bytes, which is no other type.
+TEST(CompareLog, TakesNoOtherModelForAnotherType) {
+  Plan plan;
+  plan.parallel = {.data = 16};
+  const WrittenRun run(small_job(), plan);
+  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+    for (WrittenCall& call : calls) {
+      if (call.payload_bytes > 1000) call.payload_bytes = call.payload_bytes * 195 / 100;
+    }
+  });
+  EXPECT_THAT(all_of(found), HasSubstr("another model, batch or length"));
+  EXPECT_THAT(all_of(found), Not(HasSubstr("16 bits")));
+}
+
+TEST(CompareLog, NamesALogWithoutCalls) {
+  const WrittenRun run(small_job(), tensor_plan());
+  EXPECT_THAT(compare_log(run.program, run.grid, {}).differences,
+              Contains(HasSubstr("hold no call")));
+}
+
+TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
+  const WrittenRun run(small_job(), tensor_plan());
+  Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  const auto remarks_with = [&](double apart_s) {
+    log.records.change([&](LogRecord& record) {
+      record.enqueued_s =
+          apart_s * static_cast<double>(record.rank) + static_cast<double>(record.line % 2);
+    });
+    return compare_log(run.program, run.grid, log).remarks;
+  };
+  EXPECT_THAT(remarks_with(0), Not(Contains(HasSubstr("different runs"))));
+  EXPECT_THAT(remarks_with(100), Contains(HasSubstr("different runs, or clocks that differ")));
 }
 
 TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
@@ -234,11 +268,11 @@ TEST(CompareLog, ClocksOfRanksMayDiffer) {
   const WrittenRun run(small_job(), tensor_plan());
   const Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   Log shifted = log;
-  for (LogRecord& record : shifted.records) {
+  shifted.records.change([](LogRecord& record) {
     record.enqueued_s = record.start_s =
         1e6 * static_cast<double>(record.rank) + static_cast<double>(record.line);
     record.duration_s = 1e-3;
-  }
+  });
   const LogComparison found = compare_log(run.program, run.grid, shifted);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   for (const MatchedCalls& row : found.rows) {

@@ -15,12 +15,17 @@ struct NamedPart {
 };
 
 /// Parts of names that say it, the more special ones first. Copies of parameters and gradients into
-/// and out of messages grow with them like a sum of gradients does.
+/// and out of FSDP's messages are of those; DDP's out of its buckets are sums of gradients.
 constexpr auto kCertainParts = std::to_array<NamedPart>({
     {"AccumulateGrad", OperatorKind::kAccumulate},
     {"ddp.reducer", OperatorKind::kAccumulate},
-    {"fsdp::", OperatorKind::kAccumulate},
-    {"c10d::", OperatorKind::kAccumulate},
+    {"fsdp::chunk_cat", OperatorKind::kReduceScatter},
+    {"fsdp::", OperatorKind::kAllGather},
+    {"c10d::_reduce_scatter", OperatorKind::kReduceScatter},
+    {"c10d::reduce_scatter", OperatorKind::kReduceScatter},
+    {"c10d::_allgather", OperatorKind::kAllGather},
+    {"c10d::allgather", OperatorKind::kAllGather},
+    {"c10d::", OperatorKind::kAllReduce},
     {"scaled_dot_product", OperatorKind::kAttention},
     {"linear", OperatorKind::kLinear},
     {"aten::mm", OperatorKind::kLinear},

@@ -44,6 +44,9 @@ constexpr double SocketLaw::* kSocketConstants[] = {
     &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
     &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
 
+constexpr double SocketLaw::* kSocketRates[] = {&SocketLaw::inside_s_per_byte,
+                                                &SocketLaw::network_s_per_byte};
+
 constexpr double ScheduleLaw::* kScheduleConstants[] = {
     &ScheduleLaw::start_s, &ScheduleLaw::message_s, &ScheduleLaw::network_hop_s,
     &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
@@ -64,7 +67,13 @@ SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics)
   return law;
 }
 
-/// The same of schedules: a message for each rank inside and each node outside, at least.
+bool of_one_group(const std::vector<MessageSample>& samples) {
+  return std::ranges::all_of(
+      samples, [&](const auto& sample) { return sample.group == samples.front().group; });
+}
+
+/// What no schedule of the samples beats: a message for each rank inside and each node outside, at
+/// least.
 ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
   ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
@@ -182,14 +191,25 @@ SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
 }
 
 std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
-    const std::vector<MessageSample>& samples) {
-  const SocketLaw law = fit_gloo(samples).law;
+    const std::vector<MessageSample>& transfers, const std::vector<MessageSample>& whole) {
+  const SocketLaw law = better(
+      [&](bool own_nics) {
+        SocketLaw made = fastest_gloo(transfers, own_nics);
+        if (of_one_group(transfers)) made.hop_s = made.network_hop_s = 0;
+        improve(made, kSocketConstants, transfers);
+        return made;
+      },
+      transfers);
   std::map<Collective, SampledLaw<SocketLaw>> laws;
   for (const auto& [operation, name] : kCollectiveNames) {
     std::vector<MessageSample> own;
-    std::ranges::copy_if(samples, std::back_inserter(own),
+    std::ranges::copy_if(whole, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation; });
-    laws[operation] = {law, missed(law, own)};
+    SocketLaw moved = law;
+    const bool shows_rate = std::ranges::any_of(
+        own, [&](const MessageSample& sample) { return sample.seconds > 2 * law.start_s; });
+    if (shows_rate) improve(moved, kSocketRates, own);
+    laws[operation] = {moved, missed(moved, own)};
   }
   return laws;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <set>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -14,6 +14,8 @@
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
+#include "stepwright/fit/own_cluster/step_messages.h"
+#include "stepwright/fit/own_cluster/traced_job.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -21,28 +23,18 @@ namespace {
 
 using KindAndPhase = std::pair<OperatorKind, Phase>;
 
-/// How far the products of a trace may be from those of the plan.
-constexpr double kOtherModel = 0.05;
 /// A computation beside messages is compared with the same alone where both ran so often.
 constexpr std::size_t kFewest = 3;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 class StepFitter {
  public:
   StepFitter(const PlannedJob& planned, const std::vector<HostTrace>& ranks, const Log& log)
-      : planned_(planned), ranks_(ranks), log_(log), grid_(planned.plan) {
+      : planned_(planned), ranks_(ranks), log_(log) {
     program_ = build_program(planned.job, planned.plan);
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
-    for (const LogSource& source : log.sources) {
-      if (source.world == 0 || source.world == program_.ranks) continue;
-      fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file,
-                             source.world, program_.ranks));
-    }
+    check_traces(program_, Grid(planned.plan), ranks, log);
     work_ = planned_work(program_, program_.stages.front());
   }
 
@@ -50,8 +42,8 @@ class StepFitter {
     read_steps();
     fit_products();
     for (const auto& [key, work] : work_) fit_kind(key, work);
-    spread_the_rest();
     fit_messages();
+    spread_the_rest();
     return std::move(out_);
   }
 
@@ -116,7 +108,6 @@ class StepFitter {
     }
     const DType dtype = work_.at({OperatorKind::kLinear, Phase::kForward}).dtype;
     std::map<Phase, std::vector<ComputationSample>> samples;
-    std::map<Phase, double> sum_flops;
     std::vector<double> factors;
     for (const auto& [key, lists] : times) {
       const auto& [alone, beside] = lists;
@@ -129,13 +120,11 @@ class StepFitter {
                                      .bytes = memory_bytes(op),
                                      .seconds = middle_of(alone.empty() ? beside : alone)};
       const std::size_t runs = alone.size() + beside.size();
-      sum_flops[phase] += static_cast<double>(runs) * sample.flops / static_cast<double>(steps);
       samples[phase].insert(samples[phase].end(), (runs + steps - 1) / steps, sample);
       if (std::min(alone.size(), beside.size()) >= kFewest) {
         factors.push_back(middle_of(beside) / middle_of(alone));
       }
     }
-    check_model(sum_flops);
     for (const auto& [phase, rows] : samples) {
       const auto planned = work_.find({OperatorKind::kLinear, phase});
       if (planned == work_.end()) continue;
@@ -159,20 +148,6 @@ class StepFitter {
     for (const ComputationSample& row : rows) sum_s += predicted_s(law, row);
     if (!(sum_s > 0 && busy_s > 0)) return;
     for (double* part : {&law.start_s, &law.s_per_flop, &law.s_per_byte}) *part *= busy_s / sum_s;
-  }
-
-  void check_model(const std::map<Phase, double>& traced) const {
-    double planned = 0;
-    double found = 0;
-    for (const auto& [key, work] : work_) {
-      if (key.first == OperatorKind::kLinear) planned += work.flops;
-    }
-    for (const auto& [phase, sum] : traced) found += sum;
-    if (std::fabs(found - planned) <= kOtherModel * planned) return;
-    fail_input(fmt::format(
-        "the traces are of another model or batch than the plan: their products make {:.4g} FLOPs "
-        "in a step of a rank, those of the plan {:.4g}",
-        found, planned));
   }
 
   /// A kind that runs in few shapes: its time in a step over what the plan computes of it.
@@ -221,66 +196,80 @@ class StepFitter {
     }
   }
 
-  /// The group of the plan that a call is made in: the first of its size.
-  [[nodiscard]] std::optional<SocketGroup> group_of(const LogRecord& record) const {
-    const std::int64_t size = log_.group_size(record);
-    for (const auto& [kind, name] : kGroupNames) {
-      const std::int64_t ours = program_.group_sizes[static_cast<std::size_t>(kind)];
-      if (ours < 2 || (size > 0 && size != ours)) continue;
-      const Cluster& cluster = planned_.job.cluster;
-      return socket_group(group_layout(cluster, grid_.shape(kind)), levels_in_node(cluster),
-                          std::min(cluster.devices_per_node, cluster.devices()));
-    }
-    return std::nullopt;
-  }
-
-  static std::optional<Collective> collective_of(LogOperation operation) {
-    switch (operation) {
-      case LogOperation::kAllReduce: return Collective::kAllReduce;
-      case LogOperation::kAllGather: return Collective::kAllGather;
-      case LogOperation::kReduceScatter: return Collective::kReduceScatter;
-      case LogOperation::kAllToAll: return Collective::kAllToAll;
-      case LogOperation::kSend: return Collective::kPointToPoint;
-      default: return std::nullopt;
-    }
-  }
-
-  /// One law for all operations, which the same sockets carry. A message costs a step what its
-  /// ranks spend in it on average, with what they wait for the last one: by so much the slowest
-  /// rank is behind the average one, whose computations the other laws have.
+  /// The calls of operations that the plan may send: one law for all, which the same sockets carry.
+  /// What the host does for a message, like FSDP's copies into and out of it, is of the message.
   void fit_messages() {
-    std::map<std::pair<Collective, std::int64_t>, std::pair<SocketGroup, std::vector<double>>>
-        calls;
-    for (const LogRecord& record : log_.records) {
-      const auto collective = collective_of(record.operation);
-      if (!collective || !(record.duration_s > 0) || record.payload_bytes <= 0) continue;
-      if (!is_chosen(record)) continue;
-      const auto group = group_of(record);
-      if (!group) continue;
-      auto& [where, seconds] = calls[{*collective, record.payload_bytes}];
-      where = *group;
-      seconds.push_back(record.duration_s);
+    const std::vector<StepMessages> messages =
+        step_messages(planned_, program_, log_, static_cast<double>(chosen_.size()),
+                      [this](const LogRecord& record) { return is_chosen(record); });
+    if (messages.empty()) return;
+    std::map<Collective, double> bytes;
+    std::map<Collective, double> calls;
+    double waiting_s = 0;
+    for (const StepMessages& message : messages) {
+      bytes[message.sample.operation] += message.calls * message.sample.payload_bytes;
+      calls[message.sample.operation] += message.calls;
+      waiting_s += message.calls * message.waiting_s;
     }
-    std::vector<MessageSample> samples;
+    const std::map<Collective, HostSeconds> host = host_of_messages(calls);
+    std::vector<MessageSample> transfers;
+    std::vector<MessageSample> whole;
     std::map<Collective, std::size_t> rows;
-    for (const auto& [key, call] : calls) {
-      const auto& [collective, payload] = key;
-      samples.push_back({.operation = collective,
-                         .group = call.first,
-                         .payload_bytes = static_cast<double>(payload),
-                         .seconds = mean_of(call.second)});
-      ++rows[collective];
+    for (const StepMessages& message : messages) {
+      transfers.push_back(message.sample);
+      MessageSample& sample = whole.emplace_back(message.sample);
+      if (const auto found = host.find(sample.operation); found != host.end()) {
+        sample.seconds += found->second.host / calls[sample.operation] +
+                          found->second.busy * sample.payload_bytes / bytes[sample.operation];
+      }
+      ++rows[sample.operation];
     }
-    if (samples.empty()) return;
-    for (auto& [collective, law] : fit_gloo_operations(samples)) {
+    for (auto& [collective, law] : fit_gloo_operations(transfers, whole)) {
       out_.fit.messages[collective] = {.law = std::move(law), .rows = rows[collective]};
+    }
+    slow_down(std::min(waiting_s, out_.waiting_s));
+  }
+
+  /// What the host does in a step for messages of those operations.
+  std::map<Collective, HostSeconds> host_of_messages(const std::map<Collective, double>& calls) {
+    constexpr std::pair<OperatorKind, Collective> kKinds[] = {
+        {OperatorKind::kAllReduce, Collective::kAllReduce},
+        {OperatorKind::kAllGather, Collective::kAllGather},
+        {OperatorKind::kReduceScatter, Collective::kReduceScatter}};
+    std::map<Collective, HostSeconds> host;
+    for (const auto& [kind, collective] : kKinds) {
+      if (!calls.contains(collective)) continue;
+      for (const auto& [key, seconds] : seconds_) {
+        if (key.first != kind) continue;
+        host[collective].busy += seconds.busy;
+        host[collective].host += seconds.host;
+        used_.insert(key);
+      }
+    }
+    return host;
+  }
+
+  /// What ranks wait for the last one is how much longer it computes than the average one, whose
+  /// computations the laws have until now.
+  void slow_down(double waiting_s) {
+    double computed_s = 0;
+    for (const auto& fitted : out_.fit.computations) {
+      const PlannedWork& work = work_.at({fitted.law.kind, fitted.law.phase});
+      computed_s += work.operators * fitted.law.start_s + work.flops * fitted.law.s_per_flop +
+                    work.bytes * fitted.law.s_per_byte;
+    }
+    if (!(computed_s > 0)) return;
+    const double factor = 1 + waiting_s / computed_s;
+    for (auto& fitted : out_.fit.computations) {
+      fitted.law.start_s *= factor;
+      fitted.law.s_per_flop *= factor;
+      fitted.law.s_per_byte *= factor;
     }
   }
 
   const PlannedJob& planned_;
   const std::vector<HostTrace>& ranks_;
   const Log& log_;
-  Grid grid_;
   StepProgram program_;
   WorkByKind work_;
   std::vector<std::pair<std::size_t, const HostStep*>> chosen_;  ///< With their place in `ranks_`.

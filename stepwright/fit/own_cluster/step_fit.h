@@ -5,7 +5,7 @@
 
 #include "stepwright/fit/own_cluster/cluster_fit.h"
 #include "stepwright/fit/own_cluster/host_steps.h"
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {

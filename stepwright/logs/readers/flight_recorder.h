@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stepwright/logs/files/byte_source.h"
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "stepwright/logs/files/element_type.h"
@@ -14,6 +15,8 @@
 #include "stepwright/logs/files/json_scanner.h"
 #include "stepwright/logs/readers/c10d_operator.h"
 #include "stepwright/logs/readers/exposed_time.h"
+#include "stepwright/logs/readers/kineto_kernels.h"
+#include "stepwright/logs/readers/kineto_message.h"
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
@@ -22,25 +25,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr double kMicrosecond = 1e-6;
-
-/// What an event says of a message.
-struct TraceMessage {
-  std::int64_t event = 0;
-  std::string name;    ///< Of the call; empty: not said.
-  std::string kernel;  ///< That runs it.
-  std::string group;   ///< Name of the process group; empty: not said.
-  std::string ranks;   ///< As the event spells them.
-  std::int64_t group_size = 0;
-  std::int64_t in_elements = 0;
-  std::int64_t out_elements = 0;
-  std::int64_t element_bytes = 0;
-  std::int64_t peer = kUnknown;  ///< In the group.
-  std::int64_t external = -1;    ///< `External id`.
-  TimeSpan span;
-  TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
-  auto key() const { return std::tie(name, in_elements, out_elements, group); }
-};
+constexpr std::int64_t kMostRanks = 1'000'000;
 
 class KinetoReader {
  public:
@@ -86,11 +71,6 @@ class KinetoReader {
     return false;
   }
 
-  static TimeSpan span_of(const dom::element& event) {
-    const double begin = number_in(event, "ts").value_or(kNoTime) * kMicrosecond;
-    return {begin, begin + number_in(event, "dur").value_or(0) * kMicrosecond};
-  }
-
   void kernel(const JsonPiece& piece) {
     host_.clear();
     const std::string_view name = glimpse(piece.text, "\"name\"");
@@ -114,7 +94,7 @@ class KinetoReader {
     double length = 0;
     if (number_glimpsed(piece.text, "\"ts\"", begin) &&
         number_glimpsed(piece.text, "\"dur\"", length)) {
-      spans.push_back({begin * kMicrosecond, (begin + length) * kMicrosecond});
+      spans.push_back({begin * kTraceUnit_s, (begin + length) * kTraceUnit_s});
     }
   }
 
@@ -126,58 +106,17 @@ class KinetoReader {
 
   void take(const JsonPiece& piece, std::vector<TraceMessage>& list) {
     dom::element event;
-    if (!parse(piece, event)) return;
-    dom::element args;
-    const bool has_args = event["args"].get(args) == simdjson::SUCCESS;
-    TraceMessage message{
-        .event = events_, .kernel = std::string(text_in(event, "name")), .span = span_of(event)};
-    if (has_args) {
-      message.name = text_in(args, "Collective name");
-      message.group = text_in(args, "Process Group Name");
-      message.ranks = text_in(args, "Process Group Ranks");
-      message.group_size = integer_in(args, "Group size").value_or(0);
-      message.in_elements = integer_in(args, "In msg nelems").value_or(0);
-      message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
-      message.element_bytes = torch_type_bytes(text_in(args, "dtype"));
-      message.peer = integer_in(args, "Dst Rank").value_or(kUnknown);
-      if (message.peer < 0) message.peer = integer_in(args, "Src Rank").value_or(kUnknown);
-      message.external = integer_in(args, "External id").value_or(-1);
-    }
-    list.push_back(std::move(message));
+    if (parse(piece, event)) list.push_back(described_message(event, events_));
   }
 
   /// A call of a process group that describes itself by its arguments alone.
   void operator_of_group(const JsonPiece& piece) {
     dom::element event;
-    dom::element args;
-    if (!parse(piece, event) || event["args"].get(args) != simdjson::SUCCESS) return;
-    TraceMessage message{
-        .event = events_, .name = std::string(text_in(event, "name")), .span = span_of(event)};
-    const auto [out, in] = c10d_buffers(message.name);
-    message.out_elements = argument_elements(args, out);
-    message.in_elements = argument_elements(args, in);
-    message.element_bytes = torch_type_bytes(argument_type(args, in));
-    if (const auto call = torch_call(message.name); call && is_point_to_point(*call)) {
-      std::string_view peer;
-      if (args["Concrete Inputs"].at(2).get(peer) == simdjson::SUCCESS) {
-        message.peer = to_integer(peer).value_or(kUnknown);
-      }
-    }
-    operators_.push_back(std::move(message));
-  }
-
-  static std::string_view argument_type(const dom::element& args, std::size_t index) {
-    std::string_view type;
-    return args["Input type"].at(index).get(type) == simdjson::SUCCESS ? type : std::string_view();
-  }
-
-  /// Elements of an argument that is a tensor or a list of them; lists of lists have no sizes.
-  std::int64_t argument_elements(const dom::element& args, std::size_t index) {
-    dom::element dims;
-    if (argument_type(args, index).empty()) return 0;
-    if (args["Input Dims"].at(index).get(dims) != simdjson::SUCCESS) return 0;
-    sized_ = true;
-    return elements_of_shape(dims);
+    if (!parse(piece, event)) return;
+    auto message = operator_message(event, events_);
+    if (!message) return;
+    sized_ = sized_ || message->in_elements > 0 || message->out_elements > 0;
+    operators_.push_back(std::move(*message));
   }
 
   /// Gloo says the type of what an operator hides in a list.
@@ -188,13 +127,13 @@ class KinetoReader {
     if (!parse(piece, event)) return;
     if (event["args"]["Input Dims"].at(0).get(dims) != simdjson::SUCCESS) return;
     if (event["args"]["Input type"].at(0).get(type) != simdjson::SUCCESS) return;
-    annotated_[elements_of_shape(dims)].push_back({torch_type_bytes(type), span_of(event)});
+    annotated_[elements_of_shape(dims)].push_back({torch_type_bytes(type), span_of_event(event)});
   }
 
   void step(const JsonPiece& piece) {
     thread_ = glimpse(piece.text, "\"tid\"");
     dom::element event;
-    if (parse(piece, event)) writer_.source().step_starts_s.push_back(span_of(event).begin_s);
+    if (parse(piece, event)) writer_.source().step_starts_s.push_back(span_of_event(event).begin_s);
   }
 
   void distributed(const JsonPiece& piece) {
@@ -218,7 +157,6 @@ class KinetoReader {
   }
 
   static std::vector<std::int64_t> all_ranks(std::int64_t size) {
-    constexpr std::int64_t kMostRanks = 1'000'000;
     std::vector<std::int64_t> ranks;
     for (std::int64_t rank = 0; rank < std::min(size, kMostRanks); ++rank) ranks.push_back(rank);
     return ranks;
@@ -234,9 +172,9 @@ class KinetoReader {
     std::ranges::sort(source.step_starts_s);
     std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
     if (!described_.empty()) {
-      pair_kernels();
+      timed_ = pair_kernels(described_, kernels_);
       for (const TraceMessage& message : described_) add(message);
-      explain_grouped_kernels();
+      explain_grouped_kernels(described_, timed_, kernels_);
     } else if (none_says_its_message(kernels_)) {
       resolve_types();
       for (TraceMessage& message : operators_) add_operator(message);
@@ -245,63 +183,6 @@ class KinetoReader {
     for (const TraceMessage& kernel : kernels_) add_alone(kernel);
     std::ranges::sort(writer_.records(), {}, &LogRecord::line);
     find_exposed();
-  }
-
-  /// Kernels give calls their times: by the id of the operator that launched them, else the n-th
-  /// kernel of a key belongs to the n-th call of it.
-  void pair_kernels() {
-    std::map<std::int64_t, std::size_t> by_id;
-    for (std::size_t i = 0; i < described_.size(); ++i) {
-      if (described_[i].external >= 0) by_id.try_emplace(described_[i].external, i);
-    }
-    timed_.assign(described_.size(), TimeSpan{kNoTime, kNoTime});
-    std::vector<TraceMessage> rest;
-    for (TraceMessage& kernel : kernels_) {
-      const auto found = by_id.find(kernel.external);
-      if (found == by_id.end()) {
-        rest.push_back(std::move(kernel));
-      } else {
-        timed_[found->second] = kernel.span;
-      }
-    }
-    std::map<decltype(std::declval<const TraceMessage&>().key()), std::deque<std::size_t>> by_key;
-    for (std::size_t i = 0; i < described_.size(); ++i) {
-      if (timed_[i].begin_s != timed_[i].begin_s) by_key[described_[i].key()].push_back(i);
-    }
-    kernels_.clear();
-    for (TraceMessage& kernel : rest) {
-      const auto found = by_key.find(kernel.key());
-      if (found == by_key.end() || found->second.empty()) {
-        kernels_.push_back(std::move(kernel));
-        continue;
-      }
-      timed_[found->second.front()] = kernel.span;
-      found->second.pop_front();
-    }
-  }
-
-  /// A kernel that runs several calls of a group says nothing of any: it belongs to described calls
-  /// of its kind that have no kernel of their own.
-  void explain_grouped_kernels() {
-    std::map<std::string_view, std::size_t> untimed;  // by the word in the names of kernels
-    for (std::size_t i = 0; i < described_.size(); ++i) {
-      const auto call = torch_call(described_[i].name);
-      if (call && timed_[i].begin_s != timed_[i].begin_s) ++untimed[kernel_word(*call)];
-    }
-    std::erase_if(kernels_, [&](const TraceMessage& kernel) {
-      if (!kernel.name.empty()) return false;
-      for (auto& [word, calls] : untimed) {
-        if (calls == 0 || kernel.kernel.find(word) == std::string::npos) continue;
-        --calls;
-        return true;
-      }
-      return false;
-    });
-  }
-
-  static bool none_says_its_message(const std::vector<TraceMessage>& kernels) {
-    return std::ranges::all_of(kernels,
-                               [](const TraceMessage& kernel) { return kernel.name.empty(); });
   }
 
   /// Traces of PyTorch before 2.3 say nothing of messages but the arguments of operators: the n-th
@@ -324,17 +205,6 @@ class KinetoReader {
       }
       return false;
     });
-  }
-
-  static std::string_view kernel_word(LogOperation operation) {
-    switch (operation) {
-      case LogOperation::kAllReduce: return "AllReduce";
-      case LogOperation::kAllGather: return "AllGather";
-      case LogOperation::kReduceScatter: return "ReduceScatter";
-      case LogOperation::kBroadcast: return "Broadcast";
-      case LogOperation::kReduce: return "_Reduce_";
-      default: return "SendRecv";
-    }
   }
 
   void add(const TraceMessage& message) {
@@ -383,6 +253,12 @@ class KinetoReader {
                      .operation = *call,
                      .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
     if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
+    if (*call == LogOperation::kAllToAll && message.parts) {
+      std::vector<std::int64_t> parts = *message.parts;
+      const std::int64_t size = writer_.group_size(record.communicator);
+      if (parts.empty() && size <= kMostRanks) parts.assign(static_cast<std::size_t>(size), 1);
+      writer_.add_parts(record, parts);
+    }
     return &writer_.add(record);
   }
 

@@ -21,8 +21,12 @@ std::int64_t number_at(const std::string& text, std::size_t at) {
 }  // namespace
 
 LogWriter::LogWriter(Log& log, std::string file, LogFormat format)
-    : log_(log), source_(log.sources.size()), first_record_(log.records.size()) {
+    : log_(log), source_(log.sources.size()) {
   log.sources.push_back({.file = std::move(file), .format = format});
+}
+
+LogWriter::~LogWriter() {
+  for (const LogRecord& record : records_) log_.records.push_back(record);
 }
 
 std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
@@ -38,7 +42,21 @@ std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
 
 LogRecord& LogWriter::add(LogRecord record) {
   record.source = static_cast<std::int32_t>(source_);
-  return log_.records.emplace_back(record);
+  return records_.emplace_back(record);
+}
+
+void LogWriter::add_parts(const LogRecord& record, const std::vector<std::int64_t>& rows) {
+  std::int64_t all = 0;
+  for (const std::int64_t part : rows) {
+    if (part < 0 || __builtin_add_overflow(all, part, &all)) return;
+  }
+  if (all < 1 || record.payload_bytes % all != 0) return;
+  LogExchange exchange{.line = record.line,
+                       .rank = record.rank,
+                       .source = static_cast<std::int32_t>(source_),
+                       .sent_bytes = rows};
+  for (std::int64_t& part : exchange.sent_bytes) part *= record.payload_bytes / all;
+  log_.exchanges.push_back(std::move(exchange));
 }
 
 std::int64_t rank_of_name(const std::string& file) {

@@ -7,15 +7,19 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 
-/// Adds the calls of one file to a log; knows each communicator of the file once.
+/// Gathers the calls of one file, which a log has when this is gone; knows each communicator of the
+/// file once.
 class LogWriter {
  public:
   /// Begins a new source of `log`, which must outlive this.
   LogWriter(Log& log, std::string file, LogFormat format);
+  ~LogWriter();
+  LogWriter(const LogWriter&) = delete;
+  LogWriter& operator=(const LogWriter&) = delete;
 
   [[nodiscard]] LogSource& source() { return log_.sources[source_]; }
   /// The communicator of that name; known ranks and sizes are filled in where they were not.
@@ -26,19 +30,20 @@ class LogWriter {
   }
   /// Adds a call, which gets the number of the source.
   LogRecord& add(LogRecord record);
+  /// Adds the parts of an all-to-all, in rows of equal size to each member of its group; none, or
+  /// parts that do not make up its payload, say nothing.
+  void add_parts(const LogRecord& record, const std::vector<std::int64_t>& rows);
   /// Ranks of the call's group; 0 when not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;
   }
   /// The calls that this file has added.
-  [[nodiscard]] std::span<LogRecord> records() {
-    return std::span(log_.records).subspan(first_record_);
-  }
+  [[nodiscard]] std::span<LogRecord> records() { return records_; }
 
  private:
   Log& log_;
   std::size_t source_;
-  std::size_t first_record_;
+  std::vector<LogRecord> records_;
   std::map<std::string, std::int32_t> known_;
 };
 

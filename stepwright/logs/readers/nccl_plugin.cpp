@@ -27,13 +27,6 @@ std::int64_t whole_in(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-struct NcclProfilerReader::PluginCall {
-  NcclOperation operation;
-  std::int64_t bytes = 0;
-  std::string group;
-  LogRecord record;
-};
-
 /// One file of the plugin.
 class NcclProfilerReader::File {
  public:
@@ -53,8 +46,9 @@ class NcclProfilerReader::File {
     if (phase == "b") {
       begin(object, id, time_us);
     } else if (const auto open = open_.find(id); phase == "e" && open != open_.end()) {
-      LogRecord& record = reader_.calls_[open->second].record;
+      LogRecord record = reader_.log_.records[open->second];
       record.duration_s = std::max(0.0, time_us * 1e-6 - record.start_s);
+      reader_.log_.records.set(open->second, record);
       open_.erase(open);
     }
   }
@@ -77,28 +71,26 @@ class NcclProfilerReader::File {
     if (bytes == kUnknown || group.empty() || rank < 0 || rank > kMostPluginRanks) {
       return explain_not(object, "an event without count, type, communicator or rank");
     }
-    reader_.ranks_[group].insert(rank);
-    open_[id] = reader_.calls_.size();
-    reader_.calls_.push_back({.operation = *operation,
-                              .bytes = bytes,
-                              .group = group,
-                              .record = {.line = object.line,
-                                         .rank = rank,
-                                         .peer = whole_in(object.text, "\"Peer\""),
-                                         .start_s = time_us * 1e-6,
-                                         .source = number_,
-                                         .operation = operation->operation,
-                                         .element_bytes = static_cast<std::uint8_t>(width)}});
+    const auto next = static_cast<std::int32_t>(reader_.groups_.size());
+    Group& seen = reader_.groups_.try_emplace(group, Group{next, {}}).first->second;
+    seen.ranks.insert(rank);
+    open_[id] = reader_.log_.records.size();
+    reader_.log_.records.push_back({.line = object.line,
+                                    .rank = rank,
+                                    .logged_bytes = bytes,
+                                    .peer = whole_in(object.text, "\"Peer\""),
+                                    .start_s = time_us * 1e-6,
+                                    .communicator = seen.number,
+                                    .source = number_,
+                                    .operation = *operation,
+                                    .element_bytes = static_cast<std::uint8_t>(width)});
   }
 
   NcclProfilerReader& reader_;
   LogSource& source_;
   std::int32_t number_;
-  std::map<EventId, std::size_t> open_;  ///< Into the calls of the reader.
+  std::map<EventId, std::size_t> open_;  ///< Into the log's records.
 };
-
-NcclProfilerReader::NcclProfilerReader(Log& log) : log_(log) {}
-NcclProfilerReader::~NcclProfilerReader() = default;
 
 void NcclProfilerReader::read(ByteSource& bytes) {
   const auto number = static_cast<std::int32_t>(log_.sources.size());
@@ -111,19 +103,22 @@ void NcclProfilerReader::read(ByteSource& bytes) {
 
 /// Ranks are those in the largest communicator.
 void NcclProfilerReader::finish() {
-  std::map<std::string, std::int32_t> known;
-  for (const auto& [group, ranks] : ranks_) {
-    known[group] = static_cast<std::int32_t>(log_.communicators.size());
-    const bool all = *ranks.rbegin() + 1 == std::ssize(ranks) && ranks.size() > 1;
-    log_.communicators.push_back({.name = group, .size = all ? std::ssize(ranks) : 0, .ranks = {}});
+  std::vector<std::int32_t> known(groups_.size());
+  for (const auto& [name, group] : groups_) {
+    known[static_cast<std::size_t>(group.number)] =
+        static_cast<std::int32_t>(log_.communicators.size());
+    const auto size = std::ssize(group.ranks);
+    const bool all = *group.ranks.rbegin() + 1 == size && size > 1;
+    log_.communicators.push_back({.name = name, .size = all ? size : 0, .ranks = {}});
   }
-  for (PluginCall& call : calls_) {
-    LogRecord& record = call.record;
-    record.communicator = known[call.group];
-    record.payload_bytes = nccl_payload(call.operation, call.bytes, log_.group_size(record));
-    if (record.payload_bytes == kUnknown) record.logged_bytes = call.bytes;
-    log_.records.push_back(record);
-  }
+  log_.records.change_kinds([&](LogRecord& record) {
+    const LogSource& source = log_.sources[static_cast<std::size_t>(record.source)];
+    if (source.format != LogFormat::kNcclProfiler) return;
+    record.communicator = known[static_cast<std::size_t>(record.communicator)];
+    record.payload_bytes =
+        nccl_payload(record.operation, record.logged_bytes, log_.group_size(record));
+    if (record.payload_bytes != kUnknown) record.logged_bytes = kUnknown;
+  });
 }
 
 namespace {
@@ -181,7 +176,7 @@ class NcclInspectorReader {
                      .payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
                                                    writer_.group_size(communicator_)),
                      .communicator = communicator_,
-                     .operation = operation->operation};
+                     .operation = *operation};
     if (const auto number = integer_in(call, "coll_sn");
         number && *number >= 0 && *number < kMostCalls) {
       numbers_[{communicator_, rank_}].insert(*number);
@@ -198,7 +193,7 @@ class NcclInspectorReader {
                      .payload_bytes = sized(call, "p2p_msg_size_bytes"),
                      .peer = integer_in(call, "p2p_peer").value_or(kUnknown),
                      .communicator = communicator_,
-                     .operation = operation->operation};
+                     .operation = *operation};
     time(call, "p2p_exec_time_us", record);
     return add(record);
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stepwright/logs/files/byte_source.h"
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 
@@ -16,21 +16,21 @@ namespace stepwright {
 /// is known when `finish` has seen events of its ranks 0 to n-1, in any of the files.
 class NcclProfilerReader {
  public:
-  explicit NcclProfilerReader(Log& log);
-  ~NcclProfilerReader();
-  NcclProfilerReader(const NcclProfilerReader&) = delete;
-  NcclProfilerReader& operator=(const NcclProfilerReader&) = delete;
+  explicit NcclProfilerReader(Log& log) : log_(log) {}
 
   void read(ByteSource& bytes);
   void finish();
 
  private:
-  struct PluginCall;
+  /// A communicator: its number, which its calls have until `finish`, and the ranks that were seen.
+  struct Group {
+    std::int32_t number = 0;
+    std::set<std::int64_t> ranks;
+  };
   class File;
 
   Log& log_;
-  std::vector<PluginCall> calls_;
-  std::map<std::string, std::set<std::int64_t>> ranks_;  ///< Seen, by communicator.
+  std::map<std::string, Group> groups_;  ///< By hash.
 };
 
 /// Reads what NCCL's inspector writes, one object of JSON a line: `coll_perf` and `p2p_perf`. Gaps

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
-#include <set>
 
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
@@ -234,18 +233,81 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
   if (payload == kUnknown) {
     return source_->cannot_explain(number, "a count or type that no message has");
   }
-  calls_.push_back({.record = log_.records.size(),
-                    .handle = handle_of(process, std::string(said.of("comm")), size),
-                    .peer = said.number("root")});
+  const std::size_t handle = handle_of(process, std::string(said.of("comm")), size);
   std::int64_t sequence = kUnknown;
   const std::string_view hex = said.of("opCount");
   std::from_chars(hex.data(), hex.data() + hex.size(), sequence, 16);
-  calls_.back().sequence = sequence;
+  const std::int64_t peer = is_point_to_point(*known) ? said.number("root") : kUnknown;
+  exchanged(handle, {log_.records.size(), sequence, peer, payload, *known});
+  called_ = true;
   log_.records.push_back({.line = number,
                           .payload_bytes = payload,
+                          .peer = peer,
+                          .communicator = static_cast<std::int32_t>(handle),
                           .source = static_cast<std::int32_t>(source_ - log_.sources.data()),
-                          .operation = known->operation,
+                          .operation = *known,
                           .element_bytes = static_cast<std::uint8_t>(element_bytes)});
+}
+
+/// A call is one more message of an exchange, or ends it: an exchange has one opCount and no
+/// message twice.
+void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& message) {
+  const auto ends = [&](const ExchangedMessage& before) {
+    return before.sequence != message.sequence ||
+           (before.peer == message.peer && before.operation == message.operation);
+  };
+  const bool of_exchange = is_point_to_point(message.operation);
+  std::vector<ExchangedMessage>& batch = exchanges_[handle];
+  if (!of_exchange || std::ranges::any_of(batch, ends)) close_exchange(batch, handles_[handle]);
+  if (of_exchange) batch.push_back(message);
+}
+
+/// An exchange that a framework wrote as sends to and receives from every rank, itself included,
+/// is one all-to-all: nobody else sends to itself.
+void NcclTextReader::close_exchange(std::vector<ExchangedMessage>& batch, const Handle& handle) {
+  bool to_self = false;
+  bool from_self = false;
+  std::int64_t sent = 0;
+  for (const ExchangedMessage& message : batch) {
+    const bool send = message.operation == LogOperation::kSend;
+    if (send) sent += message.bytes;
+    (send ? to_self : from_self) |= message.peer == handle.rank;
+  }
+  if (handle.rank != kUnknown && to_self && from_self) {
+    for (const ExchangedMessage& message : batch) {
+      LogRecord record = log_.records[message.record];
+      record.count = 0;
+      log_.records.set(message.record, record);
+    }
+    LogRecord first = log_.records[batch.front().record];
+    first.count = 1;
+    first.operation = LogOperation::kAllToAll;
+    first.payload_bytes = sent;
+    first.peer = kUnknown;
+    log_.records.set(batch.front().record, first);
+    add_parts(batch, handle, first);
+    log_.sources[static_cast<std::size_t>(first.source)].note(
+        "all-to-alls that were logged as sends and receives are counted as one call each");
+  }
+  batch.clear();
+}
+
+/// The rank of the parts is the process until all is read.
+void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
+                               const LogRecord& call) {
+  LogExchange exchange{.line = call.line,
+                       .rank = static_cast<std::int64_t>(handle.process),
+                       .source = call.source,
+                       .sent_bytes = {}};
+  const auto sends = std::ranges::count(batch, LogOperation::kSend, &ExchangedMessage::operation);
+  if (sends != handle.size) return;
+  exchange.sent_bytes.resize(static_cast<std::size_t>(handle.size));
+  for (const ExchangedMessage& message : batch) {
+    if (message.operation != LogOperation::kSend) continue;
+    if (message.peer < 0 || message.peer >= handle.size) return;
+    exchange.sent_bytes[static_cast<std::size_t>(message.peer)] = message.bytes;
+  }
+  log_.exchanges.push_back(std::move(exchange));
 }
 
 /// "AllReduce: 1048576 Bytes -> Algo RING proto SIMPLE ..."
@@ -257,28 +319,28 @@ void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int6
   const std::int64_t bytes =
       buffer_bytes(to_integer(rest.substr(0, rest.find(' '))).value_or(kUnknown), 1);
   if (bytes == kUnknown) return source_->cannot_explain(number, "a size that no message has");
-  tuned_.push_back({.process = process,
-                    .operation = *known,
-                    .bytes = bytes,
-                    .record = {.line = number,
-                               .source = static_cast<std::int32_t>(source_ - log_.sources.data()),
-                               .operation = known->operation}});
+  if (called_) return;
+  tuned_.push_back({.line = number,
+                    .logged_bytes = bytes,
+                    .communicator = static_cast<std::int32_t>(process),
+                    .source = static_cast<std::int32_t>(source_ - log_.sources.data()),
+                    .operation = *known});
 }
 
 /// Lines of TUNING have no communicator: it is known when the process has one alone.
 void NcclTextReader::count_tuned() {
   std::map<std::size_t, std::vector<const Handle*>> of_process;
   for (const Handle& handle : handles_) of_process[handle.process].push_back(&handle);
-  for (TunedCall& call : tuned_) {
-    LogRecord& record = call.record;
-    const auto handles = of_process.find(call.process);
-    if (handles != of_process.end() && handles->second.size() == 1) {
-      record.communicator = handles->second.front()->communicator;
-    }
-    record.rank = processes_[call.process].rank;
-    record.run = processes_[call.process].run;
-    record.payload_bytes = nccl_payload(call.operation, call.bytes, log_.group_size(record));
-    if (record.payload_bytes == kUnknown) record.logged_bytes = call.bytes;
+  for (LogRecord record : tuned_) {
+    const auto process = static_cast<std::size_t>(record.communicator);
+    const auto handles = of_process.find(process);
+    const bool one = handles != of_process.end() && handles->second.size() == 1;
+    record.communicator = one ? handles->second.front()->communicator : -1;
+    record.rank = processes_[process].rank;
+    record.run = processes_[process].run;
+    record.payload_bytes =
+        nccl_payload(record.operation, record.logged_bytes, log_.group_size(record));
+    if (record.payload_bytes != kUnknown) record.logged_bytes = kUnknown;
     log_.sources[static_cast<std::size_t>(record.source)].note(
         "calls are those of TUNING, which rank 0 alone prints; add COLL to NCCL_DEBUG_SUBSYS");
     log_.records.push_back(record);
@@ -287,10 +349,11 @@ void NcclTextReader::count_tuned() {
 
 void NcclTextReader::finish() {
   if (handles_.empty() && tuned_.empty()) return;
+  for (auto& [handle, batch] : exchanges_) close_exchange(batch, handles_[handle]);
+  log_.records.erase_if([](const LogRecord& record) { return record.count == 0; });
   rank_processes();
   join_handles();
-  collapse_exchanges();
-  if (calls_.empty()) count_tuned();
+  if (!called_) count_tuned();
 }
 
 /// The rank of a process is that in the largest communicator of the job, which all processes have.
@@ -365,65 +428,32 @@ void NcclTextReader::join_handles() {
     group.ranks.resize(static_cast<std::size_t>(world));
     for (std::int64_t i = 0; i < world; ++i) group.ranks[static_cast<std::size_t>(i)] = i;
   }
-  for (const HandledCall& call : calls_) {
-    const Handle& handle = handles_[call.handle];
-    const Process& process = processes_[handle.process];
-    LogRecord& record = log_.records[call.record];
-    record.rank = process.rank;
-    record.run = process.run;
-    record.communicator = handle.communicator;
-    const auto& ranks = log_.communicators[static_cast<std::size_t>(handle.communicator)].ranks;
-    if (is_point_to_point(record.operation) && call.peer >= 0 && call.peer < std::ssize(ranks)) {
-      record.peer = ranks[static_cast<std::size_t>(call.peer)];
-    }
-  }
+  resolve_calls();
   for (const Handle& handle : handles_) {
     if (!complete(group_of(handle))) group_of(handle).ranks.clear();
   }
 }
 
-/// An exchange that a framework wrote as sends to and receives from every rank, itself included,
-/// is one all-to-all: nobody else sends to itself.
-void NcclTextReader::collapse_exchanges() {
-  std::map<std::size_t, std::vector<const HandledCall*>> batches;  // open ones, by handle
-  std::set<std::size_t> gone;
-  const auto close = [&](std::vector<const HandledCall*>& batch) {
-    if (batch.empty()) return;
-    const std::int64_t self = handles_[batch.front()->handle].rank;
-    bool to_self = false;
-    bool from_self = false;
-    std::int64_t sent = 0;
-    for (const HandledCall* call : batch) {
-      const LogRecord& record = log_.records[call->record];
-      const bool send = record.operation == LogOperation::kSend;
-      if (send) sent += record.payload_bytes;
-      (send ? to_self : from_self) |= call->peer == self;
+void NcclTextReader::resolve_calls() {
+  log_.records.change_kinds([&](LogRecord& record) {
+    if (log_.sources[static_cast<std::size_t>(record.source)].format != LogFormat::kNcclText) {
+      return;
     }
-    if (self != kUnknown && to_self && from_self) {
-      LogRecord& first = log_.records[batch.front()->record];
-      first.operation = LogOperation::kAllToAll;
-      first.payload_bytes = sent;
-      first.peer = kUnknown;
-      for (std::size_t i = 1; i < batch.size(); ++i) gone.insert(batch[i]->record);
-      log_.sources[static_cast<std::size_t>(first.source)].note(
-          "all-to-alls that were logged as sends and receives are counted as one call each");
+    const Handle& handle = handles_[static_cast<std::size_t>(record.communicator)];
+    const Process& process = processes_[handle.process];
+    record.rank = process.rank;
+    record.run = process.run;
+    record.communicator = handle.communicator;
+    const auto& ranks = log_.communicators[static_cast<std::size_t>(handle.communicator)].ranks;
+    const bool known = record.peer >= 0 && record.peer < std::ssize(ranks);
+    record.peer = known ? ranks[static_cast<std::size_t>(record.peer)] : kUnknown;
+  });
+  for (LogExchange& exchange : log_.exchanges) {
+    if (log_.sources[static_cast<std::size_t>(exchange.source)].format != LogFormat::kNcclText) {
+      continue;
     }
-    batch.clear();
-  };
-  for (const HandledCall& call : calls_) {
-    std::vector<const HandledCall*>& batch = batches[call.handle];
-    const LogOperation operation = log_.records[call.record].operation;
-    const auto repeated = [&](const HandledCall* other) {
-      return other->sequence != call.sequence ||
-             (other->peer == call.peer && log_.records[other->record].operation == operation);
-    };
-    if (!is_point_to_point(operation) || std::ranges::any_of(batch, repeated)) close(batch);
-    if (is_point_to_point(operation)) batch.push_back(&call);
+    exchange.rank = processes_[static_cast<std::size_t>(exchange.rank)].rank;
   }
-  for (auto& [handle, batch] : batches) close(batch);
-  if (gone.empty()) return;
-  std::size_t index = 0;
-  std::erase_if(log_.records, [&](const LogRecord&) { return gone.contains(index++); });
 }
 
 }  // namespace stepwright

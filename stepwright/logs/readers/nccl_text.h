@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "stepwright/logs/files/byte_source.h"
-#include "stepwright/logs/readers/nccl_operations.h"
-#include "stepwright/logs/record.h"
+#include "stepwright/logs/log.h"
 
 namespace stepwright {
 
@@ -42,19 +41,13 @@ class NcclTextReader {
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };
-  /// A call whose handle decides what it is.
-  struct HandledCall {
-    std::size_t record = 0;  ///< Into the log.
-    std::size_t handle = 0;
-    std::int64_t peer = kUnknown;      ///< In the communicator.
+  /// A message that may be one of an exchange.
+  struct ExchangedMessage {
+    std::size_t record = 0;            ///< Into the log.
     std::int64_t sequence = kUnknown;  ///< Its opCount.
-  };
-  /// A line of TUNING, which stands for a call where no line of COLL does.
-  struct TunedCall {
-    std::size_t process = 0;
-    NcclOperation operation;
-    std::int64_t bytes = 0;  ///< Of one rank's part.
-    LogRecord record;
+    std::int64_t peer = kUnknown;      ///< In the communicator.
+    std::int64_t bytes = 0;
+    LogOperation operation{};
   };
   struct Said;
 
@@ -62,6 +55,10 @@ class NcclTextReader {
   void message(std::string_view prefix, std::string_view text, std::int64_t number);
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
   void tuned(std::size_t process, std::string_view text, std::int64_t number);
+  void exchanged(std::size_t handle, const ExchangedMessage& message);
+  void close_exchange(std::vector<ExchangedMessage>& batch, const Handle& handle);
+  void add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
+                 const LogRecord& call);
   void count_tuned();
   void initialised(std::size_t process, const Said& said);
   void called(std::size_t process, const Said& said, std::int64_t number);
@@ -70,14 +67,19 @@ class NcclTextReader {
   void rank_processes();
   void assume_ranks(std::int64_t world);
   void join_handles();
-  void collapse_exchanges();
+  void resolve_calls();
 
   Log& log_;
   LogSource* source_ = nullptr;
   std::vector<Process> processes_;
   std::vector<Handle> handles_;
-  std::vector<HandledCall> calls_;
-  std::vector<TunedCall> tuned_;
+  /// Open exchanges by handle. Until all is read, the communicator of a call in the log is its
+  /// handle, and its peer is a rank of it; messages that became part of an exchange stand for none.
+  std::map<std::size_t, std::vector<ExchangedMessage>> exchanges_;
+  bool called_ = false;
+  /// Lines of TUNING, which stand for calls where no line of COLL does; the communicator is the
+  /// process.
+  RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;  ///< By process and pointer.
 };

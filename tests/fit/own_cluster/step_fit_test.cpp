@@ -6,6 +6,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/plan/files.h"
 
@@ -92,7 +93,7 @@ TEST(HostSteps, RefusesATraceWithoutSteps) {
   }
 }
 
-PlannedJob planned(std::int64_t hidden) {
+PlannedJob planned(std::int64_t hidden, const std::string& sharding = "NNN") {
   const std::string text = fmt::format(R"(stepwright: plan/2
 job:
   model: {{layers: 1, hidden: {}, heads: 2, ffn: 20, vocab: 64}}
@@ -102,8 +103,9 @@ job:
   framework: fsdp
 parallel: {{data: 2}}
 micro_batch: 2
+sharding: {}
 )",
-                                       hidden);
+                                       hidden, sharding);
   return read_plan(Document::parse(text, "plan.yaml"), ".");
 }
 
@@ -148,7 +150,47 @@ TEST(StepFit, NamesATraceOfAnotherModel) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_THAT(error.what(), HasSubstr("of another model or batch"));
+    EXPECT_THAT(error.what(), HasSubstr("of another model, batch or layout"));
+  }
+}
+
+/// A trace whose products make as many FLOPs, but over other widths.
+TEST(StepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
+  const PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  for (HostProduct& product : trace.products) {
+    if (product.phase != Phase::kForward) continue;
+    product.shape.inner *= 2;
+    product.shape.rows /= 2;
+  }
+  EXPECT_THROW(fit_steps(job, {trace}, {}), Error);
+}
+
+TEST(StepFit, NamesTracesOfSomeRanksAlone) {
+  const PlannedJob job = planned(8);
+  const HostTrace trace = trace_of_plan(job, 1e-9);
+  Log log;
+  log.sources.push_back({.file = "trace.0.json", .world = 2});
+  log.records.push_back({.rank = 0, .payload_bytes = 8, .operation = LogOperation::kAllReduce});
+  try {
+    fit_steps(job, {trace}, log);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), HasSubstr("of 1 of 2 ranks"));
+  }
+}
+
+TEST(StepFit, NamesTracesOfAnotherNumberOfRanks) {
+  const PlannedJob job = planned(8);
+  const HostTrace trace = trace_of_plan(job, 1e-9);
+  Log log;
+  log.sources.push_back({.file = "trace.0.json", .world = 4});
+  try {
+    fit_steps(job, {trace}, log);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("trace.0.json: is of a job of 4 ranks, the plan of 2"));
   }
 }
 
@@ -173,7 +215,86 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
   EXPECT_EQ(reduce.rows, 2U);
   EXPECT_EQ(gather.rows, 0U);
   EXPECT_FALSE(reduce.held_out_error);  // nothing was left out
-  EXPECT_EQ(gather.law.law.inside_s_per_byte, reduce.law.law.inside_s_per_byte);
+  EXPECT_NEAR(gather.law.law.inside_s_per_byte / reduce.law.law.inside_s_per_byte, 1, 1e-3);
+}
+
+/// Two ranks of which one comes late to each of two messages, and so waits for none.
+TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
+  const PlannedJob job = planned(8);
+  const double transfers_s[] = {1e-3, 21e-3};
+  constexpr double kWait_s = 5e-3;
+  std::vector<HostTrace> ranks(2, trace_of_plan(job, 1e-6));
+  const double computed_s = ranks[0].steps[0].seconds;
+  Log log;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    HostStep& step = ranks[static_cast<std::size_t>(rank)].steps[0];
+    log.sources.push_back({.world = 2});
+    for (int i = 0; i < 2; ++i) {
+      const double duration_s = transfers_s[i] + (rank == 0 ? kWait_s : 0);
+      step.waiting += duration_s;
+      step.seconds += duration_s;
+      log.records.push_back({.rank = rank,
+                             .payload_bytes = i == 0 ? 8 : 1 << 24,
+                             .enqueued_s = 0,
+                             .duration_s = duration_s,
+                             .source = rank,
+                             .operation = LogOperation::kAllReduce});
+    }
+  }
+  const StepFit fitted = fit_steps(job, ranks, log);
+  const SocketLaw& law = fitted.fit.messages.at(Collective::kAllReduce).law.law;
+  EXPECT_EQ(law.hop_s, 0);
+  EXPECT_NEAR(law.start_s, 1e-3, 2e-5);
+  const StepProgram program = build_program(job.job, job.plan);
+  const WorkByKind work = planned_work(program, program.stages.front());
+  double sum = 0;
+  for (const auto& one : fitted.fit.computations) {
+    const PlannedWork& of = work.at({one.law.kind, one.law.phase});
+    sum += of.operators * one.law.start_s + of.flops * one.law.s_per_flop +
+           of.bytes * one.law.s_per_byte;
+  }
+  EXPECT_NEAR(sum, computed_s + kWait_s, 1e-9);  // of two waits, each half of the ranks
+}
+
+TEST(StepFit, NamesTracesOfAnotherSharding) {
+  const PlannedJob whole = planned(8);
+  const PlannedJob sharded = planned(8, "GGG");
+  Log log;
+  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllReduce});
+  EXPECT_NO_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
+  try {
+    fit_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the plan has all_gather, the run none"));
+  }
+  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllGather});
+  EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
+}
+
+TEST(StepFit, CopiesOfFsdpAreOfItsMessages) {
+  const PlannedJob job = planned(8, "GGG");
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  Log log;
+  log.sources.push_back({.world = 2});
+  const auto gather_s = [&](double copies_s) {
+    trace.steps[0].kinds[{OperatorKind::kAllGather, Phase::kForward}].busy = copies_s;
+    const StepFit fitted = fit_steps(job, {trace}, log);
+    EXPECT_TRUE(fitted.notes.empty());
+    const MessageSample sample{.operation = Collective::kAllGather,
+                               .group = {.nodes = 1, .members = 2, .groups = 1},
+                               .payload_bytes = 1 << 26};
+    return predicted_s(fitted.fit.messages.at(Collective::kAllGather).law, sample);
+  };
+  for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
+    log.records.push_back({.payload_bytes = bytes,
+                           .enqueued_s = 0,
+                           .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
+                           .operation = LogOperation::kAllGather});
+  }
+  log.records.push_back({.payload_bytes = 1 << 20, .operation = LogOperation::kReduceScatter});
+  EXPECT_NEAR(gather_s(0), 1e-4 + 1e-9 * (1 << 26), 2e-3);
+  EXPECT_NEAR(gather_s(40e-3), 40e-3 + 1e-9 * (1 << 26), 3e-3);
 }
 
 }  // namespace

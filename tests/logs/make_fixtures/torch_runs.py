@@ -3,9 +3,8 @@ profiler, one execution trace and one flight recorder dump for each rank.
 
     python torch_runs.py RUN FOLDER
 
-RUN is ddp, fsdp2, tensor, pipeline, context or calls. The files are what
-tests/logs/data/ keeps, packed
-where they are large. PyTorch 2.13 made those.
+RUN is ddp, fsdp2, tensor, pipeline, context, experts or calls. The files are what tests/logs/data/
+keeps, packed where they are large. PyTorch 2.13 made those.
 """
 
 import os
@@ -18,7 +17,7 @@ import torch.multiprocessing as mp
 from torch import nn
 from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile, schedule
 
-RANKS = {"ddp": 2, "fsdp2": 2, "tensor": 2, "pipeline": 2, "context": 2, "calls": 4}
+RANKS = {"ddp": 2, "fsdp2": 2, "tensor": 2, "pipeline": 2, "context": 2, "experts": 3, "calls": 4}
 STEPS = 3
 WIDTH = 64
 BATCH = 8
@@ -113,6 +112,41 @@ def context(rank):
             for work in dist.batch_isend_irecv(calls):
                 work.wait()
             keys = got
+
+    return step
+
+
+def experts(rank):
+    """Two layers with an expert on each rank: rows go where a router sends them and come back. The
+    router is learned, so that its choices move from step to step."""
+    torch.manual_seed(rank)
+    ranks = dist.get_world_size()
+    routers = [nn.Linear(WIDTH, ranks) for _ in range(2)]
+    optimizer = torch.optim.SGD([p for r in routers for p in r.parameters()], lr=0.3)
+
+    def exchange(rows, counts, back=False):
+        there = torch.empty_like(counts)
+        dist.all_to_all_single(there, counts)
+        sent, got = (there, counts) if back else (counts, there)
+        out = torch.empty(int(got.sum()), WIDTH)
+        dist.all_to_all_single(out, rows, got.tolist(), sent.tolist())
+        return out
+
+    def step():
+        x = torch.randn(4 * BATCH, WIDTH)
+        loss = 0
+        for router in routers:
+            weights = router(x).softmax(dim=-1)
+            choice = weights.argmax(dim=-1)
+            counts = torch.bincount(choice, minlength=ranks)
+            rows = exchange(x[choice.argsort()], counts)
+            x = x + exchange(rows, counts, back=True)
+            loss = loss + weights[:, rank].mean()
+        loss.backward()
+        for router in routers:
+            dist.all_reduce(router.weight.grad)
+        optimizer.step()
+        optimizer.zero_grad()
 
     return step
 

@@ -1,0 +1,133 @@
+#include "stepwright/fit/own_cluster/traced_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/logs/planned_step.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+/// How far the products of a trace may be from those of the plan.
+constexpr double kOtherModel = 0.05;
+
+void check_ranks(const StepProgram& program, const Log& log) {
+  for (const LogSource& source : log.sources) {
+    if (source.world == 0 || source.world == program.ranks) continue;
+    fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file, source.world,
+                           program.ranks));
+  }
+  std::set<std::int64_t> ranks;
+  for (const EqualCalls& calls : log.records.distinct()) {
+    if (calls.first.rank != kUnknown) ranks.insert(calls.first.rank);
+  }
+  if (ranks.empty() || std::ssize(ranks) == program.ranks) return;
+  fail_input(
+      fmt::format("fit --plan: the traces are of {} of {} ranks; give those of all, or the "
+                  "wait for the others counts as their messages",
+                  ranks.size(), program.ranks));
+}
+
+/// FLOPs of forward products in a step, by inner width.
+std::map<std::int64_t, double> planned_products(const StepProgram& program) {
+  std::map<std::int64_t, double> products;
+  const Stage& stage = program.stages.front();
+  for (const Slot& slot : stage.schedule) {
+    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (op.kind != OperatorKind::kLinear || is_backward(op.phase)) continue;
+        products[op.shape.inner] += op.repeats * flops(op);
+      }
+    }
+  }
+  return products;
+}
+
+std::map<std::int64_t, double> traced_products(const HostTrace& trace) {
+  std::map<std::int64_t, double> products;
+  for (const HostProduct& product : trace.products) {
+    if (is_backward(product.phase)) continue;
+    const Operator op{
+        .kind = OperatorKind::kLinear, .phase = product.phase, .shape = product.shape};
+    products[product.shape.inner] += flops(op) / static_cast<double>(trace.steps.size());
+  }
+  return products;
+}
+
+double sum_of(const std::map<std::int64_t, double>& products) {
+  double sum = 0;
+  for (const auto& [inner, flops] : products) sum += flops;
+  return sum;
+}
+
+using BytesByOperation = std::map<LogOperation, double>;
+
+/// The first operation that carries bytes of the one and that the other lacks.
+std::optional<LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
+  double all = 0;
+  for (const auto& [operation, bytes] : of) all += bytes;
+  for (const auto& [operation, bytes] : of) {
+    if (bytes > kOtherModel * all && !in.contains(operation)) return operation;
+  }
+  return std::nullopt;
+}
+
+/// Other shardings compute the same, and send by other operations.
+void check_messages(const StepProgram& program, const Grid& grid, const Log& log) {
+  BytesByOperation planned;
+  for (const auto& [kind, sizes] : planned_step(program, grid, 0).calls) {
+    for (const auto& [payload, size] : sizes) {
+      planned[kind.operation] += static_cast<double>(payload * size.count);
+    }
+  }
+  BytesByOperation logged;
+  for (const EqualCalls& calls : log.records.distinct()) {
+    const std::int64_t bytes = std::max(calls.first.payload_bytes, calls.first.logged_bytes);
+    const bool of_step = calls.first.operation != LogOperation::kBroadcast &&
+                         calls.first.operation != LogOperation::kBarrier;
+    if (of_step && bytes > 0) {
+      logged[calls.first.operation] += static_cast<double>(bytes * calls.calls);
+    }
+  }
+  if (logged.empty()) return;
+  const auto fail = [](LogOperation operation, std::string_view holds, std::string_view lacks) {
+    fail_input(
+        fmt::format("fit --plan: the traces are of another sharding or layout than the "
+                    "plan: {} has {}, {} none",
+                    holds, name_of(kLogOperationNames, operation), lacks));
+  };
+  if (const auto more = lacking(logged, planned)) fail(*more, "the run", "the plan");
+  if (const auto less = lacking(planned, logged)) fail(*less, "the plan", "the run");
+}
+
+}  // namespace
+
+void check_traces(const StepProgram& program, const Grid& grid, const std::vector<HostTrace>& ranks,
+                  const Log& log) {
+  check_ranks(program, log);
+  check_messages(program, grid, log);
+  // Products may be cut and joined otherwise than in the plan, but not along their inner width.
+  const std::map<std::int64_t, double> planned = planned_products(program);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::map<std::int64_t, double> traced = traced_products(ranks[i]);
+    std::map<std::int64_t, double> left = planned;
+    for (const auto& [inner, flops] : traced) left[inner] -= flops;
+    double apart = 0;
+    for (const auto& [inner, flops] : left) apart += std::fabs(flops);
+    if (apart <= kOtherModel * sum_of(planned)) continue;
+    fail_input(fmt::format(
+        "{}: is of another model, batch or layout than the plan: its forward makes {:.4g} FLOPs of "
+        "products in a step of a rank, that of the plan {:.4g}, and {:.4g} are of other widths",
+        i < log.sources.size() ? log.sources[i].file : "a trace", sum_of(traced), sum_of(planned),
+        apart));
+  }
+}
+
+}  // namespace stepwright

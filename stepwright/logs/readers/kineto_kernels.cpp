@@ -1,0 +1,80 @@
+#include "stepwright/logs/readers/kineto_kernels.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "stepwright/logs/readers/torch_calls.h"
+
+namespace stepwright {
+
+std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
+                                   std::vector<TraceMessage>& kernels) {
+  std::map<std::int64_t, std::size_t> by_id;
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    if (described[i].external >= 0) by_id.try_emplace(described[i].external, i);
+  }
+  std::vector<TimeSpan> timed(described.size(), TimeSpan{kNoTime, kNoTime});
+  std::vector<TraceMessage> rest;
+  for (TraceMessage& kernel : kernels) {
+    const auto found = by_id.find(kernel.external);
+    if (found == by_id.end()) {
+      rest.push_back(std::move(kernel));
+    } else {
+      timed[found->second] = kernel.span;
+    }
+  }
+  std::map<decltype(std::declval<const TraceMessage&>().key()), std::deque<std::size_t>> by_key;
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    if (timed[i].begin_s != timed[i].begin_s) by_key[described[i].key()].push_back(i);
+  }
+  kernels.clear();
+  for (TraceMessage& kernel : rest) {
+    const auto found = by_key.find(kernel.key());
+    if (found == by_key.end() || found->second.empty()) {
+      kernels.push_back(std::move(kernel));
+      continue;
+    }
+    timed[found->second.front()] = kernel.span;
+    found->second.pop_front();
+  }
+  return timed;
+}
+
+void explain_grouped_kernels(const std::vector<TraceMessage>& described,
+                             const std::vector<TimeSpan>& timed,
+                             std::vector<TraceMessage>& kernels) {
+  std::map<std::string_view, std::size_t> untimed;  // by the word in the names of kernels
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const auto call = torch_call(described[i].name);
+    if (call && timed[i].begin_s != timed[i].begin_s) ++untimed[kernel_word(*call)];
+  }
+  std::erase_if(kernels, [&](const TraceMessage& kernel) {
+    if (!kernel.name.empty()) return false;
+    for (auto& [word, calls] : untimed) {
+      if (calls == 0 || kernel.kernel.find(word) == std::string::npos) continue;
+      --calls;
+      return true;
+    }
+    return false;
+  });
+}
+
+bool none_says_its_message(const std::vector<TraceMessage>& kernels) {
+  return std::ranges::all_of(kernels,
+                             [](const TraceMessage& kernel) { return kernel.name.empty(); });
+}
+
+std::string_view kernel_word(LogOperation operation) {
+  switch (operation) {
+    case LogOperation::kAllReduce: return "AllReduce";
+    case LogOperation::kAllGather: return "AllGather";
+    case LogOperation::kReduceScatter: return "ReduceScatter";
+    case LogOperation::kBroadcast: return "Broadcast";
+    case LogOperation::kReduce: return "_Reduce_";
+    default: return "SendRecv";
+  }
+}
+
+}  // namespace stepwright

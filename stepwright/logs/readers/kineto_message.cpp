@@ -1,0 +1,80 @@
+#include "stepwright/logs/readers/kineto_message.h"
+
+#include <simdjson.h>
+
+#include "stepwright/logs/files/element_type.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/readers/c10d_operator.h"
+#include "stepwright/logs/readers/torch_calls.h"
+
+namespace stepwright {
+namespace {
+
+using ArgumentList = simdjson::dom::element;
+
+std::string_view type_of_argument(const ArgumentList& args, std::size_t index) {
+  std::string_view type;
+  return args["Input type"].at(index).get(type) == simdjson::SUCCESS ? type : std::string_view();
+}
+
+/// Elements of an argument that is a tensor or a list of them; lists of lists have no sizes.
+std::int64_t elements_of_argument(const ArgumentList& args, std::size_t index) {
+  simdjson::dom::element dims;
+  if (type_of_argument(args, index).empty()) return 0;
+  if (args["Input Dims"].at(index).get(dims) != simdjson::SUCCESS) return 0;
+  return elements_of_shape(dims);
+}
+
+/// An argument that the trace spells out; empty when it does not.
+std::string_view spelt_argument(const ArgumentList& args, std::size_t index) {
+  std::string_view spelt;
+  return args["Concrete Inputs"].at(index).get(spelt) == simdjson::SUCCESS ? spelt
+                                                                           : std::string_view();
+}
+
+}  // namespace
+
+TimeSpan span_of_event(const simdjson::dom::element& event) {
+  const double begin = number_in(event, "ts").value_or(kNoTime) * kTraceUnit_s;
+  return {begin, begin + number_in(event, "dur").value_or(0) * kTraceUnit_s};
+}
+
+TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number) {
+  TraceMessage message{
+      .event = number, .kernel = std::string(text_in(event, "name")), .span = span_of_event(event)};
+  simdjson::dom::element args;
+  if (event["args"].get(args) != simdjson::SUCCESS) return message;
+  message.name = text_in(args, "Collective name");
+  message.group = text_in(args, "Process Group Name");
+  message.ranks = text_in(args, "Process Group Ranks");
+  message.group_size = integer_in(args, "Group size").value_or(0);
+  message.in_elements = integer_in(args, "In msg nelems").value_or(0);
+  message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
+  message.element_bytes = torch_type_bytes(text_in(args, "dtype"));
+  message.peer = integer_in(args, "Dst Rank").value_or(kUnknown);
+  if (message.peer < 0) message.peer = integer_in(args, "Src Rank").value_or(kUnknown);
+  message.external = integer_in(args, "External id").value_or(-1);
+  message.parts = integers_of(text_in(args, "In split size"));
+  return message;
+}
+
+std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
+                                             std::int64_t number) {
+  simdjson::dom::element args;
+  if (event["args"].get(args) != simdjson::SUCCESS) return std::nullopt;
+  TraceMessage message{
+      .event = number, .name = std::string(text_in(event, "name")), .span = span_of_event(event)};
+  const auto [out, in] = c10d_buffers(message.name);
+  message.out_elements = elements_of_argument(args, out);
+  message.in_elements = elements_of_argument(args, in);
+  message.element_bytes = torch_type_bytes(type_of_argument(args, in));
+  if (const auto call = torch_call(message.name); call && is_point_to_point(*call)) {
+    message.peer = to_integer(spelt_argument(args, 2)).value_or(kUnknown);
+  }
+  if (message.name == "c10d::alltoall_base_") {
+    message.parts = integers_of(spelt_argument(args, 4));
+  }
+  return message;
+}
+
+}  // namespace stepwright

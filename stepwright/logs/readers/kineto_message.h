@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/logs/readers/exposed_time.h"
+
+namespace simdjson::dom {
+class element;
+}  // namespace simdjson::dom
+
+namespace stepwright {
+
+/// Traces count in microseconds.
+inline constexpr double kTraceUnit_s = 1e-6;
+
+/// What an event says of a message.
+struct TraceMessage {
+  std::int64_t event = 0;
+  std::string name;    ///< Of the call; empty: not said.
+  std::string kernel;  ///< That runs it.
+  std::string group;   ///< Name of the process group; empty: not said.
+  std::string ranks;   ///< As the event spells them.
+  std::int64_t group_size = 0;
+  std::int64_t in_elements = 0;
+  std::int64_t out_elements = 0;
+  std::int64_t element_bytes = 0;
+  std::int64_t peer = kUnknown;                    ///< In the group.
+  std::int64_t external = -1;                      ///< `External id`.
+  std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each member; empty: all alike.
+  TimeSpan span;
+  TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
+  auto key() const { return std::tie(name, in_elements, out_elements, group); }
+};
+
+/// When an event of a trace ran.
+TimeSpan span_of_event(const simdjson::dom::element& event);
+
+/// A call or a kernel that says its message itself, as `record_param_comms` does; what it does not
+/// say is empty.
+TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number);
+
+/// A call of a process group (`c10d::*`) that has its sizes in its arguments alone; nothing without
+/// arguments.
+std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
+                                             std::int64_t number);
+
+}  // namespace stepwright

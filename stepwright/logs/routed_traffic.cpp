@@ -1,0 +1,211 @@
+#include "stepwright/logs/routed_traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <functional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/logs/steps.h"
+
+namespace stepwright {
+namespace {
+
+/// Where an exchange stands: the n-th of a step in its group.
+struct Place {
+  std::int32_t communicator = -1;
+  std::int64_t number = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// A message of an exchange: who sends, to which member of which group.
+struct Message {
+  std::int64_t rank = 0;
+  Place place;
+  std::size_t member = 0;
+  auto operator<=>(const Message&) const = default;
+};
+
+using Matrix = std::map<Message, double>;
+
+/// Sum |a - b| and sum (a + b).
+struct Distance {
+  double apart = 0;
+  double together = 0;
+  void add(double a, double b) {
+    apart += std::fabs(a - b);
+    together += a + b;
+  }
+  [[nodiscard]] double share() const { return together > 0 ? apart / together : 0; }
+};
+
+void add_distance(const Matrix& a, const Matrix& b, Distance& distance) {
+  for (const auto& [message, bytes] : a) {
+    const auto other = b.find(message);
+    distance.add(bytes, other == b.end() ? 0 : other->second);
+  }
+  for (const auto& [message, bytes] : b) {
+    if (!a.contains(message)) distance.add(0, bytes);
+  }
+}
+
+/// The same messages, whichever exchange of a step they were in.
+Matrix whole_step(const Matrix& exchanges) {
+  Matrix sum;
+  for (const auto& [message, bytes] : exchanges) {
+    Message of_step = message;
+    of_step.place.number = 0;
+    sum[of_step] += bytes;
+  }
+  return sum;
+}
+
+bool is_even(const std::vector<std::int64_t>& parts) {
+  return std::ranges::adjacent_find(parts, std::not_equal_to<>()) == parts.end();
+}
+
+/// Whether a log's all-to-alls have equal parts: NCCL knows no others, and uneven ones are sends.
+bool is_even_alone(LogFormat format) {
+  return format == LogFormat::kNcclText || format == LogFormat::kNcclProfiler ||
+         format == LogFormat::kNcclInspector || format == LogFormat::kNcclTests;
+}
+
+class RoutedTrafficReader {
+ public:
+  explicit RoutedTrafficReader(const Log& log) : log_(log) {
+    for (const LogExchange& exchange : log.exchanges) {
+      exchanges_[{exchange.source, exchange.line, exchange.rank}] = &exchange;
+    }
+  }
+
+  RoutedTraffic read() {
+    std::map<std::pair<std::int32_t, std::int64_t>, std::vector<std::size_t>> ranks;
+    for (std::size_t i = 0; i < log_.records.size(); ++i) {
+      const LogRecord record = log_.records[i];
+      if (record.payload_bytes > 0) out_.payload_bytes += record.count * record.payload_bytes;
+      if (!exchanges_.empty()) ranks[{record.source, record.rank}].push_back(i);
+      if (record.operation != LogOperation::kAllToAll || parts_of(record) != nullptr) continue;
+      if (is_even_alone(log_.sources[static_cast<std::size_t>(record.source)].format)) continue;
+      out_.unsaid_bytes += record.count * std::max<std::int64_t>(record.payload_bytes, 0);
+    }
+    for (const auto& [key, records] : ranks) place_exchanges(records);
+    for (const auto& [where, exchange] : placed_) {
+      if (!is_even(exchange->sent_bytes)) routed_.insert(where.second);
+    }
+    take_steps();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const LogExchange* parts_of(const LogRecord& record) const {
+    const auto found = exchanges_.find({record.source, record.line, record.rank});
+    return found == exchanges_.end() ? nullptr : found->second;
+  }
+
+  /// The step of each call of a rank; -1: of none.
+  [[nodiscard]] std::vector<std::int64_t> steps_of(const std::vector<std::size_t>& records) const {
+    const LogSource& source =
+        log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
+    std::vector<std::int64_t> steps;
+    if (!source.step_starts_s.empty()) {
+      for (const std::size_t i : records) {
+        const auto begun =
+            std::ranges::upper_bound(source.step_starts_s, log_.records[i].enqueued_s);
+        steps.push_back(begun - source.step_starts_s.begin() - 1);
+      }
+      return steps;
+    }
+    std::map<std::tuple<std::int32_t, LogOperation, std::int64_t>, std::int32_t> numbers;
+    std::vector<std::int32_t> tokens;
+    for (const std::size_t i : records) {
+      const LogRecord record = log_.records[i];
+      const bool any_size = record.operation == LogOperation::kAllToAll;
+      const auto next = static_cast<std::int32_t>(numbers.size());
+      tokens.push_back(numbers
+                           .try_emplace({record.communicator, record.operation,
+                                         any_size ? 0 : record.payload_bytes},
+                                        next)
+                           .first->second);
+    }
+    const Repetition repetition = find_repetition(tokens);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const bool inside = i >= repetition.first && i < repetition.end() && repetition.period > 0;
+      steps.push_back(inside ? static_cast<std::int64_t>((i - repetition.first) / repetition.period)
+                             : -1);
+    }
+    return steps;
+  }
+
+  void place_exchanges(const std::vector<std::size_t>& records) {
+    const std::vector<std::int64_t> steps = steps_of(records);
+    std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const LogRecord record = log_.records[records[i]];
+      const LogExchange* exchange = parts_of(record);
+      if (exchange == nullptr || record.operation != LogOperation::kAllToAll) continue;
+      const std::int64_t number = numbers[{steps[i], record.communicator}]++;
+      placed_.push_back({{steps[i], {record.communicator, number}}, exchange});
+    }
+  }
+
+  void take_steps() {
+    std::map<std::int64_t, std::map<std::int64_t, Matrix>> steps;  // by rank, then step
+    for (const auto& [where, exchange] : placed_) {
+      const auto& [step, place] = where;
+      if (!routed_.contains(place)) continue;
+      double sum = 0;
+      for (const std::int64_t bytes : exchange->sent_bytes) sum += static_cast<double>(bytes);
+      out_.routed_bytes += static_cast<std::int64_t>(sum);
+      if (step < 0) continue;
+      Matrix& matrix = steps[exchange->rank][step];
+      for (std::size_t member = 0; member < exchange->sent_bytes.size(); ++member) {
+        const auto bytes = static_cast<double>(exchange->sent_bytes[member]);
+        matrix[{exchange->rank, place, member}] += bytes;
+        even_.add(bytes, sum / static_cast<double>(exchange->sent_bytes.size()));
+      }
+    }
+    for (const auto& [rank, matrices] : steps) compare_steps(matrices);
+    out_.uneven = even_.share();
+    out_.moved = moved_.share();
+    out_.moved_of_exchange = moved_of_exchange_.share();
+  }
+
+  /// Of one rank; a step follows another where its number does.
+  void compare_steps(const std::map<std::int64_t, Matrix>& matrices) {
+    out_.steps = std::max(out_.steps, std::ssize(matrices));
+    const Matrix* last = nullptr;
+    std::int64_t last_step = 0;
+    for (const auto& [step, matrix] : matrices) {
+      if (last != nullptr && step == last_step + 1) {
+        add_distance(*last, matrix, moved_of_exchange_);
+        add_distance(whole_step(*last), whole_step(matrix), moved_);
+      }
+      last = &matrix;
+      last_step = step;
+      for (const auto& [message, bytes] : matrix) {
+        const auto& ranks =
+            log_.communicators[static_cast<std::size_t>(message.place.communicator)].ranks;
+        if (message.member >= ranks.size()) continue;
+        out_.sent[{message.rank, ranks[message.member]}] +=
+            bytes / static_cast<double>(matrices.size());
+      }
+    }
+  }
+
+  const Log& log_;
+  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, const LogExchange*> exchanges_;
+  std::vector<std::pair<std::pair<std::int64_t, Place>, const LogExchange*>> placed_;
+  std::set<Place> routed_;
+  Distance even_;
+  Distance moved_;
+  Distance moved_of_exchange_;
+  RoutedTraffic out_;
+};
+
+}  // namespace
+
+RoutedTraffic routed_traffic(const Log& log) { return RoutedTrafficReader(log).read(); }
+
+}  // namespace stepwright
