@@ -16,12 +16,13 @@ struct Multiprocessors {
   std::string_view device;  ///< How its name begins.
   int count;
 };
-/// Enabled streaming multiprocessors: NVIDIA's architecture whitepapers; B200 and GB200 from the
-/// device query.
+/// Enabled streaming multiprocessors, the last that fits: NVIDIA's architecture whitepapers; B200
+/// and GB200 from the device query.
 constexpr Multiprocessors kMultiprocessors[] = {
-    {"v100", 80},      {"a100", 108},  {"a800", 108}, {"a40", 84},    {"h100-pcie", 114},
-    {"h100-sxm", 132}, {"h800", 132},  {"h200", 132}, {"gh200", 132}, {"b200", 148},
-    {"b300", 148},     {"gb200", 152}, {"gb300", 152}};
+    {"v100", 80},       {"a10", 72},       {"a100", 108},     {"a800", 108},     {"a40", 84},
+    {"h100-pcie", 114}, {"h100-sxm", 132}, {"h100-nvl", 132}, {"h800", 132},     {"h20", 78},
+    {"h200", 132},      {"gh200", 132},    {"b200", 148},     {"b300", 148},     {"gb200", 152},
+    {"gb300", 152},     {"l4", 58},        {"l40", 142},      {"rtx-4090", 128}, {"rtx-5090", 170}};
 
 /// Words of a name; digits and letters that follow each other are one word.
 std::vector<std::string> words_of(std::string_view name) {
@@ -49,7 +50,7 @@ int shared_words(std::string_view a, std::string_view b) {
   return shared;
 }
 
-/// Empty when no device is nearer than all others.
+/// Empty when no device is nearer than all others. A variant is meant where its own words say so.
 std::string device_of_file(const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   std::string best;
@@ -57,7 +58,9 @@ std::string device_of_file(const std::string& file) {
   for (const std::string_view device : built_in_devices()) {
     const int shared = shared_words(stem, device);
     if (shared < most || shared == 0) continue;
-    best = shared == most ? "" : device;
+    if (shared == most && built_in_device(device).variant) continue;
+    const bool tied = shared == most && (best.empty() || !built_in_device(best).variant);
+    best = tied ? "" : device;
     most = shared;
   }
   return best;

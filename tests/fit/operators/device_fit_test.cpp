@@ -88,7 +88,8 @@ TEST(FitTarget, IsGuessedFromTheFileOrItsRows) {
     return sampled_device(std::vector{table});
   };
   EXPECT_EQ(guess("data/a100_sxm4_80g.csv"), "a100-sxm-80g");
-  EXPECT_EQ(guess("gh200_120g.csv"), "gh200-96g");
+  EXPECT_EQ(guess("gh200_120g.csv"), "gh200-96g");  // and not a variant
+  EXPECT_EQ(guess("gh200-144g.csv"), "gh200-144g");
   EXPECT_THROW((void)guess("samples.csv"), Error);
   EXPECT_THROW((void)guess("a100.csv"), Error);  // four of them
   OperatorTable two{.file = "kernels.csv"};
@@ -97,6 +98,8 @@ TEST(FitTarget, IsGuessedFromTheFileOrItsRows) {
   two.samples[1].device = "b200-sxm";
   EXPECT_THROW((void)sampled_device(std::vector{two}), Error);
   EXPECT_EQ(fit_target("gb200").multiprocessors, 152);
+  EXPECT_EQ(fit_target("l40s").multiprocessors, 142);
+  EXPECT_EQ(fit_target("h200-sxm").multiprocessors, 132);
   EXPECT_THROW((void)fit_target("no-such-device"), Error);
   EXPECT_THROW((void)fit_target("mi300x"), Error);
 }
