@@ -208,6 +208,22 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
   degrees.data = draft.cluster.devices() / inner;
 }
 
+namespace {
+
+/// A file may list modules for all models that it serves.
+void keep_held_modules(Draft& draft, const Architecture& model) {
+  Recompute& recompute = draft.plan.recompute;
+  if (recompute.kind != RecomputeKind::kModules) return;
+  const ModuleSet held = held_modules(model, recompute.modules);
+  for (const auto& [module, name] : kModuleNames) {
+    if (!recompute.modules.has(module) || held.has(module)) continue;
+    draft.notes.push_back(fmt::format("recompute: the model has no {}", name));
+  }
+  recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};
+}
+
+}  // namespace
+
 PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
   Job job;
   job.model = settled_model(draft, given, file);
@@ -225,6 +241,7 @@ PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
   job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
+  keep_held_modules(draft, job.model);
   job.notes = draft.notes;
   if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
   return {.job = job, .plan = canonical(draft.plan, job)};

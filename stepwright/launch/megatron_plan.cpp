@@ -291,11 +291,20 @@ void read_data(const Fields& fields, Draft& draft, const std::string& file) {
   }
 }
 
-ModuleSet listed_modules(Node list) {
-  ModuleSet modules;
-  if (!list.is_sequence()) return {list.choice(kMegatronModules)};
-  for (std::size_t i = 0; i < list.size(); ++i) modules.add(list.at(i).choice(kMegatronModules));
-  return modules;
+/// A list of modules, or one; what is not known of them is noted.
+Recompute listed_modules(Node list, Draft& draft) {
+  Recompute recompute{.kind = RecomputeKind::kModules};
+  const std::size_t count = list.is_sequence() ? list.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
+    const auto* const known = std::ranges::find(kMegatronModules, word, &Named<Module>::name);
+    if (known != std::end(kMegatronModules)) {
+      recompute.modules.add(known->value);
+    } else {
+      draft.notes.push_back(fmt::format("recompute: module {} is left out", printable(word)));
+    }
+  }
+  return recompute.modules.empty() ? Recompute() : recompute;
 }
 
 void read_recompute_fields(const Fields& fields, Draft& draft) {
@@ -305,7 +314,7 @@ void read_recompute_fields(const Fields& fields, Draft& draft) {
   draft.plan.recompute.kind = fields.choice("recompute_granularity", kKinds, RecomputeKind::kNone);
   if (draft.plan.recompute.kind == RecomputeKind::kSelective) {
     if (const auto modules = fields.find("recompute_modules")) {
-      draft.plan.recompute = {.kind = RecomputeKind::kModules, .modules = listed_modules(*modules)};
+      draft.plan.recompute = listed_modules(*modules, draft);
     }
   }
   if (draft.plan.recompute.kind != RecomputeKind::kFull) return;

@@ -58,7 +58,7 @@ TEST(Fit, RefusesWhatItCannotFit) {
        {"fit", "fit a100_few.csv", "fit nowhere.csv -o p.json", "fit other.csv -o p.json",
         "fit a100_few.csv -o p.json", "fit a100_few.csv --device a100-sxm-80g -o p.json",
         "fit a100_few.csv -o a100_few.csv", "fit samples.csv -o p.json",
-        "fit samples.csv --device a10 -o p.json"}) {
+        "fit samples.csv --device a11 -o p.json"}) {
     text += transcript(place, arguments);
   }
   expect_golden("bad_fit.txt", text);

@@ -57,6 +57,23 @@ PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100"
   return finish(draft, given, file.name);
 }
 
+TEST(Megatron, ModulesThatAreRecomputed) {
+  const auto with = [](const std::string& modules) {
+    std::string text = kScript;
+    const std::string_view last = "--some-own-flag";
+    text.replace(text.find(last), last.size(),
+                 "--recompute-granularity selective --recompute-modules " + modules);
+    return read(text);
+  };
+  const PlannedJob two = with("layernorm mlp");
+  EXPECT_EQ(two.plan.recompute.modules, (ModuleSet{Module::kNorm, Module::kMlp}));
+  EXPECT_EQ(with("core_attn").plan.recompute, (Recompute{.kind = RecomputeKind::kSelective}));
+  const PlannedJob other = with("layernorm moe_act gated_attn");
+  EXPECT_EQ(other.plan.recompute.modules, (ModuleSet{Module::kNorm}));
+  EXPECT_THAT(other.job.notes, ::testing::IsSupersetOf({"recompute: module gated_attn is left out",
+                                                        "recompute: the model has no moe_act"}));
+}
+
 std::string refusal(const std::string& text, const std::string& cluster = "dgx-h100") {
   try {
     read(text, cluster);

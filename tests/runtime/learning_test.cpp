@@ -56,11 +56,6 @@ const Case kCases[] = {
      "{layers: 4, hidden: 32, heads: 4, kv_heads: 1, ffn: 64, vocab: 256, norm: layernorm, "
      "gated: false, parallel_residual: true, shared_input_norm: true, dropout: 0.2}",
      "", "micro_batch: 2\nrecompute: {modules: [core_attn, mlp, norm], every: 3}\n"},
-    {"ModulesUnfused",
-     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, qk_norm: true, "
-     "dropout: 0.1}",
-     "  kernels: {attention: unfused}\n",
-     "micro_batch: 2\nrecompute: {modules: [core_attn, norm]}\n"},
     {"ModulesOfExperts",
      "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",
