@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 NOISE = 0.1  # of a measurement, relative: what a prior of one sigma weighs against
 FLOOR = 0.02  # errors below this are not told apart
@@ -137,6 +138,22 @@ def file_text(
         for of, numbers in entries.items():
             lines.append(f'  - {{{name}: "{of}", ' + ", ".join(numbers) + "}")
     return "\n".join(lines) + "\n"
+
+
+def logarithms(fitted: list[Constant], path: Path) -> np.ndarray:
+    """What a file of conditions stands for; the priors of what it does not say."""
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entries = {
+        (section, entry[name]): entry
+        for section, name in (("devices", "device"), ("frameworks", "framework"))
+        for entry in document[section]
+    }
+    found = []
+    for constant in fitted:
+        said = entries.get((constant.section, constant.of), {}).get(constant.key, constant.low)
+        above = said - constant.offset
+        found.append(np.log(above) if above > 0 and said > constant.low else constant.start)
+    return np.array(found)
 
 
 def judged(row: dict[str, str]) -> bool:
@@ -522,6 +539,9 @@ def main() -> int:
     parser.add_argument("tables", type=Path, nargs="+")
     parser.add_argument("--command", default="build/release/stepwright")
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument(
+        "--start", type=Path, help="begin at these conditions, near which one round is enough"
+    )
     parser.add_argument("--out", type=Path, help="write the fitted conditions here")
     parser.add_argument("--report", type=Path, help="write the errors here")
     parser.add_argument("--json", type=Path, help="write the errors of what was left out here")
@@ -530,11 +550,12 @@ def main() -> int:
     )
     options = parser.parse_args()
     fit = Fit(Runs(options.command, options.tables))
-    x = fit.prior.copy()
+    x = logarithms(fit.constants, options.start) if options.start else fit.prior.copy()
+    first = NEAR if options.start else REACH
     every = np.ones(len(fit.ids), dtype=bool)
     for i in range(options.rounds):
         base = fit.predict(x)
-        x = fit.solve(x, base, fit.jacobian(x, base), every, REACH * SHRINK**i)
+        x = fit.solve(x, base, fit.jacobian(x, base), every, first * SHRINK**i)
     names = ", ".join(table.name for table in options.tables)
     report = Report()
     summary = judge(fit, x, report, options.fits)

@@ -1,6 +1,7 @@
 """No row that judges a fit of the conditions of training has been fitted on."""
 
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -128,6 +129,20 @@ class Split(unittest.TestCase):
         left = fit_conditions.left_out_by_hash(ids)
         self.assertAlmostEqual(left.mean(), 0.25, delta=0.03)
         np.testing.assert_array_equal(left[::-1], fit_conditions.left_out_by_hash(ids[::-1]))
+
+
+class Start(unittest.TestCase):
+    """A fit may begin where another ended."""
+
+    def test_a_file_gives_back_its_logarithms(self) -> None:
+        constants = fit_conditions.constants()
+        moved = np.array([c.start for c in constants]) + 0.01
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "conditions.yaml")
+            path.write_text(fit_conditions.file_text(constants, moved, "moved"), encoding="utf-8")
+            found = fit_conditions.logarithms(constants, path)
+        for constant, before, after in zip(constants, moved, found, strict=True):
+            self.assertAlmostEqual(constant.value(before) / constant.value(after), 1, delta=1e-3)
 
 
 if __name__ == "__main__":
