@@ -108,13 +108,9 @@ void add_data(Tree& fields, const PlannedJob& planned) {
 }
 
 /// In the words of `--recompute-modules`.
-constexpr Named<Module> kMegatronModules[] = {{Module::kCoreAttention, "core_attn"},
-                                              {Module::kMlp, "mlp"},
-                                              {Module::kMoe, "moe"},
-                                              {Module::kMoeActivation, "moe_act"},
-                                              {Module::kNorm, "layernorm"},
-                                              {Module::kLatentUp, "mla_up_proj"},
-                                              {Module::kSharedExperts, "shared_experts"}};
+std::string_view megatron_word(const Named<Module>& module) {
+  return module.value == Module::kNorm ? "layernorm" : module.name;
+}
 
 void add_recompute(Tree& fields, const Plan& plan) {
   if (plan.recompute.kind == RecomputeKind::kSelective) {
@@ -123,8 +119,9 @@ void add_recompute(Tree& fields, const Plan& plan) {
   if (plan.recompute.kind == RecomputeKind::kModules) {
     fields.set("recompute_granularity", "selective");
     Tree modules = Tree::flow_sequence();
-    for (const auto& [module, name] : kMegatronModules) {
-      if (plan.recompute.modules.has(module)) modules.add(Tree::scalar(std::string(name), false));
+    for (const Named<Module>& module : kModuleNames) {
+      if (!plan.recompute.modules.has(module.value)) continue;
+      modules.add(Tree::scalar(std::string(megatron_word(module)), false));
     }
     fields.set("recompute_modules", modules);
   }
@@ -297,8 +294,8 @@ Recompute listed_modules(Node list, Draft& draft) {
   const std::size_t count = list.is_sequence() ? list.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
-    const auto* const known = std::ranges::find(kMegatronModules, word, &Named<Module>::name);
-    if (known != std::end(kMegatronModules)) {
+    const auto* const known = std::ranges::find(kModuleNames, word, megatron_word);
+    if (known != std::end(kModuleNames)) {
       recompute.modules.add(known->value);
     } else {
       draft.notes.push_back(fmt::format("recompute: module {} is left out", printable(word)));
