@@ -45,7 +45,7 @@ MIXED = "tensor: 2, context: 2, pipeline: 2"
 
 # Name, model, degrees, schedule, more choices.
 PLANS = [
-    ("tensor 8", DENSE, "tensor: 8", PAIRED, SEQUENCE),
+    ("tensor 4 context 2", DENSE, "tensor: 4, context: 2", PAIRED, SEQUENCE),
     ("tensor 4 data 2", DENSE, "tensor: 4, data: 2", PAIRED, SEQUENCE),
     ("tensor 4 folded", DENSE, "tensor: 4, pipeline: 2", FOLDED, SEQUENCE),
     ("tensor 4 paired", DENSE, "tensor: 4, pipeline: 2", PAIRED_2, SEQUENCE),
@@ -67,7 +67,7 @@ class Strands(Emulation):
     LAB = LAB
     JOB = """  model: {model}
   cluster: {{profile: {cluster}, nodes: 4}}
-  batch: {{sequences: 256, length: 512}}
+  batch: {{sequences: 512, length: 512}}
   conditions: {conditions}
 {measured}"""
 
