@@ -6,15 +6,22 @@
 #include <thread>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/cost/plan_messages.h"
 #include "stepwright/runtime/launch/launch.h"
+#include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/sample_options.h"
+#include "stepwright/step/program.h"
+#include "stepwright/tune/tune.h"
 
 namespace stepwright {
 namespace {
 
 constexpr std::chrono::seconds kSampleGrace{10};
+/// Of a job, whose messages are sampled.
+constexpr int kBestPlans = 3;
 
 class Sample : public Command {
  public:
@@ -25,9 +32,15 @@ class Sample : public Command {
                 "-o messages.csv\n"
                 "  stepwright fit operators.csv messages.csv -o measured.json") {
     add_sample_flags(app(), options_);
+    app()
+        .add_option("--plan", plans_,
+                    "Only the collectives that this plan sends, or the best plans of a job; may "
+                    "be given several times")
+        ->type_name("FILE");
   }
 
   void run(const Console& console) override {
+    for (const std::string& file : plans_) ask_for(file, console);
     check(options_);
     const auto place = launched_rank();
     if (!place || place->rank == 0) check_writable(options_.output);
@@ -45,7 +58,28 @@ class Sample : public Command {
   }
 
  private:
+  /// Adds the messages of a plan, or of the best plans of a job.
+  void ask_for(const std::string& file, const Console& console) {
+    if (is_plan_file(file, console)) return ask_for(load_legal_plan(file, console));
+    const TuneResult found = tune(load_job_file(file, console), {.top = kBestPlans});
+    for (const TunedPlan& each : found.plans) ask_for({found.job, each.plan});
+  }
+
+  void ask_for(const PlannedJob& planned) {
+    const CostModel cost(planned.job);
+    const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
+    const auto messages = plan_messages(build_program(planned.job, planned.plan), cost, layouts,
+                                        planned.plan.collectives);
+    for (const PlanMessage& message : messages) {
+      const std::string word = word_of(message);
+      if (std::ranges::find(options_.messages, word) == options_.messages.end()) {
+        options_.messages.push_back(word);
+      }
+    }
+  }
+
   SampleOptions options_;
+  std::vector<std::string> plans_;
 };
 
 }  // namespace

@@ -170,7 +170,7 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
   const Collective collective = collective_of(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
-    const SocketGroup group = socket_group(layout, node_levels_, devices_per_node_);
+    const SocketGroup group = socket_group(layout);
     const auto time = measured_->messages.time(scheduled_method(algorithm, collective, group),
                                                collective, payload_bytes, group);
     if (time) return *time;
@@ -182,16 +182,19 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
   return time;
 }
 
+double CostModel::payload_bytes(const Operator& op, const GroupLayout& layout) const {
+  const double busiest = op.routed ? imbalance_ : 1;
+  return busiest * entering_share(op, layout) * static_cast<double>(op.payload_bytes());
+}
+
 OperatorTime CostModel::price(const Operator& op,
                               const std::array<GroupLayout, kGroupKinds>& layouts,
                               const Collectives& collectives) const {
   OperatorTime time;
   if (is_communication(op.kind)) {
-    const double busiest = op.routed ? imbalance_ : 1;
     const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
-    time = message(op.kind,
-                   busiest * entering_share(op, layout) * static_cast<double>(op.payload_bytes()),
-                   layout, algorithm_of(collectives, op.scheme));
+    time =
+        message(op.kind, payload_bytes(op, layout), layout, algorithm_of(collectives, op.scheme));
   } else {
     time.seconds = compute_s(op);
   }

@@ -57,6 +57,15 @@ class CostModel {
   [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
                                      const GroupLayout& layout, Algorithm algorithm) const;
 
+  /// Bytes of the full buffer that a communication is priced for: the busiest rank's where loads
+  /// are uneven.
+  [[nodiscard]] double payload_bytes(const Operator& op, const GroupLayout& layout) const;
+
+  /// How a group lies on the nodes of the job.
+  [[nodiscard]] SocketGroup socket_group(const GroupLayout& layout) const {
+    return stepwright::socket_group(layout, node_levels_, devices_per_node_);
+  }
+
   /// Any operator with its `repeats`, given the layouts of the plan's groups (indexed by GroupKind)
   /// and the algorithms of its schemes. Routed payloads count the busiest rank.
   [[nodiscard]] OperatorTime price(const Operator& op,

@@ -6,12 +6,15 @@
 #include <chrono>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <tuple>
 #include <vector>
 
+#include "stepwright/core/error.h"
 #include "stepwright/cost/measured_messages.h"
 #include "stepwright/process_group/engine.h"
 #include "stepwright/runtime/messages/held_message.h"
 #include "stepwright/runtime/messages/scheduled_backend.h"
+#include "stepwright/sample/asked_message.h"
 
 namespace stepwright {
 namespace {
@@ -33,12 +36,14 @@ constexpr std::int64_t kFirstBytes = 4096;
 constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
 /// The first one of a series up to a given size.
 constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
-/// What schedules are sampled for.
-constexpr Named<Collective> kScheduled[] = {{Collective::kAllReduce, "all_reduce"},
-                                            {Collective::kAllGather, "all_gather"},
-                                            {Collective::kReduceScatter, "reduce_scatter"}};
 /// Between two messages.
 constexpr double kPauseS = 2e-3;
+
+/// What schedules are sampled for.
+bool is_scheduled(Collective operation) {
+  return operation == Collective::kAllReduce || operation == Collective::kAllGather ||
+         operation == Collective::kReduceScatter;
+}
 
 /// The operator that stands for an operation.
 Operator operator_of(Collective operation) {
@@ -72,67 +77,90 @@ class MessageSampler {
     control_ = gloo_backend(world, "sample/control", all);
   }
 
+  /// Every operation and size in groups of a shape.
   void sample(const EvenGroup& shape) {
-    const std::vector<std::int64_t> members = members_of(shape_, shape, world_.rank);
-    const std::string name =
-        fmt::format("sample/{}x{}/{}", shape.nodes, shape.members, members.front());
-    const Series gloo{kGlooLibrary, 0, shape};
-    if (sampling_.most_bytes > 0) {
-      sample_all(kScheduled, gloo_backend(world_, name, members), gloo);
-    } else {
-      sample_all(kCollectiveNames, gloo_backend(world_, name, members), gloo);
+    const bool given = sampling_.most_bytes > 0;
+    std::vector<std::optional<Algorithm>> methods{std::nullopt};
+    if (shape.nodes > 1 && shape.members > 1) {
+      methods.insert(methods.end(), {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing});
     }
-    if (shape.nodes < 2 || shape.members < 2) return;
-    for (const Algorithm method : {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing}) {
-      const std::string_view word = name_of(kAlgorithmNames, method);
-      const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
-                                            static_cast<std::int32_t>(shape.nodes)};
-      sample_all(
-          kScheduled,
-          scheduled_backend(world_, fmt::format("{}/{}", name, word), members, tiers, method),
-          {word, static_cast<double>(EngineOptions{}.chunk_bytes), shape});
+    for (const auto& method : methods) {
+      Series series = open(method, shape);
+      for (const auto& [operation, word] : kCollectiveNames) {
+        if ((given || method) && !is_scheduled(operation)) continue;
+        sample_sizes(operation, series);
+      }
+    }
+  }
+
+  /// The messages asked for, those of one process group after each other.
+  void sample(std::vector<PlanMessage> asked) {
+    const auto group = [](const PlanMessage& message) {
+      return std::tuple(message.group.nodes, message.group.members, message.method);
+    };
+    std::ranges::stable_sort(asked, {}, group);
+    std::optional<Series> series;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      if (i == 0 || group(asked[i - 1]) != group(asked[i])) {
+        series.emplace(open(asked[i].method, {asked[i].group.nodes, asked[i].group.members}));
+      }
+      sample_size(asked[i].operation, asked[i].payload_bytes / sampling_.scale, kGivenLonger,
+                  *series);
     }
   }
 
  private:
-  /// What the rows of one process group have in common.
+  /// A process group and what its rows have in common.
   struct Series {
     std::string_view library;
     double chunk_bytes;
     EvenGroup shape;
+    Communicator group;
   };
 
-  template <std::size_t kCount>
-  void sample_all(const Named<Collective> (&operations)[kCount],
-                  const c10::intrusive_ptr<c10d::Backend>& backend, const Series& series) {
-    Communicator group(
-        backend, {.rank = world_.rank, .members = members_of(shape_, series.shape, world_.rank)},
-        world_.watch, Communicator::Payload::kSent);
-    for (const auto& [operation, word] : operations) sample(operation, word, group, series);
+  Series open(std::optional<Algorithm> method, const EvenGroup& shape) const {
+    const std::vector<std::int64_t> members = members_of(shape_, shape, world_.rank);
+    const std::string_view library = method ? name_of(kAlgorithmNames, *method) : kGlooLibrary;
+    const std::string name =
+        fmt::format("sample/{}x{}/{}/{}", shape.nodes, shape.members, members.front(), library);
+    const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
+                                          static_cast<std::int32_t>(shape.nodes)};
+    return {.library = library,
+            .chunk_bytes = method ? static_cast<double>(EngineOptions{}.chunk_bytes) : 0,
+            .shape = shape,
+            .group = Communicator(method ? scheduled_backend(world_, name, members, tiers, *method)
+                                         : gloo_backend(world_, name, members),
+                                  {.rank = world_.rank, .members = members}, world_.watch,
+                                  Communicator::Payload::kSent)};
   }
 
-  void sample(Collective operation, std::string_view word, Communicator& group,
-              const Series& series) {
-    const Operator op = operator_of(operation);
+  void sample_sizes(Collective operation, Series& series) {
     const bool given = sampling_.most_bytes > 0;
     const std::int64_t last = given ? sampling_.most_bytes : kLastBytes;
     for (std::int64_t bytes = given ? kFirstGivenBytes : kFirstBytes; bytes <= last; bytes *= 4) {
-      HeldMessage message(op, static_cast<double>(bytes), group.size());
-      const double once = timed(message, group, 1);
-      const int fewest = once > kVeryLongS ? kFew : kFewest;
-      const int longer = given ? kGivenLonger : 1;
-      const int times =
-          std::clamp(static_cast<int>(longer * kSeriesS / once), fewest, longer * kMost);
-      const double seconds = timed(message, group, times);
-      if (world_.rank == 0) {
-        out_ << fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", series.library, word,
-                            series.shape.nodes, series.shape.members,
-                            shape_.ranks_of_node / series.shape.members,
-                            message.bytes() * sampling_.scale, series.chunk_bytes * sampling_.scale,
-                            seconds * sampling_.scale);
-      }
+      const double seconds =
+          sample_size(operation, static_cast<double>(bytes), given ? kGivenLonger : 1, series);
       if (!given && seconds > kLongS) return;
     }
+  }
+
+  /// Writes a row; returns the seconds of a message on the wire.
+  double sample_size(Collective operation, double bytes, int longer, Series& series) {
+    const Operator op = operator_of(operation);
+    HeldMessage message(op, bytes, series.group.size());
+    const double once = timed(message, series.group, 1);
+    const int fewest = once > kVeryLongS ? kFew : kFewest;
+    const int times =
+        std::clamp(static_cast<int>(longer * kSeriesS / once), fewest, longer * kMost);
+    const double seconds = timed(message, series.group, times);
+    if (world_.rank == 0) {
+      out_ << fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", series.library,
+                          name_of(kCollectiveNames, operation), series.shape.nodes,
+                          series.shape.members, shape_.ranks_of_node / series.shape.members,
+                          message.bytes() * sampling_.scale, series.chunk_bytes * sampling_.scale,
+                          seconds * sampling_.scale);
+    }
+    return seconds;
   }
 
   /// Seconds of one of so many messages, the mean over all ranks.
@@ -163,7 +191,15 @@ class MessageSampler {
 
 void sample_messages(const Groups::World& world, const WorldShape& shape,
                      const MessageSampling& sampling, std::ostream& out) {
+  for (const PlanMessage& message : sampling.asked) {
+    const auto& [nodes, members, groups] = message.group;
+    if (shape.nodes % nodes == 0 && shape.ranks_of_node % members == 0) continue;
+    fail_input(
+        fmt::format("--message {}: groups of {} x {} ranks do not share {} nodes of {} evenly",
+                    word_of(message), nodes, members, shape.nodes, shape.ranks_of_node));
+  }
   MessageSampler sampler(world, shape, sampling, out);
+  if (!sampling.asked.empty()) return sampler.sample(sampling.asked);
   if (sampling.world_only) return sampler.sample({shape.nodes, shape.ranks_of_node});
   for (const EvenGroup& each : even_shapes(shape)) sampler.sample(each);
 }

@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/profiles/measured_profile.h"
 #include "stepwright/runtime/launch/rank_world.h"
+#include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/message_sampler.h"
 #include "stepwright/sample/operator_sampler.h"
 #include "stepwright/sample/overlap_sampler.h"
@@ -48,10 +49,12 @@ std::string_view measure(const Groups::World& world, const SampleOptions& option
     sample_overlap(world, shape_of(world), rows);
     return kOverlapSampleHeader;
   }
-  sample_messages(
-      world, shape_of(world),
-      {.scale = options.scale, .world_only = options.world_only, .most_bytes = options.most_bytes},
-      rows);
+  MessageSampling sampling{.scale = options.scale,
+                           .world_only = options.world_only,
+                           .most_bytes = options.most_bytes,
+                           .asked = {}};
+  for (const std::string& word : options.messages) sampling.asked.push_back(asked_message(word));
+  sample_messages(world, shape_of(world), sampling, rows);
   return kMessageSampleHeader;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "stepwright/core/error.h"
+#include "stepwright/sample/asked_message.h"
 
 namespace stepwright {
 
@@ -27,6 +28,10 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
          "Only all-reduce, all-gather and reduce-scatter, from 64 KB to so many bytes; else "
          "all, while they are short")
       ->type_name("BYTES");
+  app.add_option("--message", o.messages,
+                 "Only this collective, LIBRARY:OPERATION:NODESxRANKS:BYTES with ranks of a node "
+                 "and bytes of the full buffer; may be given several times")
+      ->type_name("MESSAGE");
   app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
 }
@@ -48,6 +53,10 @@ void check(const SampleOptions& o) {
   need(!o.world_only || messages, "--world", "goes with collectives");
   need(o.most_bytes == 0 || messages, "--largest", "goes with collectives");
   need(o.most_bytes == 0 || o.most_bytes >= 65536, "--largest", "at least 65536");
+  need(o.messages.empty() || messages, "--message", "goes with collectives");
+  need(o.messages.empty() || (!o.world_only && o.most_bytes == 0), "--message",
+       "goes without --world and --largest");
+  for (const std::string& message : o.messages) asked_message(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
   need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
@@ -62,6 +71,7 @@ std::vector<std::string> sample_arguments(const SampleOptions& o) {
                                     "--dtype",   o.dtype,
                                     "--timeout", fmt::format("{}", o.timeout_s)};
   if (o.world_only) words.emplace_back("--world");
+  for (const std::string& message : o.messages) words.insert(words.end(), {"--message", message});
   return words;
 }
 

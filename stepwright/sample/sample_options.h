@@ -26,8 +26,9 @@ struct SampleOptions {
   double scale = 1;         ///< Of collectives: that of the held runs that they are for.
   double pace = 1;          ///< Of operators: that of the runs that they are for.
   bool world_only = false;  ///< Collectives of all ranks only.
-  std::int64_t most_bytes = 0;  ///< Longest collective; 0: goes on while they are short.
-  std::string dtype = "fp32";   ///< Of operators.
+  std::int64_t most_bytes = 0;        ///< Longest collective; 0: goes on while they are short.
+  std::vector<std::string> messages;  ///< Only these collectives (`asked_message`); empty: all.
+  std::string dtype = "fp32";         ///< Of operators.
   double timeout_s = 60;
 };
 

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace stepwright::testing {
 namespace {
@@ -47,6 +49,54 @@ TEST(Sampled, OverlapIsFittedToContention) {
   EXPECT_FALSE(fitted["overlap"].contains("beside_network"));
   std::filesystem::remove(table);
   std::filesystem::remove(profile);
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Sampled, MessagesOfAPlanAreAskedForAndNoOthers) {
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::string plan = folder / fmt::format("stepwright-asked-{}.yaml", ::getpid());
+  const std::string table = folder / fmt::format("stepwright-asked-{}.csv", ::getpid());
+  std::ofstream(plan) << "stepwright: plan/1\n"
+                         "job:\n"
+                         "  model: {layers: 2, hidden: 64, heads: 4, ffn: 128, vocab: 64}\n"
+                         "  cluster: {name: here, device: {name: core, memory: 4e9,\n"
+                         "    memory_bandwidth: 10e9, peak: {fp32: 50e9, bf16: 50e9}},\n"
+                         "    devices: 2, devices_per_node: 2,\n"
+                         "    levels: [{name: loopback, size: 2, bandwidth: 1e9}]}\n"
+                         "  batch: {sequences: 4, length: 32}\n"
+                         "  precision: fp32\n"
+                         "parallel: {pipeline: 2}\n"
+                         "micro_batch: 2\n";
+  ASSERT_EQ(run_quietly(fmt::format("sample collectives --ranks 2 --plan {} -o {}", plan, table)),
+            0);
+  const auto rows = lines_of(table);
+  // What a stage hands on: 2 sequences of 32 rows of 64 numbers of 4 bytes.
+  EXPECT_TRUE(std::ranges::any_of(rows, [](const std::string& row) {
+    return row.starts_with("gloo,send_recv,1,2,1,16384,0,");
+  }));
+  EXPECT_LT(rows.size(), 8U);
+  const std::string asked = fmt::format("sample collectives --ranks 2 -o {} --message ", table);
+  ASSERT_EQ(run_quietly(asked + "gloo:all_gather:1x2:4096 --message gloo:all_reduce:1x2:8192"), 0);
+  const auto both = lines_of(table);
+  ASSERT_EQ(both.size(), 3U);
+  EXPECT_TRUE(both[1].starts_with("gloo,all_gather,1,2,1,4096,0,")) << both[1];
+  EXPECT_TRUE(both[2].starts_with("gloo,all_reduce,1,2,1,8192,0,")) << both[2];
+  for (const char* wrong :
+       {"gloo:all_gather:1x2", "nccl:all_gather:1x2:4096", "gloo:gossip:1x2:4096",
+        "gloo:all_gather:1x1:4096", "gloo:all_gather:2:4096", "gloo:all_gather:1x2:0",
+        "gloo:all_gather:1x2:many", "ho-ring:all_to_all:1x2:4096", "gloo:all_gather:1x3:4096",
+        "gloo:all_gather:1x2:4096 --world"}) {
+    EXPECT_EQ(run_quietly(asked + wrong), 2) << wrong;
+  }
+  EXPECT_EQ(run_quietly(fmt::format("sample operators -o {} --plan {}", table, plan)), 2);
+  std::filesystem::remove(table);
+  std::filesystem::remove(plan);
 }
 
 }  // namespace

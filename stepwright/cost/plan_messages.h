@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+
+namespace stepwright {
+
+/// A message by c10d's Gloo or by a schedule, as it is sampled on the cluster itself.
+struct PlanMessage {
+  std::optional<Algorithm> method;  ///< Of a schedule; none: Gloo.
+  Collective operation{};
+  SocketGroup group;
+  double payload_bytes = 0;  ///< The full buffer.
+  bool operator==(const PlanMessage&) const = default;
+};
+
+/// The distinct messages of a step, in the order of its operators: what its price asks of what was
+/// measured on the cluster. Messages of one rank alone are none.
+std::vector<PlanMessage> plan_messages(const StepProgram& program, const CostModel& cost,
+                                       const std::array<GroupLayout, kGroupKinds>& layouts,
+                                       const Collectives& collectives);
+
+}  // namespace stepwright
