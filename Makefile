@@ -109,7 +109,8 @@ accuracy:
 	cmake --preset release
 	cmake --build --preset commands
 	mkdir -p build/fits
-	python3 -B tools/fit_conditions.py --report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
+	python3 -B tools/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 2 \
+		--report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
 		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
 	python3 -B tools/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
 	python3 -B tools/fit_memory.py --report docs/accuracy/memory_left_out.md
