@@ -215,8 +215,7 @@ void keep_held_modules(Draft& draft, const Architecture& model) {
   Recompute& recompute = draft.plan.recompute;
   if (recompute.kind != RecomputeKind::kModules) return;
   const ModuleSet held = held_modules(model, recompute.modules);
-  for (const auto& [module, name] : kModuleNames) {
-    if (!recompute.modules.has(module) || held.has(module)) continue;
+  for (const std::string_view name : module_words(recompute.modules.without(held))) {
     draft.notes.push_back(fmt::format("recompute: the model has no {}", name));
   }
   recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};

@@ -41,6 +41,12 @@ class ModuleSet {
   constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  /// What this set has and the other has not.
+  [[nodiscard]] constexpr ModuleSet without(ModuleSet other) const {
+    ModuleSet rest;
+    rest.bits_ = static_cast<std::uint8_t>(bits_ & ~other.bits_);
+    return rest;
+  }
   auto operator<=>(const ModuleSet&) const = default;
 
  private:

@@ -99,11 +99,11 @@ bool absent_modules(const Job& job, const Plan& plan) {
 }
 
 std::string module_values(const Job& job, const Plan& plan) {
-  const ModuleSet held = held_modules(job.model, plan.recompute.modules);
-  std::vector<std::string_view> absent = module_words(plan.recompute.modules);
-  for (const std::string_view word : module_words(held)) std::erase(absent, word);
+  const ModuleSet listed = plan.recompute.modules;
+  const ModuleSet absent = listed.without(held_modules(job.model, listed));
   if (absent.empty()) return "recompute lists no module";
-  return fmt::format("{} has no {} to recompute", job.model.name, fmt::join(absent, ", "));
+  return fmt::format("{} has no {} to recompute", job.model.name,
+                     fmt::join(module_words(absent), ", "));
 }
 
 void repair_modules(Repairs& repairs) {

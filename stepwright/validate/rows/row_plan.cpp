@@ -78,19 +78,18 @@ std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
   return std::nullopt;
 }
 
-/// Words for the modules that a row recomputes: Megatron-Core's, and those of articles.
-constexpr Named<Module> kRowModules[] = {{Module::kCoreAttention, "core_attn"},
-                                         {Module::kMlp, "mlp"},
-                                         {Module::kMoe, "moe"},
-                                         {Module::kMoeActivation, "moe_act"},
-                                         {Module::kMoeActivation, "act"},
-                                         {Module::kMoeActivation, "swiglu"},
-                                         {Module::kNorm, "layernorm"},
-                                         {Module::kNorm, "norm"},
-                                         {Module::kNorm, "rmsnorm"},
-                                         {Module::kLatentUp, "mla_up_proj"},
-                                         {Module::kLatentUp, "mla up-proj"},
-                                         {Module::kSharedExperts, "shared_experts"}};
+/// Words of Megatron-Core and of articles for modules that have another name in plans.
+constexpr Named<Module> kOtherModuleWords[] = {{Module::kMoeActivation, "act"},
+                                               {Module::kMoeActivation, "swiglu"},
+                                               {Module::kNorm, "layernorm"},
+                                               {Module::kNorm, "rmsnorm"},
+                                               {Module::kLatentUp, "mla up-proj"}};
+
+template <std::size_t kCount>
+const Named<Module>* named_module(const Named<Module> (&table)[kCount], std::string_view word) {
+  const auto* const known = std::ranges::find(table, word, &Named<Module>::name);
+  return known == std::end(table) ? nullptr : known;
+}
 
 /// What "selective: layernorm, moe_act" lists; nothing where it has another word.
 std::optional<ModuleSet> row_modules(const std::string& text) {
@@ -100,8 +99,9 @@ std::optional<ModuleSet> row_modules(const std::string& text) {
   std::istringstream list(text.substr(colon + 1));
   for (std::string word; std::getline(list, word, ',');) {
     word.erase(0, word.find_first_not_of(' '));
-    const auto* const known = std::ranges::find(kRowModules, word, &Named<Module>::name);
-    if (known == std::end(kRowModules)) return std::nullopt;
+    const Named<Module>* known = named_module(kModuleNames, word);
+    if (known == nullptr) known = named_module(kOtherModuleWords, word);
+    if (known == nullptr) return std::nullopt;
     modules.add(known->value);
   }
   return modules;
