@@ -17,7 +17,7 @@ const limitLines = (limits, text, colours) => ({
   data: limits.map(({ name, value, colour }, i) => ({
     xAxis: value,
     lineStyle: { color: colour(colours), type: "dashed" },
-    label: { formatter: `${name}: ${text(value)}`, position: "end", distance: 2 + kLimitName * i, align: "right", color: colour(colours) },
+    label: { formatter: `${name}: ${text(value)}`, position: "start", distance: 2 + kLimitName * i, align: "right", color: colour(colours) },
   })),
 });
 

@@ -48,7 +48,7 @@ export function panel(choices, { changed, begun }) {
     controls.push({ control, show });
     return control.part;
   };
-  const group = (name, ...parts) => element("fieldset", {}, element("legend", {}, name), parts);
+  const group = (name, ...parts) => element("fieldset", {}, element("legend", {}, name), parts.flat());
   const chosen = (name, write, read, options) => add(words(name, write), (control, plan) => control.show(read(plan), options));
   const typed = (name, write, read) => add(number(name, change(write, true)), (control, plan, sizes) => control.show(read(plan, sizes)));
   const dragged = (name, write, read, possible) => add(size(name, write), (control, plan, sizes) => control.show(read(plan), possible(sizes, plan)));
