@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan test test-long wheels deb site web cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
+.PHONY: plan engine test test-long wheels deb site web cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
 	collectives scaling
 
 plan:
@@ -21,6 +21,13 @@ test-long: test
 		build/release/tests/runtime/runtime_test --gtest_filter=RandomPlans.*
 	STEPWRIGHT_KILLS=100 STEPWRIGHT_COMMAND=build/release/stepwright \
 		build/release/tests/runtime/runtime_test --gtest_filter=Faults.*Killed*
+
+# The explorer of `stepwright serve`, beside the command: the planner for browsers in one page. With
+# Emscripten, which is large; nothing else needs it.
+engine:
+	tools/setup.sh engine
+	mkdir -p build/release
+	tools/engine.sh build/release/explorer.html
 
 # A wheel of the planner for this Python, in build/wheels/, tried in an environment of its own.
 wheels:

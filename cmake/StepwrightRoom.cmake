@@ -1,6 +1,6 @@
 # The rooms, lowest floor first.
 set(STEPWRIGHT_ROOMS core checkpoint model cluster collective plan huggingface launch step transport process_group cost
-  traffic logs memory fit simulate interleave tune study validate report export runtime sample lab cli)
+  traffic logs memory fit simulate interleave tune study validate report explore export runtime sample lab serve cli)
 
 # Adds the folder of each room below the current one that has a CMakeLists.txt. The highest first:
 # Ninja starts in this order, and what takes longest should not start last.
@@ -42,7 +42,9 @@ function(stepwright_room name)
   stepwright_no_rest("${name}" "${room_UNPARSED_ARGUMENTS}")
   add_library(stepwright_${name} STATIC ${room_SOURCES})
   add_library(stepwright::${name} ALIAS stepwright_${name})
-  set_target_properties(stepwright_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(NOT EMSCRIPTEN)
+    set_target_properties(stepwright_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   stepwright_settings(stepwright_${name})
   stepwright_link(stepwright_${name} "${room_ROOMS}" "${room_LIBRARIES}")
   if(NOT "stepwright::torch" IN_LIST room_LIBRARIES)
@@ -54,7 +56,9 @@ endfunction()
 function(stepwright_headers target)
   if(NOT TARGET stepwright_precompiled)
     add_library(stepwright_precompiled OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
-    set_target_properties(stepwright_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    if(NOT EMSCRIPTEN)
+      set_target_properties(stepwright_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
     stepwright_settings(stepwright_precompiled)
     target_link_libraries(stepwright_precompiled PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
     target_precompile_headers(stepwright_precompiled PRIVATE

@@ -29,12 +29,14 @@ BELOW = {
     "study": "tune",
     "validate": "tune fit",
     "report": "simulate traffic",
+    "explore": "report tune",
     "export": "cost",
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
+    "serve": "core",
     "cli": "checkpoint fit study interleave launch validate report export logs traffic runtime "
-    "sample lab",
+    "sample lab serve",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy
+# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,9 @@ case $goal in
   check) packages+=(python3 python3-venv) ;;
   search|scaling) packages+=(python3) ;;
   cuda) ;;
+  engine) packages+=(emscripten nodejs libfast-float-dev) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda|engine" >&2; exit 2 ;;
 esac
 
 # What some tests use, and are skipped without.

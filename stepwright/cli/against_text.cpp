@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/differences.h"
 
 namespace stepwright {

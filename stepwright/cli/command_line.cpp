@@ -76,6 +76,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(compare_command(program));
   commands.push_back(export_command(program));
   commands.push_back(import_command(program));
+  commands.push_back(serve_command(program));
   commands.push_back(list_command(program));
   commands.push_back(doctor_command(program));
   commands.push_back(completion_command(program));

@@ -12,12 +12,12 @@
 #include "stepwright/cli/comparison_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
 #include "stepwright/logs/match_json.h"
 #include "stepwright/logs/read_logs.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

@@ -11,6 +11,7 @@
 #include "stepwright/lab/missing.h"
 #include "stepwright/runtime/launch/gpus.h"
 #include "stepwright/runtime/launch/launch.h"
+#include "stepwright/serve/explorer_file.h"
 
 namespace stepwright {
 namespace {
@@ -28,6 +29,15 @@ Ability planning() {
           .purpose = "find plans, predict them, draw reports, write launch files",
           .found = {},
           .missing = {}};
+}
+
+Ability exploring() {
+  Ability ability{.name = "serve",
+                  .purpose = "open the explorer in a browser (serve)",
+                  .found = {},
+                  .missing = {}};
+  if (auto lack = missing_explorer()) ability.missing.push_back(*std::move(lack));
+  return ability;
 }
 
 Ability training() {
@@ -94,7 +104,7 @@ class Doctor : public Command {
                 "  stepwright doctor --json") {}
 
   void run(const Console& console) override {
-    const Ability abilities[] = {planning(), training(), emulating(), computing()};
+    const Ability abilities[] = {planning(), exploring(), training(), emulating(), computing()};
     if (json()) {
       auto list = nlohmann::ordered_json::array();
       for (const Ability& ability : abilities) list.push_back(ability_json(ability));

@@ -6,7 +6,6 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
@@ -17,6 +16,7 @@
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/timeline_text.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

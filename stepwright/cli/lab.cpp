@@ -10,8 +10,8 @@
 #include "stepwright/cli/lab_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/interrupts.h"
 #include "stepwright/lab/capacity.h"
-#include "stepwright/lab/interrupts.h"
 
 namespace stepwright {
 namespace {

@@ -7,12 +7,12 @@
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/notes.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

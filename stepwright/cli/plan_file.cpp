@@ -11,14 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file says that it is of this kind ("job/"), in whatever version.
-bool says(const Document& document, std::string_view kind) {
-  const Node root = document.root();
-  if (!root.is_mapping()) return false;
-  const auto version = root.find("stepwright");
-  return version && version->is_scalar() && version->text().starts_with(kind);
-}
-
 /// A document, and the folder that its relative paths start from.
 struct Source {
   Document document;
@@ -36,7 +28,7 @@ Source load_source(const std::string& path, const Console& console) {
 
 Job load_job_file(const std::string& path, const Console& console) {
   const auto [document, folder] = load_source(path, console);
-  if (says(document, "plan/")) {
+  if (is_file_of(document, "plan")) {
     fail_input(
         fmt::format("{}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {}`",
@@ -48,7 +40,7 @@ Job load_job_file(const std::string& path, const Console& console) {
 
 PlannedJob load_plan_file(const std::string& path, const Console& console) {
   const auto [document, folder] = load_source(path, console);
-  if (says(document, "job/")) {
+  if (is_file_of(document, "job")) {
     fail_input(
         fmt::format("{}: is a job, and a plan is needed: run `stepwright tune {} -o plan.yaml`, "
                     "then give plan.yaml",
@@ -59,7 +51,7 @@ PlannedJob load_plan_file(const std::string& path, const Console& console) {
 }
 
 bool is_plan_file(const std::string& path, const Console& console) {
-  return says(load_source(path, console).document, "plan/");
+  return is_file_of(load_source(path, console).document, "plan");
 }
 
 PlannedJob load_legal_plan(const std::string& path, const Console& console) {

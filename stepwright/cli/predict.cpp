@@ -8,12 +8,12 @@
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/report_names.h"
 #include "stepwright/cli/trace_file.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/step/program_json.h"
 

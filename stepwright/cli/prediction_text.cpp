@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "stepwright/cli/breakdown_text.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

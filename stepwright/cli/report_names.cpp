@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stepwright/cli/plan_text.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright {

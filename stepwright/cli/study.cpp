@@ -9,7 +9,6 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/scaling_options.h"
 #include "stepwright/cli/scaling_text.h"
@@ -18,6 +17,7 @@
 #include "stepwright/cli/study_text.h"
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/chart.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/simulate/efficiency.h"
 
 namespace stepwright {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright {

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/csv.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/words.h"
 
 namespace stepwright {
 namespace {

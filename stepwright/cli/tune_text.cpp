@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune_json.h"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "stepwright/lab/descriptor.h"
+#include "stepwright/core/descriptor.h"
 #include "stepwright/lab/missing.h"
 #include "stepwright/lab/namespaces.h"
 #include "stepwright/lab/topology.h"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
+#include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
-#include "stepwright/lab/descriptor.h"
 
 namespace stepwright {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "stepwright/lab/descriptor.h"
+#include "stepwright/core/descriptor.h"
 
 namespace stepwright {
 

@@ -11,6 +11,9 @@
 
 namespace stepwright {
 
+/// Whether a file says that it is of this kind ("job"), in whatever version.
+bool is_file_of(const Document& document, std::string_view kind);
+
 /// Reads a job (`stepwright: job/2`, or `job/1` as what it meant). Relative paths inside are
 /// relative to the file.
 Job read_job(const Document& document, const std::filesystem::path& directory);

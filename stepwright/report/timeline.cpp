@@ -253,6 +253,10 @@ class Timeline {
 
 }  // namespace
 
+Json timeline_overview_json(const Prediction& prediction) {
+  return Timeline(prediction).overview();
+}
+
 Json timeline_json(const Prediction& prediction) {
   Timeline timeline(prediction);
   Json json = timeline.overview();

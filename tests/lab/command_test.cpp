@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "own_lab.h"
-#include "stepwright/lab/descriptor.h"
+#include "stepwright/core/descriptor.h"
 
 namespace stepwright {
 namespace {

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "own_lab.h"
+#include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
-#include "stepwright/lab/descriptor.h"
 
 namespace stepwright {
 namespace {

@@ -95,14 +95,15 @@ class Browser:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
         return answer["result"]
 
-    def open(self, path: Path, width: int = 1280, dark: bool = False) -> None:
-        """Loads a file and waits until its pictures are drawn or its script has failed."""
+    def open(self, page: Path | str, width: int = 1280, dark: bool = False) -> None:
+        """Loads a file or address and waits until its pictures are drawn or its script failed."""
         self.messages, self.requests = [], []
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
-        self.call("Page.navigate", url=Path(path).absolute().as_uri())
+        self.call("Page.navigate", url="about:blank")  # what differs in its fragment is loaded, too
+        self.call("Page.navigate", url=page if "://" in str(page) else page.absolute().as_uri())
         while not self.evaluate("document.readyState === 'complete'"):
             pass
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")

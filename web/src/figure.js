@@ -7,7 +7,8 @@ const kNarrow = 560;
 const kStep = 0.2;
 const kLine = 22; // of a legend, in pixels
 const kLetter = 6.8;
-const drawn = [];
+let drawn = [];
+let watching = false;
 
 const font = "system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
 
@@ -133,22 +134,24 @@ export function figure(spec) {
   return whole;
 }
 
-/** Draws all figures, now that they have their place in the page, and again when it changes. */
-export function drawAll() {
-  for (const picture of drawn) {
-    picture.holder.style.height = "100px";
-    picture.chart = init(picture.holder);
-    redraw(picture);
-  }
-  const again = () => drawn.forEach(redraw);
-  onThemeChange(again);
+/** Forgets the figures that are no longer in the page, and draws the others again. */
+function drawAgain() {
+  const gone = drawn.filter(({ chart, holder }) => chart && !holder.isConnected);
+  for (const { chart } of gone) chart.dispose();
+  drawn = drawn.filter((picture) => !gone.includes(picture));
+  drawn.filter(({ chart }) => chart).forEach(redraw);
+}
+
+function watch() {
+  watching = true;
+  onThemeChange(drawAgain);
   let width = window.innerWidth;
   let waiting;
   window.addEventListener("resize", () => {
     if (window.innerWidth === width) return;
     width = window.innerWidth;
     clearTimeout(waiting);
-    waiting = setTimeout(again, 100);
+    waiting = setTimeout(drawAgain, 100);
   });
   let opened = [];
   window.addEventListener("beforeprint", () => {
@@ -158,4 +161,14 @@ export function drawAll() {
   window.addEventListener("afterprint", () => {
     for (const part of opened) part.open = false;
   });
+}
+
+/** Draws the figures that have got their place in the page, and from then on when it changes. */
+export function drawAll() {
+  for (const picture of drawn.filter(({ chart }) => !chart)) {
+    picture.holder.style.height = "100px";
+    picture.chart = init(picture.holder);
+    redraw(picture);
+  }
+  if (!watching) watch();
 }

@@ -1,6 +1,7 @@
 // Reads what the command wrote into the page, and draws it.
 import { element } from "./dom.js";
 import { drawAll } from "./figure.js";
+import { explorePage } from "./pages/explore.js";
 import { interleavePage } from "./pages/interleave.js";
 import { characterizePage, comparePage } from "./pages/logs.js";
 import { predictPage } from "./pages/predict.js";
@@ -9,6 +10,7 @@ import { tunePage } from "./pages/tune.js";
 import { validatePage } from "./pages/validate.js";
 
 const pages = {
+  serve: explorePage,
   tune: tunePage,
   predict: predictPage,
   study: studyPage,
@@ -22,11 +24,12 @@ function show(content) {
   const parts = pages[content.command](content).filter(Boolean);
   const sections = parts.filter((part) => part.short);
   document.title = `${content.title} · stepwright ${content.command}`;
-  document.getElementById("page").replaceChildren(
+  const shown = [
     element("header", {}, element("div", { class: "brand" }, `stepwright ${content.command}`), element("h1", {}, content.title)),
-    element("nav", { "aria-label": "Parts of this report" }, sections.map((part) => element("a", { href: `#${part.id}` }, part.short))),
+    sections.length > 0 && element("nav", { "aria-label": "Parts of this report" }, sections.map((part) => element("a", { href: `#${part.id}` }, part.short))),
     ...parts,
-  );
+  ];
+  document.getElementById("page").replaceChildren(...shown.filter(Boolean));
   drawAll();
   document.documentElement.dataset.drawn = "yes";
 }

@@ -20,13 +20,27 @@ export const tiles = (list) =>
     ),
   );
 
-/** A figure of which one of several views is chosen: `view` {choices, draw(value), first}. */
+/**
+ * A figure of which one of several views is chosen: `view` {choices, draw(value), first}. The element
+ * gets `renew(view)`, which keeps what is chosen where that is still there.
+ */
 export function chosenFigure(label, view) {
-  const first = view.first ?? view.choices[0].value;
-  if (view.choices.length === 1) return figure(view.draw(first));
-  const pick = choice(label, view.choices, (value) => made.change(view.draw(value)));
-  pick.querySelector("select").value = first;
-  const made = figure({ ...view.draw(first), controls: element("div", { class: "controls" }, pick) });
+  let shown = view;
+  const pick = choice(label, [], (value) => made.change(shown.draw(value)));
+  const select = pick.querySelector("select");
+  const controls = element("div", { class: "controls" }, pick);
+  const offer = ({ choices, first }, wanted) => {
+    const there = [wanted, first].find((value) => choices.some((one) => one.value === value));
+    select.replaceChildren(...choices.map(({ value, name }) => element("option", { value }, name)));
+    select.value = there ?? choices[0].value;
+    controls.hidden = choices.length === 1;
+    return select.value;
+  };
+  const made = figure({ ...view.draw(offer(view)), controls });
+  made.renew = (next) => {
+    shown = next;
+    made.change(next.draw(offer(next, select.value)));
+  };
   return made;
 }
 

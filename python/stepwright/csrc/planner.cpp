@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "stepwright/cli/command_line.h"
-#include "stepwright/cli/plan_text.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/json_writer.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/words.h"
 #include "stepwright/tune/tune.h"
 
 namespace py = pybind11;

@@ -190,6 +190,13 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   return job;
 }
 
+bool is_file_of(const Document& document, std::string_view kind) {
+  const Node root = document.root();
+  if (!root.is_mapping()) return false;
+  const auto version = root.find("stepwright");
+  return version && version->is_scalar() && version->text().starts_with(std::string(kind) + "/");
+}
+
 Job read_job(const Document& document, const std::filesystem::path& directory) {
   const FileVersion version = read_version(document.root(), "job");
   return read_job_mapping(document.root(), directory, version);

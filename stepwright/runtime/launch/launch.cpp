@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/program_folder.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
 
@@ -132,10 +133,7 @@ pid_t next_ended(const std::vector<pid_t>& running, int& status) {
   }
 }
 
-std::filesystem::path beside_this(const char* name) {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name;
-}
+std::filesystem::path rank_program_path() { return program_folder() / "stepwright-rank"; }
 
 }  // namespace
 
@@ -156,7 +154,7 @@ std::int64_t local_rank() {
 }
 
 std::optional<Lack> missing_rank_program() {
-  const std::filesystem::path program = beside_this("stepwright-rank");
+  const std::filesystem::path program = rank_program_path();
   if (std::filesystem::exists(program)) return std::nullopt;
   return Lack{
       fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
@@ -168,7 +166,7 @@ std::filesystem::path rank_program() {
   if (const auto lack = missing_rank_program()) {
     fail_unsupported(fmt::format("{}; {}", lack->what, lack->remedy));
   }
-  return beside_this("stepwright-rank");
+  return rank_program_path();
 }
 
 int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,

@@ -6,23 +6,36 @@ import { bytes, byteTicks } from "../format.js";
 const kRow = 34;
 const kNarrowRow = 48; // with the name above the bar
 const kBar = 22;
+const kLimitName = 15;
 
 const sum = (row) => Object.values(row.values).reduce((all, value) => all + Math.max(value, 0), 0);
 
+/** Lines with their names above the bars, one over the other. */
+const limitLines = (limits, text, colours) => ({
+  symbol: "none",
+  silent: true,
+  data: limits.map(({ name, value, colour }, i) => ({
+    xAxis: value,
+    lineStyle: { color: colour(colours), type: "dashed" },
+    label: { formatter: `${name}: ${text(value)}`, position: "start", distance: 2 + kLimitName * i, align: "right", color: colour(colours) },
+  })),
+});
+
 /**
  * `rows` [{name, values: {part: number}}], `parts` [{key, name, colour(colours)}], `text(number)`
- * for people, `unit` under the axis. Stacked, or with `stacked: false` side by side.
+ * for people, `unit` under the axis. Stacked, or with `stacked: false` side by side. `limits`
+ * [{name, value, colour(colours)}] are lines across all rows.
  */
-export function bars({ label, rows, parts, text, unit, caption, figures, stacked = true, total }) {
+export function bars({ label, rows, parts, text, unit, caption, figures, stacked = true, total, limits = [] }) {
   const shown = parts.filter(({ key }) => rows.some(({ values }) => values[key]));
   const each = stacked ? kRow : kRow + 16 * (shown.length - 1);
   const names = shown.length > 1 ? shown.map(({ name }) => name) : [];
   const values = rows.map((row) => (stacked ? sum(row) : Math.max(0, ...Object.values(row.values))));
-  const most = Math.max(...values, 0);
+  const most = Math.max(...values, ...limits.map(({ value }) => value), 0);
   const longest = Math.max(...rows.map(({ name }) => name.length));
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
-    grid: { top: legend(colours, width, names).height, left: 8, right: total ? (narrow ? 64 : 84) : 24, bottom: 44, containLabel: true },
+    grid: { top: legend(colours, width, names).height + kLimitName * limits.length, left: 8, right: total ? (narrow ? 64 : 84) : 24, bottom: 44, containLabel: true },
     xAxis: axis(colours, {
       type: "value",
       name: unit,
@@ -55,6 +68,7 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
       name,
       type: "bar",
       stack: stacked ? "all" : undefined,
+      markLine: i === 0 && limits.length > 0 ? limitLines(limits, text, colours) : undefined,
       barMaxWidth: kBar,
       data: rows.map(({ values }) => {
         const value = values[key] ?? 0;
@@ -67,6 +81,6 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
           : undefined,
     })),
   });
-  const height = (_, narrow) => 56 + rows.length * (narrow ? each + kNarrowRow - kRow : each);
+  const height = (_, narrow) => 56 + kLimitName * limits.length + rows.length * (narrow ? each + kNarrowRow - kRow : each);
   return { label, option, height, names, caption, figures };
 }

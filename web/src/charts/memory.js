@@ -17,6 +17,10 @@ export function memoryPeaks(memory) {
     text: bytes,
     unit: "bytes of one GPU of the stage",
     total: (row) => Object.values(row.values).reduce((sum, value) => sum + value, 0),
+    limits: [
+      { name: "usable", value: memory.capacity_bytes - memory.reserve_bytes, colour: ({ bad }) => bad },
+      { name: "capacity", value: memory.capacity_bytes, colour: ({ soft }) => soft },
+    ],
     caption: "The framework's share is an estimate: context, communicators, and what the allocator loses to rounding.",
     figures: {
       caption: "Memory of each stage at its peak, by kind",

@@ -44,51 +44,64 @@ export function lossSentence(prediction) {
   return `${computes} The largest losses: ${told.join(", ")}.`;
 }
 
-/** Time by kind, timeline, memory, traffic and what if, of one plan. */
-export function planSections(pictures) {
-  const { prediction, memory, timeline, traffic, memory_curves: curves } = pictures;
-  const stages = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)`, breakdown: stage.breakdown }));
-  const largest = memory.stages.reduce((a, b) => (b.peak_memory_bytes > a.peak_memory_bytes ? b : a)).stage;
-  const curve = {
+/** The breakdown of every stage, as a picture. */
+export function stageTimes(prediction) {
+  const rows = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)`, breakdown: stage.breakdown }));
+  return breakdown({ label: "Time of each pipeline stage", rows, caption: `Messages count only where computation waits for them. Stage ${prediction.critical_stage} is the critical one: it waits least for others.` });
+}
+
+/** What fills one stage over the step, the fullest first: views of a figure. */
+function memoryOverStep({ prediction, memory, memory_curves: curves }) {
+  return {
     choices: curves.stages.map(({ stage }) => ({ value: String(stage), name: `stage ${stage}` })),
     draw: (stage) => memoryCurve(curves, Number(stage), memory, prediction.step_time_s),
-    first: String(largest),
+    first: String(fullest(memory)),
   };
+}
+
+const fullest = (memory) => memory.stages.reduce((a, b) => (b.peak_memory_bytes > a.peak_memory_bytes ? b : a)).stage;
+
+/** How full the fullest GPU is, in a sentence. */
+export const memorySentence = (memory) =>
+  `The fullest GPU, of stage ${fullest(memory)}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`;
+
+const operators = ({ timeline }) => chosenFigure("Show", detail(timeline));
+const overStep = (pictures) => chosenFigure("Show", memoryOverStep(pictures));
+
+const trafficSection = ({ traffic }) =>
+  traffic.cells.length > 0
+    ? section(
+        "Traffic",
+        "Who sends how much to whom",
+        paragraph(`All GPUs together send ${bytes(traffic.total_bytes)} in one step.`),
+        figure(trafficMatrix(traffic)),
+      )
+    : undefined;
+
+const whatIfSection = (pictures) =>
+  section(
+    "What if",
+    "What if one thing were different",
+    paragraph("The change of the tokens per second of the whole cluster. A larger batch takes longer and trains on more tokens, so the throughput says more than the time of a step."),
+    figure(sensitivity(pictures.sensitivity)),
+  );
+
+/** Time by kind, timeline, memory, traffic and what if, of one plan. */
+export function planSections(pictures) {
+  const { prediction, memory, timeline } = pictures;
   return [
-    section(
-      "Time",
-      "Where the time of a step goes",
-      paragraph(lossSentence(prediction)),
-      figure(breakdown({ label: "Time of each pipeline stage", rows: stages, caption: `Messages count only where computation waits for them. Stage ${prediction.critical_stage} is the critical one: it waits least for others.` })),
-    ),
-    section(
-      "Timeline",
-      "The timeline of one step",
-      chosenFigure("Show", overview(timeline)),
-      element("h3", {}, "Operator by operator"),
-      chosenFigure("Show", detail(timeline)),
-    ),
-    section(
-      "Memory",
-      "What fills the memory",
-      paragraph(`The fullest GPU, of stage ${largest}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`),
-      figure(memoryPeaks(memory)),
-      element("h3", {}, "Over the step"),
-      chosenFigure("Show", curve),
-    ),
-    traffic.cells.length > 0
-      ? section(
-          "Traffic",
-          "Who sends how much to whom",
-          paragraph(`All GPUs together send ${bytes(traffic.total_bytes)} in one step.`),
-          figure(trafficMatrix(traffic)),
-        )
-      : undefined,
-    section(
-      "What if",
-      "What if one thing were different",
-      paragraph("The change of the tokens per second of the whole cluster. A larger batch takes longer and trains on more tokens, so the throughput says more than the time of a step."),
-      figure(sensitivity(pictures.sensitivity)),
-    ),
+    section("Time", "Where the time of a step goes", paragraph(lossSentence(prediction)), figure(stageTimes(prediction))),
+    section("Timeline", "The timeline of one step", chosenFigure("Show", overview(timeline)), element("h3", {}, "Operator by operator"), operators(pictures)),
+    section("Memory", "What fills the memory", paragraph(memorySentence(memory)), figure(memoryPeaks(memory)), element("h3", {}, "Over the step"), overStep(pictures)),
+    trafficSection(pictures),
+    whatIfSection(pictures),
   ];
 }
+
+/** What a page that shows time, timeline and memory itself does not yet show of a plan. */
+export const furtherSections = (pictures) => [
+  section("Operators", "One forward and one backward", operators(pictures)),
+  section("Memory over time", "What fills the memory over the step", overStep(pictures)),
+  trafficSection(pictures),
+  whatIfSection(pictures),
+];

@@ -1,4 +1,4 @@
-#include "stepwright/lab/descriptor.h"
+#include "stepwright/core/descriptor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "stepwright/cli/plan_text.h"
+#include "stepwright/plan/words.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string recompute_words(const Recompute& recompute) {
+std::string recompute_text(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return "no recomputation";
     case RecomputeKind::kSelective: return "selective recomputation";
@@ -41,7 +41,7 @@ std::string pipeline_words(const Plan& plan) {
                      plan.schedule.chunks);
 }
 
-std::string sharding_words(const Plan& plan, const Job& job) {
+std::string sharding_text(const Plan& plan, const Job& job) {
   const Sharding& sharding = plan.sharding;
   std::string words = "sharding " + sharding_word(sharding);
   for (const ShardingAlias& alias : kShardingAliases) {
@@ -115,8 +115,8 @@ std::string job_line(const Job& job) {
 std::string plan_words(const Plan& plan, const Job& job) {
   std::vector<std::string> words = degree_words(plan);
   words.push_back(fmt::format("micro-batch {}", plan.micro_batch));
-  words.push_back(sharding_words(plan, job));
-  words.push_back(recompute_words(plan.recompute));
+  words.push_back(sharding_text(plan, job));
+  words.push_back(recompute_text(plan.recompute));
   if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_word(plan.rank_order));
   return joined(words, ", ");
 }

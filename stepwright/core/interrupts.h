@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "stepwright/lab/descriptor.h"
+#include "stepwright/core/descriptor.h"
 
 namespace stepwright {
 
@@ -15,7 +15,7 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// For `RunOptions::stop_fd`.
+  /// Readable once one came.
   [[nodiscard]] int fd() const { return signals_.get(); }
 
  private:

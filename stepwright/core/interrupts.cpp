@@ -1,4 +1,4 @@
-#include "stepwright/lab/interrupts.h"
+#include "stepwright/core/interrupts.h"
 
 #include <sys/signalfd.h>
 

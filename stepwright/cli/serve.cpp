@@ -1,0 +1,91 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <spdlog/logger.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/interrupts.h"
+#include "stepwright/serve/explorer_file.h"
+#include "stepwright/serve/page_server.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kUsualPort = 8017;
+constexpr int kMostPort = 65535;
+
+std::string page_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    fail_input(fmt::format("{}: cannot be read", path), {.file = path});
+  }
+  return text.str();
+}
+
+/// Asks the desktop for a browser; false where there is none that can be asked.
+bool open_browser(const std::string& address) {
+  std::string program = "xdg-open";
+  std::string argument = address;
+  char* arguments[] = {program.data(), argument.data(), nullptr};
+  posix_spawn_file_actions_t quiet;
+  ::posix_spawn_file_actions_init(&quiet);
+  for (const int stream : {1, 2}) {
+    ::posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
+  }
+  pid_t started = 0;
+  const int failed = ::posix_spawnp(&started, program.c_str(), &quiet, nullptr, arguments, environ);
+  ::posix_spawn_file_actions_destroy(&quiet);
+  return failed == 0;
+}
+
+class Serve : public Command {
+ public:
+  explicit Serve(CLI::App& program)
+      : Command(program, "serve", "Open the explorer: plans changed by hand in a browser",
+                "  stepwright serve\n"
+                "  stepwright serve --open --port 0") {
+    app()
+        .add_option("--port", port_, "Port of this machine, which no other can reach; 0: any free")
+        ->check(CLI::Range(0, kMostPort))
+        ->capture_default_str();
+    app().add_flag("--open", open_, "Open it in the browser of this desktop");
+    app()
+        .add_option("--page", page_, "The explorer, where it is not beside this program")
+        ->type_name("HTML");
+  }
+
+  void run(const Console& console) override {
+    const std::string page = page_of(page_.empty() ? explorer_file().string() : page_);
+    PageServer server(static_cast<std::uint16_t>(port_));
+    const std::string address = server.address();
+    if (open_ && !open_browser(address)) {
+      console.log.warn("no browser could be asked to open {}: xdg-open is not there", address);
+    }
+    const Interrupts interrupts;
+    console.out << fmt::format("The explorer is at {} until Ctrl-C.\n", address);
+    console.out.flush();
+    server.run(page, interrupts.fd());
+  }
+
+ private:
+  int port_ = kUsualPort;
+  bool open_ = false;
+  std::string page_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> serve_command(CLI::App& program) {
+  return std::make_unique<Serve>(program);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,38 @@
+#include "stepwright/serve/explorer_file.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/program_folder.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> found_explorer() {
+  const fs::path here = program_folder();
+  for (const fs::path& file :
+       {here / "explorer.html", here.parent_path() / "share/stepwright/explorer.html"}) {
+    if (fs::exists(file)) return file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Lack> missing_explorer() {
+  if (found_explorer()) return std::nullopt;
+  return Lack{fmt::format("{} is not there: the explorer is the planner compiled for browsers",
+                          (program_folder() / "explorer.html").string()),
+              "build it with `make engine`, which installs Emscripten, or say where it is with "
+              "--page"};
+}
+
+fs::path explorer_file() {
+  if (const auto found = found_explorer()) return *found;
+  const Lack lack = *missing_explorer();
+  fail_unsupported(fmt::format("{}; {}", lack.what, lack.remedy));
+}
+
+}  // namespace stepwright

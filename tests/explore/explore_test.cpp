@@ -1,0 +1,136 @@
+#include "stepwright/explore/explore.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+constexpr const char* kJob =
+    "{\"stepwright\": \"job/2\", \"model\": \"llama-3-8b\", \"cluster\": {\"profile\": "
+    "\"dgx-h100\", \"nodes\": 1}, \"batch\": {\"sequences\": 64, \"length\": 4096}}";
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+Json asked(const std::string& ask, const std::string& text, bool settle = false) {
+  return explore({{"ask", ask}, {"text", text}, {"name", "it"}, {"settle", settle}});
+}
+
+PlannedJob read_back(const Json& plan) {
+  return read_plan(Document::parse(plan.dump(), "plan"), {});
+}
+
+TEST(Explore, SaysOfAPlanWhatPredictSays) {
+  const std::string path = "examples/llama-3-70b.plan.yaml";
+  const Json answer = asked("predict", text_of(path));
+  EXPECT_EQ(answer.at("prediction"), prediction_json(predict(load_plan(path))));
+  EXPECT_EQ(answer.at("timeline").at("step_time_s"), answer.at("prediction").at("step_time_s"));
+  EXPECT_EQ(read_back(answer.at("plan")).plan, load_plan(path).plan);
+}
+
+TEST(Explore, AJobBeginsWithALegalPlan) {
+  const Json answer = asked("predict", kJob);
+  EXPECT_FALSE(answer.contains("refused"));
+  EXPECT_TRUE(answer.at("prediction").at("fits").get<bool>());
+  EXPECT_EQ(answer.at("sizes").at("devices"), 8);
+}
+
+TEST(Explore, AJobThatNothingFitsBeginsAllTheSame) {
+  std::string text = kJob;
+  text.replace(text.find("llama-3-8b"), 10, "llama-3.1-405b");
+  const Json answer = asked("predict", text);
+  EXPECT_FALSE(answer.at("prediction").at("fits").get<bool>());
+}
+
+TEST(Explore, ARefusedPlanComesWithLegalOnesNearIt) {
+  Json plan = asked("predict", kJob).at("plan");
+  plan["parallel"] = {{"tensor", 3}, {"data", 8}};
+  const Json answer = asked("predict", plan.dump());
+  EXPECT_THAT(answer.at("refused").get<std::string>(), HasSubstr("nearest legal"));
+  EXPECT_FALSE(answer.contains("prediction"));
+  ASSERT_FALSE(answer.at("nearest").empty());
+  for (const Json& near : answer.at("nearest")) {
+    const PlannedJob planned = read_back(near.at("plan"));
+    EXPECT_FALSE(broken_rule(planned.job, planned.plan));
+    EXPECT_THAT(answer.at("refused").get<std::string>(), HasSubstr(near.at("changes")));
+  }
+}
+
+TEST(Explore, WhatDependsOnAMovedDegreeFollows) {
+  Json plan = asked("predict", kJob).at("plan");
+  for (const Json& size : asked("predict", kJob).at("sizes").at("tensor")) {
+    plan["parallel"]["tensor"] = size;
+    plan["parallel"]["pipeline"] = 1;
+    plan["sequence_parallel"] = size > 1;
+    const Json answer = asked("predict", plan.dump(), true);
+    EXPECT_FALSE(answer.contains("refused")) << answer.at("refused");
+    EXPECT_EQ(answer.at("plan").at("parallel").at("data"), 8 / size.get<std::int64_t>());
+  }
+}
+
+TEST(Explore, FindsWhatTuneFinds) {
+  const Json job = Json::parse(std::string(kJob).insert(1, "\"search\": {\"tensor\": 2}, "));
+  int told = 0;
+  const Json answer = explore({{"ask", "tune"}, {"text", job.dump()}, {"name", "it"}},
+                              [&](const TuneProgress&) { ++told; });
+  const TuneResult result = tune(read_job(Document::parse(job.dump(), "job"), {}), {.threads = 1});
+  EXPECT_EQ(answer.at("plans").at(0).at("step_time_s"), result.plans.front().step_time_s);
+  EXPECT_EQ(read_back(answer.at("plans").at(0).at("plan")).plan, result.plans.front().plan);
+  EXPECT_GT(told, 0);
+}
+
+TEST(Explore, EveryChoiceCanBeTaken) {
+  const Json choices = explore({{"ask", "choices"}});
+  Json job = Json::parse(kJob);
+  for (const Json& cluster : choices.at("clusters")) {
+    job["cluster"]["profile"] = cluster;
+    EXPECT_NO_THROW(read_job(Document::parse(job.dump(), "job"), {})) << cluster;
+  }
+  for (const Json& model : choices.at("models")) {
+    job["model"] = model;
+    EXPECT_NO_THROW(read_job(Document::parse(job.dump(), "job"), {})) << model;
+  }
+  Json plan = asked("predict", kJob).at("plan");
+  for (const char* key : {"schedule", "sharding", "recompute"}) {
+    for (const Json& choice : choices.at(std::string(key) + (key[0] == 's' ? "s" : ""))) {
+      Json with = plan;
+      with[key] = choice.is_object() ? choice.at("name") : choice;
+      EXPECT_NO_THROW(read_back(with)) << key << choice;
+    }
+  }
+}
+
+TEST(Explore, BadTextFailsWithItsPlace) {
+  EXPECT_THROW(
+      {
+        try {
+          asked("predict", "stepwright: plan/2\njob: {model: none}\n");
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), HasSubstr("it:2"));
+          throw;
+        }
+      },
+      Error);
+  EXPECT_THROW(explore({{"ask", "anything"}}), Error);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,250 @@
+"""The built explorer in a headless Chromium, as a file and as `stepwright serve` gives it. Skipped
+where it was not built, or where there is no browser. Runs in the root of the repository."""
+
+import base64
+import contextlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import unittest
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+import browser
+import explorer
+from browser_test import INK, ROWS, gibibytes, seconds
+
+PLAN = "examples/llama-3-70b.plan.yaml"
+JOB = {
+    "stepwright": "job/2",
+    "model": "llama-3-8b",
+    "cluster": {"profile": "dgx-h100", "nodes": 1},
+    "batch": {"sequences": 32, "length": 2048},
+}
+CONTROL = "document.querySelector('.panel [aria-label=\"%s\"]')"
+SET = """(control => {
+  control.value = %s; control.dispatchEvent(new Event('%s'));
+})(%s)"""
+PRESS = (
+    "[...document.querySelectorAll('button')].find(one => one.textContent.startsWith('%s')).click()"
+)
+REFUSED = "!document.querySelector('.message').hidden"
+ANSWERED = "document.documentElement.dataset.answered"
+
+
+@contextlib.contextmanager
+def served():
+    """The address at which the command gives the explorer, until it is interrupted."""
+    command = [explorer.COMMAND, "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield re.search(r"http://\S+", process.stdout.readline())[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+
+
+def link(text: str) -> str:
+    """The address of a file with a job or plan."""
+    pack = zlib.compressobj(wbits=-15)
+    packed = base64.urlsafe_b64encode(pack.compress(text.encode()) + pack.flush())
+    return f"{explorer.PAGE.as_uri()}#plan={packed.decode().rstrip('=')}"
+
+
+class Explorer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tab = cls.enterClassContext(browser.Browser())
+
+    def wait_for(self, expression: str):
+        """Its value once it holds; the time limit of the test ends what never does."""
+        while not (value := self.tab.evaluate(expression)):
+            self.assertEqual(self.tab.messages, [])
+        return value
+
+    def open(self, address: str = "", **view):
+        self.tab.open(address or explorer.PAGE, **view)
+        self.wait_for(ANSWERED)
+
+    def do(self, expression: str) -> float:
+        """Does something and waits for the answer, which took so many milliseconds."""
+        self.tab.evaluate(f"delete {ANSWERED}")
+        self.tab.evaluate(expression)
+        return float(self.wait_for(ANSWERED))
+
+    def drag(self, name: str, place: int) -> float:
+        return self.do(SET % (place, "input", CONTROL % name))
+
+    def choose(self, name: str, value) -> float:
+        return self.do(SET % (json.dumps(value), "change", CONTROL % name))
+
+    def press(self, name: str):
+        self.tab.evaluate(PRESS % name)
+
+    def said(self, selector: str) -> str:
+        return self.tab.evaluate(f"document.querySelector('{selector}').innerText")
+
+    def code(self) -> str:
+        return self.said(".lead code")
+
+    def plan(self) -> dict:
+        """What the address holds."""
+        packed = self.tab.evaluate("location.hash").removeprefix("#plan=")
+        return json.loads(zlib.decompress(base64.urlsafe_b64decode(packed + "=="), wbits=-15))
+
+    def check(self, width: int = 1280) -> list:
+        """What must be true of any view."""
+        self.assertEqual(self.tab.messages, [])
+        self.assertLessEqual(self.tab.evaluate("document.documentElement.scrollWidth"), width)
+        ink = self.tab.evaluate(INK)
+        for chart in ink:
+            self.assertGreater(chart["share"], 0.02)
+        text = self.tab.evaluate("document.body.innerText")
+        self.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
+        return ink
+
+    def test_draws_at_every_width_and_in_both_colours(self):
+        for width in (1280, 400):
+            seen = []
+            for dark in (False, True):
+                self.open(width=width, dark=dark)
+                seen.append(self.check(width))
+                self.assertEqual(len(seen[-1]), 3)
+            for light, dark in zip(*seen, strict=True):
+                self.assertNotEqual(light["sum"], dark["sum"])
+
+    def test_says_what_the_command_says(self):
+        for file in (PLAN, "examples/tiny-moe.plan.yaml"):
+            done = subprocess.run(
+                [explorer.COMMAND, "predict", file, "--json"], capture_output=True, check=True
+            )
+            told = json.loads(done.stdout)
+            self.open(link(Path(file).read_text(encoding="utf-8")))
+            self.assertIn(seconds(told["step_time_s"]), self.said(".tiles"))
+            self.assertIn(f"{round(told['tokens_per_s_per_device']):,} tokens/s", self.said(".bar"))
+            peaks = self.tab.evaluate(ROWS % '"Memory of each stage at its peak, by kind"')
+            for row, stage in zip(peaks, told["stages"], strict=True):
+                if stage["peak_memory_bytes"] > 2**30:
+                    self.assertEqual(row[-1], gibibytes(stage["peak_memory_bytes"]))
+
+    def test_what_is_dragged_changes_plan_and_pictures(self):
+        self.open()
+        nodes = 8
+        for name, key in (("Tensor", "tensor"), ("Pipeline", "pipeline"), ("Context", "context")):
+            before, ink = self.plan(), self.check()
+            place = 0 if before["parallel"][key] > 1 else 1
+            self.drag(f"{name} parallel", place)
+            after = self.plan()
+            self.assertNotEqual(after["parallel"][key], before["parallel"][key])
+            degrees = {k: after["parallel"][k] for k in ("tensor", "pipeline", "context", "data")}
+            ranks = 1
+            for degree in degrees.values():
+                ranks *= degree
+            self.assertEqual(ranks, 8 * nodes, degrees)
+            if not self.tab.evaluate(REFUSED):
+                self.assertNotEqual(self.check(), ink)
+
+    def test_data_parallelism_takes_nodes(self):
+        self.open()
+        before = self.plan()
+        self.drag("Data parallel", 0)
+        after = self.plan()
+        data = (before["parallel"]["data"], after["parallel"]["data"])
+        self.assertNotEqual(*data)
+        nodes = (before["job"]["cluster"]["nodes"], after["job"]["cluster"]["nodes"])
+        self.assertEqual(nodes[0] * data[1], nodes[1] * data[0])
+
+    def test_every_word_can_be_chosen(self):
+        self.open()
+        for name, value, key in (
+            ("Sharding", "GGG", "sharding"),
+            ("Recompute", "full", "recompute"),
+            ("Schedule", "zb-h1", "schedule"),
+        ):
+            self.choose(name, value)
+            self.assertIn(value, json.dumps(self.plan()[key]))
+        self.choose("Model", "llama-3-8b")
+        self.choose("Cluster", "dgx-a100-80g")
+        self.choose("Nodes", 2)
+        self.choose("Tokens of a sequence", 4096)
+        job = self.plan()["job"]
+        self.assertEqual(job["model"], "llama-3-8b")
+        self.assertEqual(job["cluster"], {"profile": "dgx-a100-80g", "nodes": 2})
+        self.assertEqual(job["batch"]["length"], 4096)
+        self.check()
+
+    def test_keys_move_a_slider(self):
+        self.open()
+        before = self.plan()["parallel"]["tensor"]
+        self.tab.evaluate(f"delete {ANSWERED}")
+        self.tab.evaluate(f"({CONTROL % 'Tensor parallel'}).focus()")
+        for kind in ("keyDown", "keyUp"):
+            self.tab.call(
+                "Input.dispatchKeyEvent", type=kind, key="ArrowLeft", windowsVirtualKeyCode=37
+            )
+        self.wait_for(ANSWERED)
+        self.assertEqual(self.plan()["parallel"]["tensor"], before // 2)
+
+    def test_a_plan_that_no_rule_allows_is_told_with_legal_ones(self):
+        text = Path(PLAN).read_text(encoding="utf-8")
+        bad = re.sub(r"tensor: \d+", "tensor: 3", text, count=1)
+        self.open(link(bad))
+        self.assertIn("world-size", self.said(".message"))
+        self.do(PRESS % "Take ")
+        self.assertFalse(self.tab.evaluate(REFUSED))
+        self.check()
+
+    def test_what_is_no_plan_is_told_in_the_words_of_the_planner(self):
+        self.open(link("stepwright: plan/2\njob: {model: llama-4-70b}\n"))
+        self.assertIn("llama-4-70b", self.said(".message"))
+        self.tab.open(f"{explorer.PAGE.as_uri()}#plan=AAAA")
+        self.wait_for(REFUSED)
+        self.assertIn("damaged", self.said(".message"))
+
+    def test_a_link_brings_its_plan_back(self):
+        self.open()
+        self.drag("Tensor parallel", 0)
+        address, code, tiles = self.tab.evaluate("location.href"), self.code(), self.said(".tiles")
+        self.drag("Tensor parallel", 1)
+        self.assertNotEqual(self.code(), code)
+        self.open(address)
+        self.assertEqual((self.code(), self.said(".tiles")), (code, tiles))
+
+    def test_a_search_finds_the_best_plan_while_the_page_lives(self):
+        self.open(link(json.dumps(JOB)))
+        self.press("Find the best plan")
+        self.assertNotEqual(self.drag("Micro-batch", 1), 0)
+        self.press("Stop the search")
+        self.press("Find the best plan")
+        self.wait_for("document.querySelector('.found ol')")
+        job = explorer.PAGE.parent / "explored.json"
+        job.write_text(json.dumps(JOB), encoding="utf-8")
+        done = subprocess.run(
+            [explorer.COMMAND, "tune", job, "--json"], capture_output=True, check=True
+        )
+        job.unlink()
+        best = json.loads(done.stdout)["plans"][0]
+        self.assertIn(seconds(best["step_time_s"]), self.said(".found li"))
+        self.check()
+
+    def test_every_picture_can_be_asked_for(self):
+        self.open()
+        self.press("Every picture")
+        self.wait_for("document.getElementById('what-if')")
+        self.assertEqual(len(self.check()), 7)
+
+    def test_is_served_as_it_is(self):
+        with served() as address:
+            self.open(address)
+            self.check()
+            self.assertEqual(self.tab.evaluate("location.hostname"), "127.0.0.1")
+
+
+if __name__ == "__main__":
+    if not explorer.PAGE.exists():
+        print("skipped:", explorer.PAGE, "is not there (make engine)")
+        sys.exit(77)
+    unittest.main()

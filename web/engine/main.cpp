@@ -1,0 +1,39 @@
+// The planner as a module of WebAssembly: memory, `malloc`, `free` and `ask`.
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/explore/explore.h"
+
+/// How far a search is, for whoever holds the module.
+extern "C" __attribute__((import_module("stepwright"), import_name("tell"))) void tell(
+    int simulating, double done, double most);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json answer(const char* question) {
+  try {
+    return stepwright::explore(Json::parse(question), [](const stepwright::TuneProgress& state) {
+      tell(state.simulating ? 1 : 0, static_cast<double>(state.done),
+           static_cast<double>(state.most));
+    });
+  } catch (const std::exception& error) {
+    return {{"error", error.what()}};
+  }
+}
+
+}  // namespace
+
+/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the answer
+/// is the caller's to free.
+extern "C" __attribute__((export_name("ask"))) char* ask(const char* question) {
+  const std::string text =
+      answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
