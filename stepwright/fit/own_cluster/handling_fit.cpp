@@ -12,9 +12,9 @@ constexpr double kDispatch_s = 2.7e-3;
 /// Of a message of FSDP2: hooks, views and lists of its parameters.
 constexpr double kHooks_s = 0.5e-3;
 /// How often a byte of the full buffer is read or written outside of the transfer: a gather copies
-/// a part in and all of it out, a scatter all of it in.
+/// a part in and all of it out, a scatter all of it in, which c10d copies once more.
 constexpr double kGatherPasses = 3;
-constexpr double kScatterPasses = 2;
+constexpr double kScatterPasses = 4;
 
 bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation) {
   return planned.contains({scheme, operation});
