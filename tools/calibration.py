@@ -1,13 +1,15 @@
 """Predicts the steps of plans from traces of others, on this machine (docs/logs.md).
 
-python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--only REGEX]
+python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--only REGEX] [--preload LIBRARY]
 
 Trains small models over Gloo with the programs of `export --to fsdp`, two ranks of a core each,
 with a trace of each rank. Then, by the commands alone: import, fit --plan, predict; prints how far
 each prediction by each fit is from the middle step of the plan's own traces. Rounds go through all
 plans, so that what else the machine does falls on all of them. Needs torch and transformers; the
-ranks take precedence over other sessions where Linux lets them. FOLDER keeps the traces: with
---rounds 0 the table is made of those that are there.
+ranks take precedence over other sessions where Linux lets them. --preload names an allocator that
+keeps the memory of freed tensors, such as mimalloc: glibc gives that of some back to the kernel in
+some steps and not in others. FOLDER keeps the traces: with --rounds 0 the table is made of those
+that are there.
 """
 
 import argparse
@@ -66,7 +68,7 @@ def run(command: list, **options) -> str:
     return done.stdout
 
 
-def train(stepwright: str, name: str, folder: Path, steps: int) -> None:
+def train(stepwright: str, name: str, folder: Path, steps: int, preload: str) -> None:
     """One run of a plan, with the traces of both ranks in `folder`."""
     folder.mkdir(parents=True)
     (folder / "plan.yaml").write_text(plan_text(name))
@@ -78,6 +80,8 @@ def train(stepwright: str, name: str, folder: Path, steps: int) -> None:
         port = probe.getsockname()[1]
     shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     shared |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    if preload:
+        shared |= {"LD_PRELOAD": preload, "MIMALLOC_PURGE_DELAY": "-1"}
     with (folder / "output.txt").open("w") as output:
         ranks = [
             subprocess.Popen(
@@ -124,6 +128,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--only", default="")
+    parser.add_argument("--preload", default="", metavar="LIBRARY")
     options = parser.parse_args()
     with contextlib.suppress(OSError):  # already the leader of its session
         os.setsid()
@@ -134,7 +139,8 @@ def main() -> None:
     for _ in range(options.rounds):
         for name, folder in folders.items():
             number = len(list(folder.glob("round*")))
-            train(options.stepwright, name, folder / f"round{number}", options.steps)
+            round_folder = folder / f"round{number}"
+            train(options.stepwright, name, round_folder, options.steps, options.preload)
     for folder in folders.values():
         words = ["--from", "fsdp", folder / "train.py", "--cluster", CLUSTER]
         run([options.stepwright, "import", *words, "-o", folder / "mine.yaml"])

@@ -38,6 +38,11 @@ std::string measured_fit_text(const Json& profile) {
                                 law["library"].get<std::string>()),
                     law);
   }
+  for (const Json& law : profile.value("handling", Json::array())) {
+    text += line_of(fmt::format("handling {} {}", law["scheme"].get<std::string>(),
+                                law["operation"].get<std::string>()),
+                    law);
+  }
   const Json computations = profile.value("computations", Json::array());
   for (const Json& law : computations) {
     text += line_of(fmt::format("{} {} {}", law["operator"].get<std::string>(),

@@ -166,7 +166,16 @@ void CostModel::wait_for_host(const Template& piece,
 }
 
 OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
-                                Algorithm algorithm) const {
+                                Algorithm algorithm, Scheme scheme) const {
+  OperatorTime time = transfer(kind, payload_bytes, layout, algorithm);
+  if (measured_ && layout.size > 1) {
+    time.seconds += measured_->handling_s(scheme, collective_of(kind), payload_bytes);
+  }
+  return time;
+}
+
+OperatorTime CostModel::transfer(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
+                                 Algorithm algorithm) const {
   const Collective collective = collective_of(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
@@ -193,8 +202,8 @@ OperatorTime CostModel::price(const Operator& op,
   OperatorTime time;
   if (is_communication(op.kind)) {
     const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
-    time =
-        message(op.kind, payload_bytes(op, layout), layout, algorithm_of(collectives, op.scheme));
+    time = message(op.kind, payload_bytes(op, layout), layout, algorithm_of(collectives, op.scheme),
+                   op.scheme);
   } else {
     time.seconds = compute_s(op);
   }

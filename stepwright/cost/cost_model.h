@@ -53,9 +53,11 @@ class CostModel {
   void wait_for_host(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
                      std::vector<OperatorTime>& times) const;
 
-  /// One message: `CollectiveCost::message` under the conditions of training.
+  /// One message: `CollectiveCost::message` under the conditions of training, or what was measured
+  /// on the cluster, and what the host does for messages of the scheme.
   [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
-                                     const GroupLayout& layout, Algorithm algorithm) const;
+                                     const GroupLayout& layout, Algorithm algorithm,
+                                     Scheme scheme) const;
 
   /// Bytes of the full buffer that a communication is priced for: the busiest rank's where loads
   /// are uneven.
@@ -89,6 +91,8 @@ class CostModel {
  private:
   [[nodiscard]] double rate_of(const Operator& op) const;
   [[nodiscard]] double host_s(const Operator& op) const;
+  [[nodiscard]] OperatorTime transfer(OperatorKind kind, double payload_bytes,
+                                      const GroupLayout& layout, Algorithm algorithm) const;
   [[nodiscard]] double cast_s(const Operator& op) const;
   [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;
 

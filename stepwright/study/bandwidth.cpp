@@ -22,7 +22,8 @@ std::string ratio(double value) { return fmt::format("{:g}x", value); }
 /// Bytes that each rank sends over the time: busbw.
 double bus_bandwidth(const CostModel& cost, OperatorKind kind, double bytes,
                      const GroupLayout& layout) {
-  const double seconds = cost.message(kind, bytes, layout, Algorithm::kLibrary).seconds;
+  const double seconds =
+      cost.message(kind, bytes, layout, Algorithm::kLibrary, Scheme::kNone).seconds;
   return seconds > 0 ? sent_bytes(collective_of(kind), bytes, layout.size) / seconds : 0;
 }
 

@@ -102,7 +102,9 @@ TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
     job.cluster.name = cluster;
     const GroupLayout group = strided_layout(job.cluster, 16, 1);
     const auto seconds = [&](const TrainingConditions& conditions) {
-      return CostModel(job, conditions).message(kind, 1e9, group, Algorithm::kLibrary).seconds;
+      return CostModel(job, conditions)
+          .message(kind, 1e9, group, Algorithm::kLibrary, Scheme::kNone)
+          .seconds;
     };
     return seconds(slower) / seconds({});
   };
@@ -117,9 +119,10 @@ TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const auto layouts = tensor_and_data(job.cluster);
   const OperatorTime time =
       cost.price(gather(GroupKind::kTensor, Scheme::kTensor), layouts, Collectives{});
-  EXPECT_EQ(time.seconds, cost.message(OperatorKind::kAllGather, 200e6,
-                                       strided_layout(job.cluster, 8, 1), Algorithm::kLibrary)
-                              .seconds);
+  EXPECT_EQ(time.seconds,
+            cost.message(OperatorKind::kAllGather, 200e6, strided_layout(job.cluster, 8, 1),
+                         Algorithm::kLibrary, Scheme::kTensor)
+                .seconds);
   EXPECT_EQ(time.link, LinkClass::kInside);
 }
 

@@ -79,7 +79,7 @@ TEST(BandwidthStudy, IsSentBytesOverTime) {
   const CostModel cost(planned.job);
   const double seconds =
       cost.message(OperatorKind::kAllReduce, bytes, strided_layout(planned.job.cluster, 8, 1),
-                   Algorithm::kLibrary)
+                   Algorithm::kLibrary, Scheme::kNone)
           .seconds;
   EXPECT_DOUBLE_EQ(at(curve_of(panel_of(study, "inside"), "all_reduce"), bytes),
                    1.75 * bytes / seconds);

@@ -24,6 +24,14 @@ ComputationLaw read_computation_law(Node node) {
           .s_per_byte = read_rate(node, "bytes_per_s")};
 }
 
+HandlingLaw read_handling_law(Node node) {
+  node.allow_only({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
+  return {.scheme = node.get("scheme").choice(kSchemeNames),
+          .operation = node.get("operation").choice(kCollectiveNames),
+          .start_s = read_micros(node, "start_us"),
+          .s_per_byte = read_rate(node, "bytes_per_s")};
+}
+
 MeasuredOverlap read_overlap(Node node) {
   node.allow_only({"beside_inside", "beside_network"});
   const auto factor = [&](std::string_view key) {
@@ -40,6 +48,14 @@ const ComputationLaw* MeasuredProfile::find(const Operator& op) const {
     return law.kind == op.kind && law.phase == law_phase(op.phase) && law.dtype == op.dtype;
   });
   return found == computations.end() ? nullptr : &*found;
+}
+
+double MeasuredProfile::handling_s(Scheme scheme, Collective operation,
+                                   double payload_bytes) const {
+  const auto found = std::ranges::find_if(handling, [&](const HandlingLaw& law) {
+    return law.scheme == scheme && law.operation == operation;
+  });
+  return found == handling.end() ? 0 : found->seconds(payload_bytes);
 }
 
 std::string MeasuredProfile::contents() const {
@@ -59,11 +75,17 @@ MeasuredProfile load_measured(const std::filesystem::path& path) {
   if (version.text() != "measured/1") {
     version.fail(fmt::format("must be measured/1 here; it is '{}'", version.text()));
   }
-  root.allow_only({"stepwright", "name", "messages", "computations", "overlap", "sources"});
+  root.allow_only(
+      {"stepwright", "name", "messages", "handling", "computations", "overlap", "sources"});
   MeasuredProfile profile;
   profile.name = root.get("name").text();
   if (const auto list = root.find("messages")) {
     for (std::size_t i = 0; i < list->size(); ++i) read_messages(list->at(i), profile.messages);
+  }
+  if (const auto list = root.find("handling")) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      profile.handling.push_back(read_handling_law(list->at(i)));
+    }
   }
   if (const auto list = root.find("computations")) {
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -80,6 +102,14 @@ Json computation_law_json(const ComputationLaw& law) {
                {"dtype", name_of(kDTypeNames, law.dtype)}};
   write_micros(json, "start_us", law.start_s);
   write_rate(json, "flops_per_s", law.s_per_flop);
+  write_rate(json, "bytes_per_s", law.s_per_byte);
+  return json;
+}
+
+Json handling_law_json(const HandlingLaw& law) {
+  Json json = {{"scheme", name_of(kSchemeNames, law.scheme)},
+               {"operation", name_of(kCollectiveNames, law.operation)}};
+  write_micros(json, "start_us", law.start_s);
   write_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
 }

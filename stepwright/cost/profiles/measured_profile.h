@@ -37,16 +37,32 @@ struct MeasuredOverlap {
   double beside_network = 0;
 };
 
+/// What the host does for a message beyond its transfer, before or after it: copies into and out of
+/// it, a framework's dispatch of what is split over ranks.
+struct HandlingLaw {
+  Scheme scheme{};
+  Collective operation{};
+  double start_s = 0;
+  double s_per_byte = 0;  ///< Of the full buffer.
+
+  [[nodiscard]] double seconds(double payload_bytes) const {
+    return start_s + payload_bytes * s_per_byte;
+  }
+};
+
 /// What was measured on a cluster itself, fitted: a file `measured/1` (docs/formats.md), which a
 /// job names as `measured`.
 struct MeasuredProfile {
   std::string name;
   MeasuredMessages messages;
+  std::vector<HandlingLaw> handling;
   std::vector<ComputationLaw> computations;
   MeasuredOverlap overlap;
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
+  /// Of a message; 0 where nothing is known of its kind.
+  [[nodiscard]] double handling_s(Scheme scheme, Collective operation, double payload_bytes) const;
   /// "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
@@ -70,5 +86,6 @@ MeasuredProfile load_measured(const std::filesystem::path& path);
 
 /// A law as the file has it; what it does not depend on is left out.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
+nlohmann::ordered_json handling_law_json(const HandlingLaw& law);
 
 }  // namespace stepwright

@@ -14,15 +14,21 @@ struct NamedPart {
   OperatorKind kind;
 };
 
-/// Parts of names that say it, the more special ones first. Copies of parameters and gradients into
-/// and out of FSDP's messages are of those; DDP's out of its buckets are sums of gradients.
+/// Parts of names that say it, the more special ones first. Hooks of FSDP and its copies of
+/// parameters and gradients into and out of messages are of those; DDP's out of its buckets are sums of gradients.
 constexpr auto kCertainParts = std::to_array<NamedPart>({
     {"AccumulateGrad", OperatorKind::kAccumulate},
     {"ddp.reducer", OperatorKind::kAccumulate},
+    {"FSDP::post_backward", OperatorKind::kReduceScatter},
+    {"FSDP::root_post_backward", OperatorKind::kReduceScatter},
+    {"FSDP::", OperatorKind::kAllGather},
     {"fsdp::chunk_cat", OperatorKind::kReduceScatter},
     {"fsdp::", OperatorKind::kAllGather},
     {"c10d::_reduce_scatter", OperatorKind::kReduceScatter},
     {"c10d::reduce_scatter", OperatorKind::kReduceScatter},
+    {"_c10d_functional::all_gather", OperatorKind::kAllGather},
+    {"_c10d_functional::reduce_scatter", OperatorKind::kReduceScatter},
+    {"_c10d_functional::", OperatorKind::kAllReduce},
     {"c10d::_allgather", OperatorKind::kAllGather},
     {"c10d::allgather", OperatorKind::kAllGather},
     {"c10d::", OperatorKind::kAllReduce},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -20,6 +21,17 @@ constexpr double kShortestWait_us = 300;
 constexpr std::string_view kStepMark = "ProfilerStep#";
 constexpr std::string_view kUpdateMark = "Optimizer.step#";
 constexpr std::string_view kNodeOfBackward = "autograd::engine::evaluate_function";
+
+/// What DTensor does around the operators that it runs, forward and backward.
+constexpr auto kDispatchNames = std::to_array<std::string_view>(
+    {"PythonSubclass", "_FromTorchTensor", "_ToTorchTensor", "Redistribute", "NestedRedistribute"});
+
+bool dispatches(std::string_view name) {
+  if (name.starts_with(kNodeOfBackward)) {
+    name.remove_prefix(std::min(name.size(), kNodeOfBackward.size() + 2));  // ": "
+  }
+  return std::ranges::any_of(kDispatchNames, [&](auto part) { return name.starts_with(part); });
+}
 
 /// Intervals in order of time; those of one list may overlap.
 class Intervals {
@@ -205,6 +217,13 @@ class HostReader {
     take_piece(at, step.end_us, -1, -1);
   }
 
+  /// Updates and norms run over parameters that are split, whatever splits them: there it is
+  /// theirs.
+  [[nodiscard]] bool is_dispatch(int index) const {
+    if (index < 0 || !dispatches(trace_.signature_of(index).name)) return false;
+    return meanings_[static_cast<std::size_t>(index)].phase != Phase::kOptimizer;
+  }
+
   /// A stretch in which `owner` (-1: nothing) ran itself; what nothing ran in is of `next`.
   void take_piece(double start_us, double end_us, int owner, int next) {
     if (end_us <= start_us) return;
@@ -221,6 +240,10 @@ class HostReader {
         step.waiting += waited;
         seconds -= waited;
       }
+    }
+    if (is_dispatch(owner) || ((owner < 0 || !meaning(owner).kind) && is_dispatch(next))) {
+      step.dispatch += seconds;
+      return;
     }
     const int of = owner >= 0 && meaning(owner).kind ? owner : next;
     if (of < 0 || !meaning(of).kind) {

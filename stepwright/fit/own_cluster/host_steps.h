@@ -15,12 +15,13 @@ struct HostSeconds {
   double host = 0;  ///< Between them, and in what only calls others.
 };
 
-/// One step of a thread of the host: every moment of it is of a computation, waits for a message or
-/// is of nothing known.
+/// One step of a thread of the host: every moment of it is of a computation, waits for a message,
+/// is of the framework's dispatch or of nothing known.
 struct HostStep {
   double start_s = 0;  ///< By the clock of its trace.
   double seconds = 0;
   double waiting = 0;
+  double dispatch = 0;  ///< Of tensors that are split over ranks (DTensor), outside of updates.
   double unknown = 0;
   std::map<std::pair<OperatorKind, Phase>, HostSeconds> kinds;
 };

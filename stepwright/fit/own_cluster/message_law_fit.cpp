@@ -191,19 +191,19 @@ SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
 }
 
 std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
-    const std::vector<MessageSample>& transfers, const std::vector<MessageSample>& whole) {
+    const std::vector<MessageSample>& samples) {
   const SocketLaw law = better(
       [&](bool own_nics) {
-        SocketLaw made = fastest_gloo(transfers, own_nics);
-        if (of_one_group(transfers)) made.hop_s = made.network_hop_s = 0;
-        improve(made, kSocketConstants, transfers);
+        SocketLaw made = fastest_gloo(samples, own_nics);
+        if (of_one_group(samples)) made.hop_s = made.network_hop_s = 0;
+        improve(made, kSocketConstants, samples);
         return made;
       },
-      transfers);
+      samples);
   std::map<Collective, SampledLaw<SocketLaw>> laws;
   for (const auto& [operation, name] : kCollectiveNames) {
     std::vector<MessageSample> own;
-    std::ranges::copy_if(whole, std::back_inserter(own),
+    std::ranges::copy_if(samples, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation; });
     SocketLaw moved = law;
     const bool shows_rate = std::ranges::any_of(

@@ -14,12 +14,11 @@ namespace stepwright {
 /// 0. All samples are of one operation; there is at least one.
 SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples);
 
-/// One law of the transfers of several operations, which the same sockets carry. Each operation's
-/// own rate and what that misses come from the same messages as `whole`, which may take longer than
-/// their transfers; operations without samples have the law alone. Where all groups are alike, hops
-/// cannot be told from starts, and all of it is start.
+/// One law of several operations, which the same sockets carry. Operations with samples have a rate
+/// of their own, and what that misses; those without have the law alone. Where all groups are
+/// alike, hops cannot be told from starts, and all of it is start.
 std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
-    const std::vector<MessageSample>& transfers, const std::vector<MessageSample>& whole);
+    const std::vector<MessageSample>& samples);
 
 /// The same of schedules; all samples are of one method, operation and size of chunks.
 SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples);

@@ -18,7 +18,17 @@ struct PlannedWork {
 };
 using WorkByKind = std::map<std::pair<OperatorKind, Phase>, PlannedWork>;
 
+/// The messages of one scheme and operation, of one rank in one step.
+struct PlannedMessages {
+  double calls = 0;
+  double bytes = 0;  ///< Of full buffers.
+};
+using MessagesByScheme = std::map<std::pair<Scheme, Collective>, PlannedMessages>;
+
 /// What a pipeline position computes in a step; recomputation counts as forward (`law_phase`).
 WorkByKind planned_work(const StepProgram& program, const Stage& stage);
+
+/// What it sends in a step to others.
+MessagesByScheme planned_messages(const StepProgram& program, const Stage& stage);
 
 }  // namespace stepwright

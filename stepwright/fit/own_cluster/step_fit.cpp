@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/fit/middle.h"
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
+#include "stepwright/fit/own_cluster/handling_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/fit/own_cluster/step_messages.h"
@@ -70,6 +72,7 @@ class StepFitter {
       out_.step_s += share * step->seconds;
       out_.waiting_s += share * step->waiting;
       out_.unknown_s += share * step->unknown;
+      dispatch_s_ += share * step->dispatch;
       for (const auto& [key, seconds] : step->kinds) {
         seconds_[key].busy += share * seconds.busy;
         seconds_[key].host += share * seconds.host;
@@ -197,56 +200,58 @@ class StepFitter {
   }
 
   /// The calls of operations that the plan may send: one law for all, which the same sockets carry.
-  /// What the host does for a message, like FSDP's copies into and out of it, is of the message.
   void fit_messages() {
     const std::vector<StepMessages> messages =
         step_messages(planned_, program_, log_, static_cast<double>(chosen_.size()),
                       [this](const LogRecord& record) { return is_chosen(record); });
+    fit_host_of_messages();
     if (messages.empty()) return;
-    std::map<Collective, double> bytes;
-    std::map<Collective, double> calls;
     double waiting_s = 0;
-    for (const StepMessages& message : messages) {
-      bytes[message.sample.operation] += message.calls * message.sample.payload_bytes;
-      calls[message.sample.operation] += message.calls;
-      waiting_s += message.calls * message.waiting_s;
-    }
-    const std::map<Collective, HostSeconds> host = host_of_messages(calls);
-    std::vector<MessageSample> transfers;
-    std::vector<MessageSample> whole;
+    std::vector<MessageSample> samples;
     std::map<Collective, std::size_t> rows;
     for (const StepMessages& message : messages) {
-      transfers.push_back(message.sample);
-      MessageSample& sample = whole.emplace_back(message.sample);
-      if (const auto found = host.find(sample.operation); found != host.end()) {
-        sample.seconds += found->second.host / calls[sample.operation] +
-                          found->second.busy * sample.payload_bytes / bytes[sample.operation];
-      }
-      ++rows[sample.operation];
+      waiting_s += message.calls * message.waiting_s;
+      samples.push_back(message.sample);
+      ++rows[message.sample.operation];
     }
-    for (auto& [collective, law] : fit_gloo_operations(transfers, whole)) {
+    for (auto& [collective, law] : fit_gloo_operations(samples)) {
       out_.fit.messages[collective] = {.law = std::move(law), .rows = rows[collective]};
     }
     slow_down(std::min(waiting_s, out_.waiting_s));
   }
 
-  /// What the host does in a step for messages of those operations.
-  std::map<Collective, HostSeconds> host_of_messages(const std::map<Collective, double>& calls) {
+  /// What the host does for messages, like FSDP's copies into and out of them, is of the messages,
+  /// and so is what DTensor takes for operators between messages of tensor parallelism.
+  void fit_host_of_messages() {
     constexpr std::pair<OperatorKind, Collective> kKinds[] = {
         {OperatorKind::kAllReduce, Collective::kAllReduce},
         {OperatorKind::kAllGather, Collective::kAllGather},
         {OperatorKind::kReduceScatter, Collective::kReduceScatter}};
-    std::map<Collective, HostSeconds> host;
+    const MessagesByScheme planned = planned_messages(program_, program_.stages.front());
+    const auto sends = [&](auto&& holds) {
+      return std::ranges::any_of(planned, [&](const auto& one) { return holds(one.first); });
+    };
+    HostOfMessages host;
     for (const auto& [kind, collective] : kKinds) {
-      if (!calls.contains(collective)) continue;
+      if (!sends([&](const auto& key) { return key.second == collective; })) continue;
       for (const auto& [key, seconds] : seconds_) {
         if (key.first != kind) continue;
-        host[collective].busy += seconds.busy;
-        host[collective].host += seconds.host;
+        host.copies[collective].busy += seconds.busy;
+        host.copies[collective].host += seconds.host;
         used_.insert(key);
       }
     }
-    return host;
+    const bool splits = sends([](const auto& key) { return key.first == Scheme::kTensor; });
+    (splits ? host.dispatch_s : out_.unknown_s) += dispatch_s_;
+    out_.fit.handling = fit_handling(planned, host);
+    const std::string& framework = planned_.job.framework.name;
+    if (framework != "fsdp" && framework != "torchtitan") return;
+    const auto optimizer = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
+      return fitted.law.kind == OperatorKind::kOptimizer;
+    });
+    if (optimizer == out_.fit.computations.end()) return;
+    std::ranges::copy(assumed_handling(planned, optimizer->law.s_per_byte),
+                      std::back_inserter(out_.fit.handling));
   }
 
   /// What ranks wait for the last one is how much longer it computes than the average one, whose
@@ -275,6 +280,7 @@ class StepFitter {
   std::vector<std::pair<std::size_t, const HostStep*>> chosen_;  ///< With their place in `ranks_`.
   std::map<KindAndPhase, HostSeconds> seconds_;
   std::set<KindAndPhase> used_;
+  double dispatch_s_ = 0;
   StepFit out_;
 };
 

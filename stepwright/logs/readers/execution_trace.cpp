@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
@@ -29,6 +30,7 @@ struct HostCall {
   std::int64_t out_elements = 0;
   std::int64_t element_bytes = 0;
   std::int64_t peer = kUnknown;
+  std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each rank; none: equal ones.
 };
 
 class ExecutionTraceReader {
@@ -130,6 +132,7 @@ class ExecutionTraceReader {
     if (name == "dtype") call.element_bytes = torch_type_bytes(text_in(attribute, "value"));
     if (name == "in_msg_nelems") call.in_elements = integer_in(attribute, "value").value_or(0);
     if (name == "out_msg_nelems") call.out_elements = integer_in(attribute, "value").value_or(0);
+    if (name == "in_split_size") call.parts = integers_of(text_in(attribute, "value"));
     if (name == "pg_size") call.group_size = integer_in(attribute, "value").value_or(0);
   }
 
@@ -166,6 +169,11 @@ class ExecutionTraceReader {
     }
     std::int64_t peer = 0;
     if (inputs["values"].at(2).get(peer) == simdjson::SUCCESS) call.peer = peer;
+    dom::element parts;
+    if (call.name == "c10d::alltoall_base_" &&
+        inputs["values"].at(4).get(parts) == simdjson::SUCCESS) {
+      call.parts = integers_of(simdjson::to_string(parts));
+    }
   }
 
   void finish() {
@@ -208,6 +216,9 @@ class ExecutionTraceReader {
       if (call.peer >= 0 && call.peer < std::ssize(ranks)) {
         record.peer = ranks[static_cast<std::size_t>(call.peer)];
       }
+    }
+    if (*operation == LogOperation::kAllToAll && call.parts) {
+      writer_.add_parts(record, *call.parts);
     }
     writer_.add(record);
   }

@@ -254,10 +254,7 @@ class KinetoReader {
                      .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
     if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
     if (*call == LogOperation::kAllToAll && message.parts) {
-      std::vector<std::int64_t> parts = *message.parts;
-      const std::int64_t size = writer_.group_size(record.communicator);
-      if (parts.empty() && size <= kMostRanks) parts.assign(static_cast<std::size_t>(size), 1);
-      writer_.add_parts(record, parts);
+      writer_.add_parts(record, *message.parts);
     }
     return &writer_.add(record);
   }

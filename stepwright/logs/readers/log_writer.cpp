@@ -45,7 +45,12 @@ LogRecord& LogWriter::add(LogRecord record) {
   return records_.emplace_back(record);
 }
 
-void LogWriter::add_parts(const LogRecord& record, const std::vector<std::int64_t>& rows) {
+void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> rows) {
+  constexpr std::int64_t kMostRanks = 1'000'000;
+  if (const std::int64_t size = group_size(record.communicator);
+      rows.empty() && size <= kMostRanks) {
+    rows.assign(static_cast<std::size_t>(size), 1);
+  }
   std::int64_t all = 0;
   for (const std::int64_t part : rows) {
     if (part < 0 || __builtin_add_overflow(all, part, &all)) return;
@@ -54,7 +59,7 @@ void LogWriter::add_parts(const LogRecord& record, const std::vector<std::int64_
   LogExchange exchange{.line = record.line,
                        .rank = record.rank,
                        .source = static_cast<std::int32_t>(source_),
-                       .sent_bytes = rows};
+                       .sent_bytes = std::move(rows)};
   for (std::int64_t& part : exchange.sent_bytes) part *= record.payload_bytes / all;
   log_.exchanges.push_back(std::move(exchange));
 }

@@ -30,9 +30,9 @@ class LogWriter {
   }
   /// Adds a call, which gets the number of the source.
   LogRecord& add(LogRecord record);
-  /// Adds the parts of an all-to-all, in rows of equal size to each member of its group; none, or
-  /// parts that do not make up its payload, say nothing.
-  void add_parts(const LogRecord& record, const std::vector<std::int64_t>& rows);
+  /// Adds the parts of an all-to-all, in rows of equal size to each member of its group; none:
+  /// equal parts. Parts that do not make up its payload say nothing.
+  void add_parts(const LogRecord& record, std::vector<std::int64_t> rows);
   /// Ranks of the call's group; 0 when not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "stepwright/logs/files/element_type.h"
@@ -123,10 +123,53 @@ void NcclProfilerReader::finish() {
 
 namespace {
 
+/// Numbers of which long runs follow each other, held as those runs.
+class NumberRuns {
+ public:
+  void insert(std::int64_t number) {
+    auto next = runs_.upper_bound(number);
+    if (next != runs_.begin()) {
+      const auto before = std::prev(next);
+      if (number <= before->second) return;
+      if (number == before->second + 1) {
+        before->second = number;
+        if (next != runs_.end() && next->first == number + 1) {
+          before->second = next->second;
+          runs_.erase(next);
+        }
+        return;
+      }
+    }
+    std::int64_t last = number;
+    if (next != runs_.end() && next->first == number + 1) {
+      last = next->second;
+      next = runs_.erase(next);
+    }
+    runs_.emplace_hint(next, number, last);
+  }
+
+  /// Numbers between the first and the last that were not inserted.
+  [[nodiscard]] std::int64_t missing() const {
+    std::int64_t count = 0;
+    std::int64_t last = runs_.empty() ? 0 : runs_.begin()->first - 1;
+    for (const auto& [first, end] : runs_) {
+      count += first - last - 1;
+      last = end;
+    }
+    return count;
+  }
+
+ private:
+  std::map<std::int64_t, std::int64_t> runs_;  ///< First to last.
+};
+
 class NcclInspectorReader {
  public:
   NcclInspectorReader(ByteSource& bytes, Log& log)
-      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kNcclInspector) {}
+      : bytes_(bytes),
+        log_(log),
+        number_(static_cast<std::int32_t>(log.sources.size())),
+        writer_(log, bytes.name(), LogFormat::kNcclInspector) {}
 
   void read() {
     split_objects(bytes_, [&](const TextObject& object) {
@@ -176,6 +219,7 @@ class NcclInspectorReader {
                      .payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
                                                    writer_.group_size(communicator_)),
                      .communicator = communicator_,
+                     .source = number_,
                      .operation = *operation};
     if (const auto number = integer_in(call, "coll_sn");
         number && *number >= 0 && *number < kMostCalls) {
@@ -193,6 +237,7 @@ class NcclInspectorReader {
                      .payload_bytes = sized(call, "p2p_msg_size_bytes"),
                      .peer = integer_in(call, "p2p_peer").value_or(kUnknown),
                      .communicator = communicator_,
+                     .source = number_,
                      .operation = *operation};
     time(call, "p2p_exec_time_us", record);
     return add(record);
@@ -208,7 +253,8 @@ class NcclInspectorReader {
 
   bool add(const LogRecord& record) {
     if (record.payload_bytes == kUnknown) return false;
-    writer_.add(record);
+    log_.records.push_back(record);
+    ranks_[record.communicator] = record.rank;
     return true;
   }
 
@@ -216,29 +262,31 @@ class NcclInspectorReader {
   void finish() {
     LogSource& source = writer_.source();
     std::int64_t lost = 0;
-    for (const auto& [who, numbers] : numbers_) {
-      lost += *numbers.rbegin() - *numbers.begin() + 1 - std::ssize(numbers);
-    }
+    for (const auto& [who, numbers] : numbers_) lost += numbers.missing();
     if (lost > 0) source.note(fmt::format("{} calls are missing (gaps in coll_sn)", lost));
     source.note("messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) are not in this log");
-    for (const LogRecord& record : writer_.records()) {
-      source.world = std::max(source.world, writer_.group_size(record.communicator));
+    for (const auto& [communicator, rank] : ranks_) {
+      source.world = std::max(source.world, writer_.group_size(communicator));
     }
     std::int64_t own = kUnknown;
-    for (const LogRecord& record : writer_.records()) {
-      if (writer_.group_size(record.communicator) == source.world) own = record.rank;
+    for (const auto& [communicator, rank] : ranks_) {
+      if (writer_.group_size(communicator) == source.world) own = rank;
     }
-    for (LogRecord& record : writer_.records()) {
-      if (writer_.group_size(record.communicator) != source.world) record.rank = own;
-    }
+    log_.records.change_kinds([&](LogRecord& record) {
+      const bool ours = record.source == number_;
+      if (ours && writer_.group_size(record.communicator) != source.world) record.rank = own;
+    });
   }
 
   ByteSource& bytes_;
+  Log& log_;
+  std::int32_t number_;  ///< Of the source.
   LogWriter writer_;
   simdjson::dom::parser parser_;
   std::int32_t communicator_ = -1;
   std::int64_t rank_ = kUnknown;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int64_t>> numbers_;
+  std::map<std::int32_t, std::int64_t> ranks_;  ///< Of the file's process, by communicator.
+  std::map<std::pair<std::int32_t, std::int64_t>, NumberRuns> numbers_;
 };
 
 }  // namespace

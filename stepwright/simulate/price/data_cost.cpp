@@ -24,7 +24,8 @@ class Messages {
     const GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;
     const auto time = [&](double each) {
-      return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data);
+      return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
+                           m.scheme);
     };
     const OperatorTime whole = time(m.elements);
     sum.link = std::max(sum.link, whole.link);
@@ -69,7 +70,8 @@ double update_seconds(const PricedPosition& at, PriceTable& computations) {
     messages.add(sum, {.kind = OperatorKind::kAllReduce,
                        .group = message.group,
                        .type = message.type,
-                       .elements = static_cast<double>(message.elements)});
+                       .elements = static_cast<double>(message.elements),
+                       .scheme = message.scheme});
   };
   std::ranges::for_each(partial_gradients(at.plan, end), add);
   std::ranges::for_each(step_numbers(end, exact_type(at.job.precision)), add);

@@ -15,6 +15,7 @@ struct PositionMessage {
   DType type{};
   double elements = 0;  ///< Of all together.
   double count = 1;
+  Scheme scheme = Scheme::kData;
 };
 
 /// What a position sums at the end of a step.

@@ -126,9 +126,10 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
 PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played played) {
   PipelinePricer::Send send;
   if (plan.parallel.pipeline > 1) {
-    const OperatorTime time = cost_.message(
-        OperatorKind::kSend, blocks.sent_bytes,
-        layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)], Algorithm::kLibrary);
+    const OperatorTime time =
+        cost_.message(OperatorKind::kSend, blocks.sent_bytes,
+                      layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)],
+                      Algorithm::kLibrary, Scheme::kPipeline);
     send = {time.seconds, slow_down_beside(time.link, cost_.contention()) - 1, blocks.arrival_s,
             time.link};
   }

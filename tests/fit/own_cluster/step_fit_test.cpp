@@ -59,7 +59,7 @@ TEST(HostSteps, EveryMomentOfAStepIsOfSomething) {
   const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
   ASSERT_EQ(trace.steps.size(), 2U);
   const HostStep& step = trace.steps.front();
-  double sum = step.waiting + step.unknown;
+  double sum = step.waiting + step.dispatch + step.unknown;
   for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
   EXPECT_NEAR(sum, 2000e-6, 1e-12);
   EXPECT_NEAR(step.waiting, 900e-6, 1e-12);
@@ -272,20 +272,19 @@ TEST(StepFit, NamesTracesOfAnotherSharding) {
   EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
 }
 
-TEST(StepFit, CopiesOfFsdpAreOfItsMessages) {
+const HandlingLaw* handling_of(const StepFit& fitted, Scheme scheme, Collective operation) {
+  const auto found = std::ranges::find_if(fitted.fit.handling, [&](const auto& one) {
+    return one.law.scheme == scheme && one.law.operation == operation;
+  });
+  return found == fitted.fit.handling.end() ? nullptr : &found->law;
+}
+
+TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   const PlannedJob job = planned(8, "GGG");
   HostTrace trace = trace_of_plan(job, 1e-9);
+  trace.steps[0].kinds[{OperatorKind::kAllGather, Phase::kForward}] = {.busy = 40e-3, .host = 6e-3};
   Log log;
   log.sources.push_back({.world = 2});
-  const auto gather_s = [&](double copies_s) {
-    trace.steps[0].kinds[{OperatorKind::kAllGather, Phase::kForward}].busy = copies_s;
-    const StepFit fitted = fit_steps(job, {trace}, log);
-    EXPECT_TRUE(fitted.notes.empty());
-    const MessageSample sample{.operation = Collective::kAllGather,
-                               .group = {.nodes = 1, .members = 2, .groups = 1},
-                               .payload_bytes = 1 << 26};
-    return predicted_s(fitted.fit.messages.at(Collective::kAllGather).law, sample);
-  };
   for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
     log.records.push_back({.payload_bytes = bytes,
                            .enqueued_s = 0,
@@ -293,8 +292,94 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessages) {
                            .operation = LogOperation::kAllGather});
   }
   log.records.push_back({.payload_bytes = 1 << 20, .operation = LogOperation::kReduceScatter});
-  EXPECT_NEAR(gather_s(0), 1e-4 + 1e-9 * (1 << 26), 2e-3);
-  EXPECT_NEAR(gather_s(40e-3), 40e-3 + 1e-9 * (1 << 26), 3e-3);
+  const StepFit fitted = fit_steps(job, {trace}, log);
+  EXPECT_TRUE(fitted.notes.empty());
+  const MessageSample sample{.operation = Collective::kAllGather,
+                             .group = {.nodes = 1, .members = 2, .groups = 1},
+                             .payload_bytes = 1 << 26};
+  EXPECT_NEAR(predicted_s(fitted.fit.messages.at(Collective::kAllGather).law, sample),
+              1e-4 + 1e-9 * (1 << 26), 2e-3);
+  const StepProgram program = build_program(job.job, job.plan);
+  const PlannedMessages gathers =
+      planned_messages(program, program.stages.front()).at({Scheme::kData, Collective::kAllGather});
+  const HandlingLaw* law = handling_of(fitted, Scheme::kData, Collective::kAllGather);
+  ASSERT_NE(law, nullptr);
+  EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
+  EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
+}
+
+/// DTensor's dispatch is of the messages of tensor parallelism: norms and products cost what they
+/// cost without it.
+TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
+  PlannedJob job = planned(8);
+  job.plan.parallel.data = 1;
+  job.plan.parallel.tensor = 2;
+  job.plan.micro_batch = 4;
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  const auto norm_s = [](const StepFit& fitted) {
+    for (const auto& one : fitted.fit.computations) {
+      if (one.law.kind == OperatorKind::kNorm && one.law.phase == Phase::kForward) {
+        return one.law.start_s;
+      }
+    }
+    return -1.0;
+  };
+  const double alone_s = norm_s(fit_steps(job, {trace}, {}));
+  trace.steps[0].dispatch = 12e-3;
+  trace.steps[0].seconds += 12e-3;
+  const StepFit fitted = fit_steps(job, {trace}, {});
+  EXPECT_DOUBLE_EQ(norm_s(fitted), alone_s);
+  const StepProgram program = build_program(job.job, job.plan);
+  double handled_s = 0;
+  for (const auto& [key, messages] : planned_messages(program, program.stages.front())) {
+    const HandlingLaw* law = handling_of(fitted, key.first, key.second);
+    if (law != nullptr) handled_s += messages.calls * law->seconds(0);
+    EXPECT_EQ(law != nullptr, key.first == Scheme::kTensor);
+  }
+  EXPECT_NEAR(handled_s, 12e-3, 1e-9);
+}
+
+/// A trace without tensor parallelism or FSDP does not show what they take of the host.
+TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
+  const PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  trace.steps[0].kinds[{OperatorKind::kOptimizer, Phase::kOptimizer}] = {.busy = 50e-6};
+  const StepFit fitted = fit_steps(job, {trace}, {});
+  for (const auto& one : fitted.fit.handling) EXPECT_EQ(one.rows, 0U);
+  EXPECT_NE(handling_of(fitted, Scheme::kTensor, Collective::kAllReduce), nullptr);
+  const HandlingLaw* gather = handling_of(fitted, Scheme::kData, Collective::kAllGather);
+  const HandlingLaw* scatter = handling_of(fitted, Scheme::kData, Collective::kReduceScatter);
+  ASSERT_NE(gather, nullptr);
+  ASSERT_NE(scatter, nullptr);
+  EXPECT_GT(scatter->s_per_byte, gather->s_per_byte);  // c10d copies once more
+  EXPECT_EQ(handling_of(fitted, Scheme::kData, Collective::kAllReduce), nullptr);
+}
+
+TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {
+  const auto op = [](std::string_view name, double start_us, double length_us,
+                     std::string_view args = "") {
+    return event("cpu_op", name, start_us, length_us, args);
+  };
+  const std::string sizes = R"("Input Dims":[[2,8,8],[8]])";
+  const std::string events =
+      event("user_annotation", "ProfilerStep#1", 0, 1000) +
+      op("aten::mul", 0, 300, sizes + R"(,"Sequence number":1)") +
+      op("PythonSubclass", 0, 300, sizes) + op("aten::mul", 100, 150, sizes) +
+      op("_FromTorchTensor", 400, 100) +
+      op("autograd::engine::evaluate_function: RedistributeBackward", 600, 50) +
+      op("_c10d_functional::all_reduce", 700, 30) + op("aten::mul", 800, 20, sizes) +
+      event("user_annotation", "Optimizer.step#AdamW.step", 820, 170) +
+      op("PythonSubclass", 830, 160, sizes);
+  const HostTrace trace = host_steps(trace_of(events), widths());
+  const HostStep& step = trace.steps.at(0);
+  // 150 around the product, 100 before and 100 in the second, 100 before and 50 in the third.
+  EXPECT_NEAR(step.dispatch, 500e-6, 1e-12);
+  EXPECT_NEAR(busy_us(step, OperatorKind::kNorm, Phase::kForward), 170, 1e-6);
+  const auto& reduce = step.kinds.at({OperatorKind::kAllReduce, Phase::kForward});
+  EXPECT_NEAR(reduce.host, 80e-6, 1e-12);
+  double sum = step.waiting + step.dispatch + step.unknown;
+  for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
+  EXPECT_NEAR(sum, 1000e-6, 1e-12);
 }
 
 }  // namespace

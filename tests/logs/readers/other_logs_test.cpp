@@ -1,5 +1,6 @@
 // Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files of the programs
 // themselves where they run without a GPU, else texts in the form that their sources print.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "stepwright/core/error.h"
@@ -10,7 +11,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -45,6 +48,34 @@ TEST(ExecutionTrace, ReadsDescribedCalls) {
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("send", 2), Pair(1, 200)),
                                                  Pair(Pair("all_gather", 2), Pair(1, 40))));
   EXPECT_EQ(log.records[0].peer, 3);
+}
+
+/// What a rank sends to each, from attributes and from arguments.
+TEST(ExecutionTrace, ReadsPartsOfAllToAlls) {
+  constexpr std::string_view kGroup = R"json({"id": 1, "name": "## process_group:init ##", "inputs":
+      {"values": ["[{\"pg_name\": \"0\", \"ranks\": [0, 1], \"group_size\": 2}]"]}, "attrs": []},)json";
+  const auto described = [&](std::string_view parts) {
+    return fmt::format(R"json({{"schema": "1.1.1", "nodes": [{}
+      {{"id": 2, "name": "record_param_comms", "inputs": {{"values": []}}, "attrs": [
+        {{"name": "collective_name", "value": "all_to_allv"}}, {{"name": "dtype", "value": "Float"}},
+        {{"name": "in_msg_nelems", "value": 40}}, {{"name": "out_msg_nelems", "value": 30}},
+        {{"name": "in_split_size", "value": "{}"}}, {{"name": "pg_name", "value": "0"}}]}}]}})json",
+                       kGroup, parts);
+  };
+  const auto sent = [](const std::string& text) {
+    const Log log = log_of(text, "et.0.json");
+    return log.exchanges.empty() ? std::vector<std::int64_t>{} : log.exchanges[0].sent_bytes;
+  };
+  EXPECT_THAT(sent(described("[1, 3]")), ElementsAre(40, 120));
+  EXPECT_THAT(sent(described("[]")), ElementsAre(80, 80));
+  EXPECT_THAT(sent(described("[1, 2]")), IsEmpty()) << "of 160 bytes";
+  EXPECT_THAT(sent(fmt::format(R"json({{"schema": "1.1.1", "nodes": [{}
+      {{"id": 2, "name": "c10d::alltoall_base_", "ctrl_deps": 1, "inputs": {{"values":
+        [[5, 6, 0, 8, 4, "cpu"], [7, 8, 0, 8, 4, "cpu"], "<Object>", [3, 1], [2, 2], false, -1],
+        "shapes": [[4, 2], [4, 2], [], [], [], [], []],
+        "types": ["Tensor(float)", "Tensor(float)"]}}, "attrs": []}}]}})json",
+                               kGroup)),
+              ElementsAre(16, 16));
 }
 
 TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
@@ -130,6 +161,24 @@ TEST(NcclInspector, ReadsLinesAndSaysWhatIsMissing) {
                                                  Pair(Pair("send", 8), Pair(1, 9000))));
   EXPECT_EQ(log.unexplained(), 1);
   EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("1 calls are missing")));
+}
+
+TEST(NcclInspector, CountsMissingCallsInAnyOrderAndRanksByTheLargestGroup) {
+  const auto line = [](std::string_view id, int rank, int ranks, int number) {
+    return fmt::format(
+        R"({{"header":{{"id":"{}","rank":{},"n_ranks":{}}},"coll_perf":{{"coll":"AllReduce",)"
+        R"("coll_sn":{},"coll_msg_size_bytes":64}}}})"
+        "\n",
+        id, rank, ranks, number);
+  };
+  std::string text;
+  for (const int number : {6, 4, 5, 5, 9, 12, 11}) text += line("0xa", 5, 8, number);
+  for (const int number : {1, 0}) text += line("0xb", 1, 2, number);
+  const Log log = log_of(text);
+  EXPECT_EQ(log.records.size(), 9U);
+  EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("3 calls are missing")));  // 7, 8 and 10
+  EXPECT_EQ(log.sources[0].world, 8);
+  for (const LogRecord& record : log.records) EXPECT_EQ(record.rank, 5);
 }
 
 TEST(NcclTests, CountsEachRow) {

@@ -1,0 +1,70 @@
+#include "stepwright/fit/own_cluster/handling_fit.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// For each message of tensor parallelism: the operators between two messages run through DTensor,
+/// which takes 40 to 70 us for each. PyTorch 2.13 on a core of an AMD EPYC at AVX-512, in the
+/// traces of `tests/logs/make_fixtures/torch_runs.py tensor`.
+constexpr double kDispatch_s = 2.7e-3;
+/// Of a message of FSDP2: hooks, views and lists of its parameters.
+constexpr double kHooks_s = 0.5e-3;
+/// How often a byte of the full buffer is read or written outside of the transfer: a gather copies
+/// a part in and all of it out, a scatter all of it in, which c10d copies once more.
+constexpr double kGatherPasses = 3;
+constexpr double kScatterPasses = 4;
+
+bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation) {
+  return planned.contains({scheme, operation});
+}
+
+}  // namespace
+
+std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned,
+                                                 const HostOfMessages& host) {
+  std::map<Collective, PlannedMessages> of_operation;
+  double dispatched = 0;
+  for (const auto& [key, messages] : planned) {
+    const auto& [scheme, operation] = key;
+    of_operation[operation].calls += messages.calls;
+    of_operation[operation].bytes += messages.bytes;
+    if (scheme == Scheme::kTensor) dispatched += messages.calls;
+  }
+  std::vector<FittedLaw<HandlingLaw>> laws;
+  for (const auto& [key, messages] : planned) {
+    HandlingLaw law{.scheme = key.first, .operation = key.second};
+    if (const auto found = host.copies.find(law.operation); found != host.copies.end()) {
+      law.start_s = found->second.host / of_operation[law.operation].calls;
+      law.s_per_byte = found->second.busy / of_operation[law.operation].bytes;
+    }
+    if (law.scheme == Scheme::kTensor) law.start_s += host.dispatch_s / dispatched;
+    if (law.start_s + law.s_per_byte > 0) laws.push_back({.law = law, .rows = 1});
+  }
+  return laws;
+}
+
+std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
+                                                     double memory_s_per_byte) {
+  std::vector<FittedLaw<HandlingLaw>> laws;
+  const bool splits = std::ranges::any_of(
+      planned, [](const auto& one) { return one.first.first == Scheme::kTensor; });
+  for (const Collective operation :
+       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+    if (splits) break;
+    laws.push_back(
+        {.law = {.scheme = Scheme::kTensor, .operation = operation, .start_s = kDispatch_s}});
+  }
+  for (const auto& [operation, passes] : {std::pair{Collective::kAllGather, kGatherPasses},
+                                          {Collective::kReduceScatter, kScatterPasses}}) {
+    if (sends(planned, Scheme::kData, operation)) continue;
+    laws.push_back({.law = {.scheme = Scheme::kData,
+                            .operation = operation,
+                            .start_s = kHooks_s,
+                            .s_per_byte = passes * memory_s_per_byte}});
+  }
+  return laws;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "stepwright/fit/own_cluster/cluster_fit.h"
+#include "stepwright/fit/own_cluster/host_steps.h"
+#include "stepwright/fit/own_cluster/planned_work.h"
+
+namespace stepwright {
+
+/// What the host does for messages in a step of a rank, beyond their transfer.
+struct HostOfMessages {
+  std::map<Collective, HostSeconds> copies;  ///< Into and out of messages of an operation.
+  double dispatch_s = 0;  ///< Of tensors that are split over the ranks of tensor parallelism.
+};
+
+/// Laws by scheme and operation that sum up to it over the messages of a plan: time in copies by
+/// bytes, time between them by calls, dispatch by calls of tensor parallelism.
+std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned,
+                                                 const HostOfMessages& host);
+
+/// What PyTorch does for messages of tensor parallelism (DTensor) and of sharded data parallelism
+/// (FSDP2), for those of the two that a plan does not send: constants of `handling_fit.cpp`, with
+/// copies at `memory_s_per_byte`. Marked by no rows.
+std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
+                                                     double memory_s_per_byte);
+
+}  // namespace stepwright
