@@ -1,5 +1,6 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan engine test test-long wheels deb site web cuda-objects bench check check-all format fuzz profiles accuracy search strands emulation \
+.PHONY: plan engine test test-long wheels deb site web pictures comparisons cuda-objects bench check check-all format \
+	fuzz profiles accuracy search strands emulation \
 	collectives scaling
 
 plan:
@@ -122,6 +123,23 @@ accuracy:
 	python3 -B tools/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
 	python3 -B tools/fit_memory.py --report docs/accuracy/memory_left_out.md
 	python3 -B tools/accuracy.py
+
+# docs/comparisons.md: other public estimators on the same jobs; llm-analysis comes from PyPI. Some minutes.
+comparisons:
+	tools/setup.sh accuracy
+	cmake --preset release
+	cmake --build --preset commands
+	mkdir -p build/fits
+	python3 -B tools/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 0 --fits build/fits \
+		data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
+	python3 -B tools/comparisons.py
+
+# docs/pictures/: parts of real reports, in a headless Chromium.
+pictures:
+	tools/setup.sh test
+	cmake --preset release
+	cmake --build --preset release --target stepwright
+	python3 -B tools/pictures.py
 
 # docs/emulation/: plans in an emulated cluster and on this machine, predicted and measured. Root, a
 # quiet machine.

@@ -1,6 +1,7 @@
 """Predicts the steps of plans from traces of others, on this machine (docs/logs.md).
 
-python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--only REGEX] [--preload LIBRARY]
+python3 -B tools/calibration.py build/release/stepwright FOLDER [--rounds N] [--only REGEX]
+        [--preload LIBRARY]
 
 Trains small models over Gloo with the programs of `export --to fsdp`, two ranks of a core each,
 with a trace of each rank. Then, by the commands alone: import, fit --plan, predict; prints how far

@@ -123,12 +123,13 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
-    def picture(self, path: Path) -> None:
-        """Writes the whole page as a PNG."""
+    def picture(self, path: Path, clip: dict | None = None) -> None:
+        """Writes the whole page as a PNG, or its part `clip` {x, y, width, height}."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        whole = {"x": 0, "y": 0, "width": size["width"], "height": size["height"]}
         shot = self.call(
             "Page.captureScreenshot",
             captureBeyondViewport=True,
-            clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1},
+            clip={**(clip or whole), "scale": 1},
         )
         Path(path).write_bytes(base64.b64decode(shot["data"]))
