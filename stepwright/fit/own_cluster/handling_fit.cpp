@@ -10,11 +10,12 @@ namespace {
 /// traces of `tests/logs/make_fixtures/torch_runs.py tensor`.
 constexpr double kDispatch_s = 2.7e-3;
 /// Of a message of FSDP2: hooks, views and lists of its parameters.
-constexpr double kHooks_s = 0.5e-3;
-/// How often a byte of the full buffer is read or written outside of the transfer: a gather copies
-/// a part in and all of it out, a scatter all of it in, which c10d copies once more.
+constexpr double kHooks_s = 0.3e-3;
+/// How often a byte of the full buffer of two ranks is read or written outside of the transfer. A
+/// gather copies a part in and all of it out; a scatter copies all of it in, c10d copies it once
+/// more, and the part comes out.
 constexpr double kGatherPasses = 3;
-constexpr double kScatterPasses = 4;
+constexpr double kScatterPasses = 5;
 
 bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation) {
   return planned.contains({scheme, operation});

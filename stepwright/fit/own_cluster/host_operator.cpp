@@ -15,7 +15,8 @@ struct NamedPart {
 };
 
 /// Parts of names that say it, the more special ones first. Hooks of FSDP and its copies of
-/// parameters and gradients into and out of messages are of those; DDP's out of its buckets are sums of gradients.
+/// parameters and gradients into and out of messages are of those; DDP's out of its buckets are
+/// sums of gradients.
 constexpr auto kCertainParts = std::to_array<NamedPart>({
     {"AccumulateGrad", OperatorKind::kAccumulate},
     {"ddp.reducer", OperatorKind::kAccumulate},

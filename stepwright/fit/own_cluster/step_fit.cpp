@@ -246,11 +246,12 @@ class StepFitter {
     out_.fit.handling = fit_handling(planned, host);
     const std::string& framework = planned_.job.framework.name;
     if (framework != "fsdp" && framework != "torchtitan") return;
-    const auto optimizer = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
-      return fitted.law.kind == OperatorKind::kOptimizer;
+    // Of all kinds a sum is the one that only reads and writes, once each.
+    const auto sum = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
+      return fitted.law.kind == OperatorKind::kAdd;
     });
-    if (optimizer == out_.fit.computations.end()) return;
-    std::ranges::copy(assumed_handling(planned, optimizer->law.s_per_byte),
+    const double memory_s_per_byte = sum == out_.fit.computations.end() ? 0 : sum->law.s_per_byte;
+    std::ranges::copy(assumed_handling(planned, memory_s_per_byte),
                       std::back_inserter(out_.fit.handling));
   }
 

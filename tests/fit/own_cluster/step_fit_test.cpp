@@ -343,7 +343,7 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
 TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   const PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
-  trace.steps[0].kinds[{OperatorKind::kOptimizer, Phase::kOptimizer}] = {.busy = 50e-6};
+  trace.steps[0].kinds[{OperatorKind::kAdd, Phase::kForward}] = {.busy = 50e-6};
   const StepFit fitted = fit_steps(job, {trace}, {});
   for (const auto& one : fitted.fit.handling) EXPECT_EQ(one.rows, 0U);
   EXPECT_NE(handling_of(fitted, Scheme::kTensor, Collective::kAllReduce), nullptr);
