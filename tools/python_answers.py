@@ -33,6 +33,7 @@ ANSWERS = {
 NAMES = {
     "predict#prediction": "PredictedStep",
     "tune#plan": "TunedPlan",
+    "predict#prediction.losses": "Loss",
     "tune.space": "SearchSpace",
     "tune.rejected": "Refusal",
     "tune.pareto": "FrontPoint",

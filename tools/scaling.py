@@ -8,12 +8,13 @@ change of the schedules, of their closed forms or of the simulation.
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
 import textwrap
 from pathlib import Path
+
+from line_chart import Axis, Curve, line_chart
 
 FOLDER = Path("docs/collectives")
 SIZES = {"1 MiB": 2.0**20, "64 MiB": 2.0**26, "1 GiB": 2.0**30}
@@ -71,10 +72,10 @@ chunks that its closed form likes best. Beside the schedules of [collectives.md]
   NIC of eight.
 - **rail-halving**: halving and doubling along the rails, direct messages inside, in turn: the
   least bytes on either level in log2 n + 7 messages.
-- **least**: what the bytes take at line rate where ranks add, for any schedule: the longer one of
-  (n-1)/(nm) V out of a rank to other nodes and (N-1)/N V over both its links; an all-reduce twice
-  that.
-- **adding network** and **adding switches**: an all-reduce in which switches add (SHARP between
+- **lower bound**: what the bytes take at line rate where ranks add, for any schedule: the longer
+  one of (n-1)/(nm) V out of a rank to other nodes and (N-1)/N V over both its links; an all-reduce
+  twice that.
+- **network adds** and **switches add**: an all-reduce in which switches add (SHARP between
   nodes; NVLS inside nodes as well). An *assumed* model at its best, which no schedule here runs,
   by **closed form**: {adding}
 
@@ -103,24 +104,22 @@ NOT_MODELLED = """## What this leaves out
 """
 
 
-def study(command: str, cluster: str, options: list[str]) -> tuple[dict, list[str]]:
-    """What `stepwright study collectives --json` says, and its pictures."""
+def study(command: str, cluster: str, options: list[str]) -> dict:
+    """What `stepwright study collectives --json` says."""
     with tempfile.TemporaryDirectory() as folder:
         if "\n" in cluster:
             path = Path(folder, "cluster.yaml")
             path.write_text("stepwright: cluster/1\n" + cluster, encoding="utf-8")
             cluster = str(path)
-        page = Path(folder, "page.html")
         done = subprocess.run(
-            [command, "study", "collectives", cluster, "--json", "-o", page, *options],
+            [command, "study", "collectives", cluster, "--json", *options],
             capture_output=True,
             text=True,
             check=False,
         )
         if done.returncode != 0:
             sys.exit(f"{cluster}: {done.stderr}")
-        pictures = re.findall(r"<svg.*?</svg>\n", page.read_text(encoding="utf-8"), re.DOTALL)
-    return json.loads(done.stdout), pictures
+    return json.loads(done.stdout)
 
 
 def seconds(schedule: dict) -> float:
@@ -287,7 +286,7 @@ def loses_on_balance(balanced: dict) -> str:
     return f"""- *on balanced machines.* A NIC nearly as fast as the inside has time to spare, and
         the inside is what everything waits for: on two nodes rings take {rings:.2f} of its time
         (1 GiB, all-reduce), and a schedule that sent more through the NICs could come to
-        {least:.2f} (least)."""
+        {least:.2f} (lower bound)."""
 
 
 def loses_on_shared_nics(shared: dict) -> str:
@@ -345,7 +344,7 @@ def machine(key: str, title: str, text: str, found: dict) -> str:
         ),
         "",
         "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
-        " reduce-scatter 1 GiB | HO-Ring | one ring | least | adding network | adding switches |",
+        " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds | switches add |",
         "|---:|---:|---|---|---|---|---|---:|---:|---:|---:|---:|",
     ]
     for nodes in node_counts(found):
@@ -366,15 +365,36 @@ def machine(key: str, title: str, text: str, found: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_pictures(key: str, found: dict, pictures: list[str]) -> None:
-    """Those of the all-reduce; the command draws two for each operation and payload."""
-    seen: list[tuple[str, float]] = []
-    for point in found["points"]:
-        run = (point["operation"], point["payload_bytes"])
-        if run not in seen:
-            seen.append(run)
-    for size in ("64 MiB", "1 GiB"):
-        drawn = pictures[2 * seen.index(("all_reduce", SIZES[size]))]
+def curves(points: list[dict]) -> list[Curve]:
+    """Seconds over ranks of each schedule and, dashed, of what is no schedule."""
+    names = [one["name"] for one in max(points, key=lambda p: len(p["schedules"]))["schedules"]]
+    found = [
+        Curve(name, [(p["ranks"], times(p)[name]) for p in points if name in times(p)])
+        for name in names
+    ]
+    for name, key in (
+        ("lower bound", "least_s"),
+        ("network adds", "adding_network_s"),
+        ("switches add", "adding_switches_s"),
+    ):
+        found.append(Curve(name, [(p["ranks"], p[key]) for p in points], dashed=True))
+    return found
+
+
+def write_pictures(key: str, found: dict) -> None:
+    """Those of the all-reduce."""
+    for size, size_bytes in (("64 MiB", "64.0 MiB"), ("1 GiB", "1.00 GiB")):
+        points = [
+            point
+            for point in found["points"]
+            if (point["operation"], point["payload_bytes"]) == ("all_reduce", SIZES[size])
+        ]
+        drawn = line_chart(
+            f"all_reduce of {size_bytes}, {found['cluster']}",
+            Axis("GPUs", lambda value: f"{round(value):,}"),
+            Axis("time", time_text),
+            curves(points),
+        )
         name = f"{key}_{size.replace(' ', '_').lower()}.svg"
         (FOLDER / "scaling" / name).write_text(drawn, encoding="utf-8")
 
@@ -393,7 +413,7 @@ def starts(command: str) -> str:
     for start in (1e-7, 1e-6, 1e-5):
         options = ["--nodes", ",".join(map(str, nodes)), "--bytes", "64MiB,1GiB"]
         options += ["--operations", "all_reduce", "--message-start", str(start)]
-        found, _ = study(command, "dgx-h100", options)
+        found = study(command, "dgx-h100", options)
         for size in ("64 MiB", "1 GiB"):
             cells = [gain(find(found, "all_reduce", size, n)) for n in nodes]
             lines.append(f"| {time_text(start)} | {size} | " + " | ".join(cells) + " |")
@@ -447,8 +467,8 @@ def checks(command: str, studies: dict[str, dict]) -> str:
     for nodes, operations, schedules in full:
         options = ["--nodes", nodes, "--bytes", "64MiB", "--operations", operations]
         options += ["--schedules", schedules, "--simulate", str(GPUS)]
-        one, _ = study(command, "dgx-h100", options)
-        every, _ = study(command, "dgx-h100", [*options, "--every-rank"])
+        one = study(command, "dgx-h100", options)
+        every = study(command, "dgx-h100", [*options, "--every-rank"])
         worst = max(largest_difference(one, every, name) for name in schedules.split(","))
         lines.append(
             f"| {8 * int(nodes):,} | {operations.replace(',', ', ').replace('_', '-')} |"
@@ -467,10 +487,8 @@ def main() -> int:
     studies = {}
     for key, _, _, cluster in MACHINES:
         options = ["--bytes", ",".join(s.replace(" ", "") for s in SIZES)]
-        studies[key], pictures = study(
-            given.command, cluster, [*options, "--simulate", given.simulate]
-        )
-        write_pictures(key, studies[key], pictures)
+        studies[key] = study(given.command, cluster, [*options, "--simulate", given.simulate])
+        write_pictures(key, studies[key])
     parts = [
         introduction(studies["dgx-h100"]),
         summary(studies),

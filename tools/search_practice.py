@@ -134,11 +134,9 @@ class Reading:
 
     def range(self) -> str:
         """Which operators lie outside of what was fitted."""
-        prefix = "outside of the fitted range: "
-        notes = [note for note in self.answer["notes"] if note.startswith(prefix)]
-        return (
-            "kept" if not notes else "left by " + "; ".join(n.removeprefix(prefix) for n in notes)
-        )
+        mark = "outside of what was measured: "
+        left = [note.split(mark)[1].rstrip(".") for note in self.answer["notes"] if mark in note]
+        return "left by " + "; ".join(left) if left else "kept"
 
     def frameworks(self) -> str:
         """Who runs the plan, and the nearest for the first of the others."""

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/simulate/breakdown_terms.h"
 
 namespace stepwright {
 namespace {
@@ -14,25 +15,26 @@ std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + form
 
 /// What kinds of computation are called, in their order.
 constexpr std::array<std::string_view, kComputeKinds> kComputationNames = {
-    "matrix products",      "attention",         "experts' products", "routing of rows",
+    "matrix products",      "attention",         "matrix products of experts", "routing of tokens",
     "memory-bound kernels", "embedding and head"};
 
 /// Calls `add(name, seconds before, seconds after)` for each term, and below computation for each
 /// of its kinds; what is zero in both is left out.
 template <class Add>
 void each_row(const Breakdown& before, const Breakdown& after, Add&& add) {
-  const auto olds = terms(before);
-  const auto news = terms(after);
+  const auto olds = breakdown_terms(before);
+  const auto news = breakdown_terms(after);
   const auto add_some = [&](const std::string& name, double old_s, double new_s) {
     if (old_s != 0 || new_s != 0) add(name, old_s, new_s);
   };
   for (std::size_t i = 0; i < olds.size(); ++i) {
-    add_some(std::string(olds[i].name), olds[i].seconds, news[i].seconds);
+    add_some(kTermNames[i], olds[i], news[i]);
     if (i > 0) continue;
     for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
       add_some(fmt::format("  {}", kComputationNames[kind]), before.computation[kind],
                after.computation[kind]);
     }
+    add_some("  of all these, recomputation", before.recomputed_s(), after.recomputed_s());
   }
 }
 
@@ -45,17 +47,6 @@ std::vector<std::string> difference_row(std::string_view name, double before, do
 }
 
 }  // namespace
-
-std::array<Term, kTerms> terms(const Breakdown& breakdown) {
-  return {{{"computation", breakdown.compute_s},
-           {"pipeline bubble", breakdown.bubble_s},
-           {"optimizer", breakdown.optimizer_s},
-           {"exposed tensor-parallel messages", breakdown.tensor_s},
-           {"exposed context-parallel messages", breakdown.context_s},
-           {"exposed expert-parallel messages", breakdown.expert_s},
-           {"exposed pipeline messages", breakdown.pipeline_s},
-           {"exposed data-parallel messages", breakdown.data_s}}};
-}
 
 std::string breakdown_text(const Breakdown& breakdown) {
   Table table{

@@ -38,9 +38,9 @@ std::string collective_fit_table(const FittedCollectives& fitted) {
                           {"rows", Align::kRight},
                           {"rows left out", Align::kRight},
                           {"below 1 MiB", Align::kRight},
-                          {"unfitted", Align::kRight},
+                          {"defaults", Align::kRight},
                           {"layouts left out", Align::kRight},
-                          {"unfitted", Align::kRight}},
+                          {"defaults", Align::kRight}},
               .rows = {}};
   std::string refused;
   for (const FittedMachine& machine : fitted.machines) {
@@ -56,15 +56,17 @@ std::string collective_fit_table(const FittedCollectives& fitted) {
                              library.refused);
     }
   }
-  return "Collectives: median / mean of |predicted / measured - 1| in %\n\n" + to_text(table) +
-         refused;
+  return "Error of collectives, median / mean of |predicted / measured - 1| in %, on rows and on "
+         "layouts of\n"
+         "ranks left out of the fit; defaults: that of a machine that nobody measured\n\n" +
+         to_text(table) + refused;
 }
 
 std::string dropped_samples_text(const FittedCollectives& fitted) {
   std::string text;
   for (const auto& [file, rows] : fitted.dropped) {
     if (rows.empty()) continue;
-    text += fmt::format("Dropped {} rows of {}:\n", rows.size(), file);
+    text += fmt::format("{} rows of {} dropped:\n", rows.size(), file);
     add_reasons(text, file, rows);
   }
   return text;

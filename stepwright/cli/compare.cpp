@@ -30,8 +30,8 @@ double mean_bytes(const RoutedCalls& row) {
 
 std::string routed_text(const RoutedCalls& row) {
   return fmt::format(
-      "routed: {}; executed {:.0f} bytes in the mean of {} calls, {} at most, "
-      "{} of them above the predicted largest of {:.0f}",
+      "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most, {} of them "
+      "above the predicted largest of {:.0f} bytes.",
       text_of(row.call), mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
       row.bound_bytes);
 }
@@ -58,8 +58,9 @@ std::string ledger_text(const Comparison& found) {
     text += found.differences[i] + '\n';
   }
   for (const RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
-  return text + fmt::format("{} calls on {} communicators predicted; {} differences\n", found.calls,
-                            found.communicators, found.differences.size());
+  return text + fmt::format("The plan has {} on {}; the run differs in {}.\n",
+                            counted(found.calls, "call"),
+                            counted(found.communicators, "communicator"), found.differences.size());
 }
 
 class Compare : public Command {

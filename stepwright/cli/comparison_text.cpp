@@ -11,14 +11,14 @@ namespace stepwright {
 namespace {
 
 std::string scheme_text(const LogComparison& comparison) {
-  Table table{.columns = {{"scheme"},
+  Table table{.columns = {{"parallelism"},
                           {"operation"},
                           {"group"},
                           {"ranks", Align::kRight},
-                          {"predicted", Align::kRight},
+                          {"calls planned", Align::kRight},
                           {"logged", Align::kRight},
-                          {"predicted bytes", Align::kRight},
-                          {"logged bytes", Align::kRight},
+                          {"payload planned", Align::kRight},
+                          {"logged payload", Align::kRight},
                           {"time", Align::kRight},
                           {"exposed", Align::kRight}},
               .rows = {}};
@@ -40,15 +40,19 @@ std::string scheme_text(const LogComparison& comparison) {
 
 std::string comparison_text(const LogComparison& comparison, const Log& log) {
   std::string text =
-      fmt::format("Calls of {} and {}, predicted and logged\n\n", counted(comparison.ranks, "rank"),
-                  counted(comparison.steps, "step"));
+      fmt::format("Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
+                  counted(comparison.ranks, "rank"), counted(comparison.steps, "step"));
   if (!comparison.rows.empty()) text += scheme_text(comparison) + "\n";
   for (const std::string& difference : comparison.differences) text += difference + "\n";
-  for (const std::string& remark : comparison.remarks) text += "(" + remark + ")\n";
+  for (const std::string& remark : comparison.remarks) text += remark + "\n";
   text += sources_text(log);
-  return text + fmt::format("{} calls matched; {} only predicted, {} only logged, {} bytes apart\n",
-                            comparison.matched, comparison.predicted_only, comparison.logged_only,
-                            comparison.byte_difference);
+  return text +
+         fmt::format(
+             "{} of plan and logs are the same; {} are in the plan only, {} in the logs only; "
+             "the payloads differ by {}.\n",
+             counted(comparison.matched, "call"), format_count(comparison.predicted_only),
+             format_count(comparison.logged_only),
+             format_bytes(static_cast<double>(comparison.byte_difference)));
 }
 
 }  // namespace stepwright

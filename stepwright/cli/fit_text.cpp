@@ -46,21 +46,22 @@ std::string median_line(const DeviceFit& fit) {
   }
   if (means.empty()) return {};
   std::ranges::sort(means);
-  return fmt::format("Median over {} operators and directions: {} % on sizes left out.\n",
-                     means.size(), percent(means[means.size() / 2]));
+  return fmt::format(
+      "The median of the mean errors of {} operators and directions is {} % on sizes left out.\n",
+      means.size(), percent(means[means.size() / 2]));
 }
 
 }  // namespace
 
 std::string fit_table(const DeviceFit& fit) {
-  Table table{.columns = {{"class"},
+  Table table{.columns = {{"operator"},
                           {"pass"},
                           {"rows", Align::kRight},
                           {"dropped", Align::kRight},
                           {"law", Align::kRight},
                           {"trees", Align::kRight},
                           {"both", Align::kRight},
-                          {"unfitted", Align::kRight},
+                          {"defaults", Align::kRight},
                           {"p90", Align::kRight},
                           {"chosen"}},
               .rows = {}};
@@ -78,8 +79,11 @@ std::string fit_table(const DeviceFit& fit) {
                             percent(error.mean), "", percent(error.p90), ""});
     }
   }
-  return "Mean error in % of each candidate on hidden sizes left out\n\n" + to_text(table) + "\n" +
-         median_line(fit);
+  return "Mean error in % on hidden sizes left out of the fit: by a law, by trees, by both, by "
+         "the\n"
+         "defaults of a device that nobody measured; p90: nine of ten rows of the chosen one are "
+         "below\n\n" +
+         to_text(table) + "\n" + median_line(fit);
 }
 
 std::string dropped_text(const DeviceFit& fit) {
@@ -89,7 +93,7 @@ std::string dropped_text(const DeviceFit& fit) {
   }
   std::string text;
   for (const auto& [reason, rows] : by_reason) {
-    text += fmt::format("Dropped, {}: {} rows\n", reason, rows.size());
+    text += fmt::format("{1} rows dropped: {0}\n", reason, rows.size());
     for (std::size_t i = 0; i < std::min(rows.size(), kShownRows); ++i) {
       text += fmt::format("  {}:{}: {}\n", rows[i]->file, rows[i]->line, rows[i]->detail);
     }

@@ -57,7 +57,7 @@ class Import : public Command {
     }
     const std::vector<std::filesystem::path> paths(files_.begin(), files_.end());
     const PlannedJob planned = import_plan(from_, paths, given_);
-    for (const std::string& note : planned.job.notes) console.log.info("assumed {}", note);
+    for (const std::string& note : planned.job.notes) console.log.info("{}", note);
     if (json()) {
       print_json(console.out, {{"plan", plan_json(planned)}, {"notes", planned.job.notes}});
     } else if (output_.empty()) {
@@ -71,7 +71,7 @@ class Import : public Command {
  private:
   [[nodiscard]] std::string text_of(const PlannedJob& planned) const {
     std::string text = fmt::format("# imported from a configuration of {}\n", from_);
-    for (const std::string& note : planned.job.notes) text += fmt::format("# assumed: {}\n", note);
+    for (const std::string& note : planned.job.notes) text += fmt::format("# {}\n", note);
     return text + plan_yaml(planned);
   }
 

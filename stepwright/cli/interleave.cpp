@@ -52,14 +52,15 @@ std::string interleaving_text(const Interleaving& found, const std::string& time
     return fmt::format("{} ({:.1f} %)", format_time(seconds), 100 * seconds / found.serial_s);
   };
   return fmt::format(
-      "A forward and a backward of one layer, of two micro-batches\n\n{}\n{}\n"
+      "A forward of one micro-batch beside a backward of another, in one layer\n\n{}\n{}\n"
       "one operator after the other       {}\n"
       "reductions beside weight gradients {}\n"
       "interleaved, with barriers         {}, of that {} of messages exposed\n"
       "interleaved, with events           {}\n"
       "lower bound                        {}\n"
-      "memory beyond what is there before {}; one operator after the other {}\n"
-      "The forward list starts at {}; what belongs to the next layer has a prime.\n",
+      "The pair needs {} beyond the memory in use before it; one operator after the other needs "
+      "{}.\n"
+      "The forward's list starts at {}; operators of the next layer have a prime (').\n",
       blocks_text(found), timeline, format_time(found.serial_s), share(found.serial_own_overlap_s),
       share(found.interleaved_s), format_time(found.exposed_s), share(found.event_s),
       share(found.lower_bound_s), format_bytes(found.peak_extra_bytes),

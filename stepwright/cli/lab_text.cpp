@@ -36,7 +36,8 @@ std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s,
       "NIC, each way   {}, {} a node\n"
       "inside a node   {}\n"
       "all links       {}\n"
-      "this machine    {} of TCP; the lab takes {} of it, at most half is right\n"
+      "this machine    {} of TCP; the lab takes {} of it, and above half of it links may be too "
+      "slow\n"
       "all links busy  the slowest NIC keeps {} of its rate, the slowest bus {}\n",
       spec.name, spec.nodes, spec.ranks_per_node, mbit_text(spec.nic.rate_bytes_per_s),
       spec.nics_per_node(), mbit_text(spec.inside.rate_bytes_per_s), mbit_text(shaped),

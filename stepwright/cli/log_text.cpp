@@ -42,7 +42,7 @@ std::string volume_text(const Log& log) {
 
 std::string histogram_text(const Log& log) {
   Table table{.columns = {{"operation"},
-                          {"from", Align::kRight},
+                          {"payload from", Align::kRight},
                           {"calls", Align::kRight},
                           {"payload", Align::kRight},
                           {"mean time", Align::kRight},
@@ -82,7 +82,7 @@ std::string roles_text(const Log& log) {
   Table table{.columns = {{"group"},
                           {"ranks", Align::kRight},
                           {"payload", Align::kRight},
-                          {"of sizes that repeat", Align::kRight},
+                          {"in sizes that repeat", Align::kRight},
                           {"probably"}},
               .rows = {}};
   const std::vector<CommunicatorRole> roles = communicator_roles(log);
@@ -95,7 +95,7 @@ std::string roles_text(const Log& log) {
          bytes > 0 ? format_percent(static_cast<double>(role.repeated_bytes) / bytes) : "-",
          role.probably});
   }
-  std::string text = "\nGroups, and the scheme that sends so\n\n" + to_text(table);
+  std::string text = "\nGroups, and the parallelism that sends in this way\n\n" + to_text(table);
   if (roles.size() > kMostRows) {
     text += fmt::format("... and {} groups with fewer bytes\n", roles.size() - kMostRows);
   }
@@ -109,7 +109,7 @@ std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
                           {"ranks", Align::kRight},
                           {"knee", Align::kRight},
                           {"calls below", Align::kRight},
-                          {"of", Align::kRight},
+                          {"of calls", Align::kRight},
                           {"payload below", Align::kRight},
                           {"time below", Align::kRight}},
               .rows = {}};
@@ -121,14 +121,15 @@ std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
                           format_bytes(static_cast<double>(row.payload_bytes)),
                           row.seconds > 0 ? format_time(row.seconds) : "-"});
   }
-  std::string text = "\nBelow the knee, where the start of a call takes longer than its bytes\n\n" +
-                     to_text(table);
+  std::string text =
+      "\nCalls below the knee, so small that their start takes longer than their bytes\n\n" +
+      to_text(table);
   const Batching batching = batching_of(log, knee_bytes);
   if (batching.messages > batching.batches) {
     text += fmt::format(
-        "{} small messages could be sent as {}{}\n", batching.messages, batching.batches,
+        "{} small messages could be sent as {}{}.\n", batching.messages, batching.batches,
         batching.saved_s > 0
-            ? fmt::format(", which saves {} of all ranks", format_time(batching.saved_s))
+            ? fmt::format(", which saves {} in the sum of all ranks", format_time(batching.saved_s))
             : "");
   }
   return text;
@@ -140,16 +141,16 @@ std::string routed_text(const Log& log) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);
   std::string text = fmt::format(
-      "\n{} of the payload follow from the plan; the rest, {}, a router sends",
+      "\n{} of the payload follows from the plan; the rest, {}, is sent as a router decides.",
       format_percent(1 - bytes / static_cast<double>(routed.payload_bytes)), format_bytes(bytes));
-  text += fmt::format("\nof it {} differ from even parts", format_percent(routed.uneven));
+  text += fmt::format(" Of it {} differs from even parts", format_percent(routed.uneven));
   if (routed.steps > 1) {
     text += fmt::format(
         "; from one of {} steps to the next {} of what ranks send each other move, "
         "{} within each exchange",
         routed.steps, format_percent(routed.moved), format_percent(routed.moved_of_exchange));
   }
-  return text + "\n";
+  return text + ".\n";
 }
 
 }  // namespace
@@ -174,12 +175,13 @@ std::string sources_text(const Log& log) {
 
 std::string characterize_text(const Log& log, std::optional<double> knee_bytes) {
   std::string text =
-      fmt::format("{} in {}, all ranks that the logs hold; {}\n\n", counted(log.calls(), "call"),
-                  counted(std::ssize(log.sources), "log"),
+      fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n",
+                  counted(log.calls(), "call"), counted(std::ssize(log.sources), "log"),
                   log.unexplained() == 0 ? "every line is explained"
                                          : counted(log.unexplained(), "line") + " not explained");
   if (!log.records.empty()) {
-    text += volume_text(log) + "\nPayloads by size, from a power of two to the next\n\n" +
+    text += volume_text(log) +
+            "\nCalls by their payload, in classes from a power of two to the next\n\n" +
             histogram_text(log) + roles_text(log) + routed_text(log) + knee_text(log, knee_bytes);
   }
   const std::string sources = sources_text(log);

@@ -46,10 +46,10 @@ std::string stages_text(const MemoryReport& report) {
 
 std::string verdict(const MemoryReport& report) {
   const std::string sizes = memory_use(report);
-  if (report.fits()) return fmt::format("Fits: {} at the peak.\n", sizes);
-  return fmt::format("Does not fit: {}, {} too much; the largest part is {}.\n", sizes,
-                     format_bytes(report.over_by_bytes()),
-                     name_of(kMemoryKindNames, largest_kind(report)));
+  if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
+  return fmt::format(
+      "DOES NOT FIT: the fullest device needs {}. That is {} too much; the largest part is {}.\n",
+      sizes, format_bytes(report.over_by_bytes()), name_of(kMemoryKindNames, largest_kind(report)));
 }
 
 class Memory : public Command {
@@ -73,7 +73,8 @@ class Memory : public Command {
       print_json(console.out, answer);
       return;
     }
-    console.out << job_line(planned.job) << "\n\nMemory of one rank of each stage at its peak\n\n"
+    console.out << job_line(planned.job)
+                << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(report) << '\n'
                 << verdict(report) << notes_text(notes);
   }

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "stepwright/cli/breakdown_text.h"
+#include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/words.h"
+#include "stepwright/simulate/losses.h"
 
 namespace stepwright {
 namespace {
@@ -25,12 +30,12 @@ std::string memory_line(const MemoryReport& memory) {
 
 std::string tokens_rate(double tokens_per_s) { return fmt::format("{:.4g}", tokens_per_s); }
 
-/// "The critical stage" where there are several.
+/// Which stage it is where there are several.
 std::string whose_time(const Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
   if (stages == 1) return "";
-  return fmt::format("Stage {} of {}, the critical one:\n", prediction.simulation.critical_stage,
-                     stages);
+  return fmt::format("Pipeline stage {} of 0 to {}, for which the others wait:\n",
+                     prediction.simulation.critical_stage, stages - 1);
 }
 
 std::vector<std::string> figure(const std::string& name, const std::string& before,
@@ -50,38 +55,60 @@ std::string figures_text(const Prediction& before, const Prediction& after) {
   add("MFU", [](const Prediction& p) { return format_percent(p.mfu); });
   add("HFU", [](const Prediction& p) { return format_percent(p.hfu); });
   add("peak memory", [](const Prediction& p) { return format_bytes(p.memory.peak_bytes); });
-  add("fits", [](const Prediction& p) { return std::string(p.memory.fits() ? "yes" : "no"); });
+  add("probability that it fits",
+      [](const Prediction& p) { return fmt::format("{:.0f}%", 100 * p.memory.p_fits); });
   return to_text(table);
+}
+
+/// Days and GPU-hours: of the run that was asked for, else of a trillion tokens.
+std::string run_line(const Prediction& prediction, const WholeRun& whole) {
+  const TrainingRun run = whole.run.value_or(TrainingRun{.tokens = 1e12, .price_per_gpu_hour = {}});
+  return run_words(prediction.planned.job, prediction.step_time_s(), whole.devices_idle, run);
+}
+
+/// The largest losses in one line, "5.62 s (9.8%) exposed tensor-parallel messages".
+std::string losses_line(const Prediction& prediction) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  const std::vector<Loss> list = losses(prediction);
+  for (std::size_t i = 0; i < std::min(kMost, list.size()) && list[i].seconds > 0; ++i) {
+    text += fmt::format("{}{} ({}) {}", i == 0 ? "" : "; ", format_time(list[i].seconds),
+                        format_percent(list[i].seconds / prediction.step_time_s()), list[i].name);
+  }
+  return text;
+}
+
+std::string summary(const Prediction& prediction, const WholeRun& whole) {
+  const Job& job = prediction.planned.job;
+  const double step_s = prediction.step_time_s();
+  return fmt::format(
+      "{}\n\n"
+      "plan        {}\n"
+      "step time   {} ({} to {} with a probability of 80%)\n"
+      "throughput  {} tokens/s, {} tokens/s per device\n"
+      "training    {}\n"
+      "memory      {}\n"
+      "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
+      "losses      {}\n",
+      job_line(job), plan_words(prediction.planned.plan, job), format_time(step_s),
+      format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
+      format_count(std::llround(job.tokens() / step_s)),
+      tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, whole),
+      memory_line(prediction.memory), format_percent(prediction.mfu),
+      format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
+      format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
+      losses_line(prediction));
 }
 
 }  // namespace
 
-std::string prediction_summary(const Prediction& prediction) {
-  const Job& job = prediction.planned.job;
-  return fmt::format(
-      "{}\n\n"
-      "plan         {}\n"
-      "step time    {} (80 %: {} to {})\n"
-      "throughput   {} tokens/s per device\n"
-      "MFU          {} (HFU {}): {} per device of {}, the dense peak in {}\n"
-      "memory       {}\n",
-      job_line(job), plan_words(prediction.planned.plan, job),
-      format_time(prediction.step_time_s()),
-      format_time(prediction.interval.low * prediction.step_time_s()),
-      format_time(prediction.interval.high * prediction.step_time_s()),
-      tokens_rate(prediction.tokens_per_s_per_device), format_percent(prediction.mfu),
-      format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
-      format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
-      memory_line(prediction.memory));
-}
-
-std::string prediction_text(const Prediction& prediction) {
-  return fmt::format("{}\n{}{}{}", prediction_summary(prediction), whose_time(prediction),
+std::string prediction_text(const Prediction& prediction, const WholeRun& whole) {
+  return fmt::format("{}\n{}{}{}", summary(prediction, whole), whose_time(prediction),
                      breakdown_text(critical(prediction)), notes_text(prediction.notes));
 }
 
 std::string comparison_text(const Prediction& before, const Prediction& after) {
-  return fmt::format("{}\n{}\n{}{}", prediction_summary(after), figures_text(before, after),
+  return fmt::format("{}\n{}\n{}{}", summary(after, {}), figures_text(before, after),
                      difference_text(critical(before), critical(after)), notes_text(after.notes));
 }
 
@@ -95,9 +122,9 @@ std::string memory_use(const MemoryReport& memory) {
   std::string text =
       fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
   if (memory.reserve_bytes > 0) {
-    text += fmt::format(" ({} kept in reserve)", format_bytes(memory.reserve_bytes));
+    text += fmt::format(" ({} kept free)", format_bytes(memory.reserve_bytes));
   }
-  return fmt::format("{}, P(fits) {:.2f}", text, memory.p_fits);
+  return fmt::format("{}, which fits with a probability of {:.0f}%", text, 100 * memory.p_fits);
 }
 
 }  // namespace stepwright

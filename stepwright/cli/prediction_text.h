@@ -1,21 +1,28 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/training_run.h"
 
 namespace stepwright {
 
-/// The answer in a few lines: what was asked, the plan, step time, throughput, MFU and memory.
-std::string prediction_summary(const Prediction& prediction);
+/// What a person plans to train: the run, or nothing said of it, and devices that stand idle.
+struct WholeRun {
+  std::optional<TrainingRun> run;
+  std::int64_t devices_idle = 0;
+};
 
-/// What `stepwright predict` prints: the summary, where the time goes on the critical stage, notes.
-std::string prediction_text(const Prediction& prediction);
+/// What `stepwright predict` prints: what was asked, the plan, step time, throughput, days and
+/// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.
+std::string prediction_text(const Prediction& prediction, const WholeRun& whole = {});
 
 /// What `stepwright predict --set` prints: both summaries and the difference by term.
 std::string comparison_text(const Prediction& before, const Prediction& after);
 
-/// "73.1 GiB of 79.1 GiB (4.7 GiB kept in reserve)".
+/// "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a probability of 91%".
 std::string memory_use(const MemoryReport& memory);
 
 /// A list under a title, one line each; nothing when it is empty.

@@ -42,11 +42,11 @@ Table table_of(ScalingRows points) {
     table.columns.push_back({std::string(name), Align::kRight});
   };
   for (const Algorithm method : methods) add_column(name_of(kAlgorithmNames, method));
-  add_column("least");
-  if (reduces) add_column("adding network");
-  if (reduces) add_column("adding switches");
-  add_column("gain");
-  table.columns.push_back({"by"});
+  add_column("lower bound");
+  if (reduces) add_column("network adds");
+  if (reduces) add_column("switches add");
+  add_column("ho-ring gain");
+  table.columns.push_back({"from"});
   for (const ScalingPoint& point : points) {
     std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
     for (const Algorithm method : methods) row.push_back(seconds_text(point.seconds(method)));
@@ -63,9 +63,9 @@ Table table_of(ScalingRows points) {
 std::string head_text(const ScalingStudy& study) {
   const Cluster& cluster = study.cluster;
   const GroupLinks& links = study.links;
-  std::string text = fmt::format("{}: {} GPUs a node", cluster.name, cluster.devices_per_node);
+  std::string text = fmt::format("{}: {} GPUs per node", cluster.name, cluster.devices_per_node);
   if (links.inside_s_per_byte > 0) {
-    text += fmt::format(", {} inside", format_rate(1 / links.inside_s_per_byte));
+    text += fmt::format(", {} inside a node", format_rate(1 / links.inside_s_per_byte));
   }
   if (cluster.nic_bytes_per_s > 0) {
     text +=
@@ -81,7 +81,7 @@ std::string differences_text(const ScalingStudy& study) {
                         100 * difference);
   }
   if (text.empty()) return text;
-  return "Closed forms differ from the simulation by at most: " + text + "\n";
+  return "Closed forms differ from the simulation by at most " + text + ".\n";
 }
 
 }  // namespace
@@ -102,8 +102,12 @@ std::string scaling_text(const ScalingStudy& study) {
     begin += count;
   }
   text +=
-      "\nleast: of the bytes, where ranks add. adding: switches add, an assumed model. gain: "
-      "time of the\nfastest other schedule over that of ho-ring. docs/collectives/scaling.md\n";
+      "\nlower bound: what the bytes take on the links at least, where ranks add.\n"
+      "network adds, switches add: where switches between nodes, or all of them, add; an assumed "
+      "model.\n"
+      "ho-ring gain: the time of the fastest other schedule over that of ho-ring; above 1 ho-ring "
+      "is faster.\n"
+      "docs/collectives/scaling.md explains them.\n";
   return text + differences_text(study);
 }
 

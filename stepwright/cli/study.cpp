@@ -29,7 +29,7 @@ class StudyCommand : public Command {
       : Command(
             program, "study", "Say what drives the time of a step, or of its messages",
             "  stepwright study utilization examples/llama-3-70b.yaml\n"
-            "  stepwright study bandwidth plan.yaml -o bandwidth.html\n"
+            "  stepwright study bandwidth plan.yaml --report bandwidth.html\n"
             "  stepwright study search examples/llama-3-70b.yaml\n"
             "  stepwright study collectives dgx-h100 --bytes 64MB,1GiB --simulate 16384\n"
             "  stepwright study schedules --stages 4 --micro-batches 16 --forward 1 --backward 2 "
@@ -45,9 +45,6 @@ class StudyCommand : public Command {
     app().add_option("JOB", file_,
                      "Job file (its best plan is studied), or a plan file; with collectives\n"
                      "a cluster profile or file; with schedules nothing");
-    app()
-        .add_option("-o,--output", page_, "Also write the curves as a page of pictures")
-        ->type_name("HTML");
     scaling_.add_to(app());
     schedules_.add_to(app());
   }
@@ -58,14 +55,11 @@ class StudyCommand : public Command {
     if (what_ == "schedules") return play_schedules(console);
     check_absent(ScheduleOptions::names(), "schedules");
     if (file_.empty()) fail_input("JOB is required");
-    if (!page_.empty()) check_output(page_, file_);
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
     const PlannedJob planned = plan_to_study(console);
     const Study study =
         what_ == "utilization" ? study_utilization(planned) : study_bandwidth(planned);
-    if (!page_.empty())
-      write_page("What drives the step: " + study.variable, study.panels, console);
     const nlohmann::ordered_json answer = study_json(study);
     report(console, "What drives the step: " + job_line(planned.job), answer);
     if (json()) {
@@ -85,7 +79,6 @@ class StudyCommand : public Command {
     if (!file_.empty()) {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
     }
-    if (!page_.empty()) fail_input("study schedules draws as text; --output has no use for it");
     const std::vector<SchedulePlay> plays = study_schedules(schedules_.pipeline(app()));
     const nlohmann::ordered_json answer = schedules_study_json(plays);
     report(console, "What pipeline schedules cost with equal stages", answer);
@@ -119,9 +112,6 @@ class StudyCommand : public Command {
 
   void scale(const Console& console) {
     const ScalingStudy study = study_scaling(scaling_.setting(file_));
-    if (!page_.empty()) {
-      write_page("How collectives scale: " + study.cluster.name, scaling_panels(study), console);
-    }
     const nlohmann::ordered_json answer = scaling_json(study);
     report(console, "How collectives scale: " + study.cluster.name, answer);
     if (json()) {
@@ -136,18 +126,8 @@ class StudyCommand : public Command {
     if (report_.wanted()) report_.write(console, title, answer, {{"what", what_}});
   }
 
-  void write_page(const std::string& title, const std::vector<Panel>& panels,
-                  const Console& console) {
-    std::vector<Chart> charts;
-    for (const Panel& panel : panels) charts.push_back(panel.chart);
-    const std::string page = to_html(title, charts);
-    write_file(page_, [&](std::ostream& out) { out << page; });
-    console.log.info("wrote the pictures to {}", page_);
-  }
-
   std::string what_;
   std::string file_;
-  std::string page_;
   ScalingOptions scaling_;
   ScheduleOptions schedules_;
   ReportFile report_{app()};

@@ -10,7 +10,7 @@ namespace stepwright {
 namespace {
 
 std::string totals_text(const Ledger& ledger) {
-  Table table{.columns = {{"scheme"},
+  Table table{.columns = {{"parallelism"},
                           {"calls", Align::kRight},
                           {"bytes sent", Align::kRight},
                           {"share", Align::kRight}},
@@ -27,7 +27,7 @@ std::string totals_text(const Ledger& ledger) {
 }
 
 std::string messages_text(const Ledger& ledger) {
-  Table table{.columns = {{"scheme"},
+  Table table{.columns = {{"parallelism"},
                           {"phase"},
                           {"operation"},
                           {"group"},
@@ -58,20 +58,20 @@ std::vector<std::string> link_row(const LinkLoad& load) {
 std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank) {
   const std::string whose = rank ? fmt::format("rank {}", *rank) : "all ranks";
   if (ledger.messages.empty()) return fmt::format("No messages in a step of {}.\n", whose);
-  return fmt::format("Messages of a step, {}\n\n{}\n{}", whose, totals_text(ledger),
+  return fmt::format("Messages of one step, {}\n\n{}\n{}", whose, totals_text(ledger),
                      messages_text(ledger));
 }
 
 std::string links_text(const LinkLoads& links) {
   Table table{.columns = {{"link"},
-                          {"units", Align::kRight},
+                          {"links", Align::kRight},
                           {"busiest carries", Align::kRight},
-                          {"which", Align::kRight},
-                          {"mean", Align::kRight}},
+                          {"number of it", Align::kRight},
+                          {"mean carries", Align::kRight}},
               .rows = {}};
   for (const LinkLoad& level : links.levels) table.rows.push_back(link_row(level));
   if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));
-  return "\nBytes out of each link in a step, all ranks\n\n" + to_text(table);
+  return "\nBytes that each link carries out in one step, of all ranks\n\n" + to_text(table);
 }
 
 }  // namespace stepwright

@@ -25,8 +25,10 @@ double number_in(const char* option, const std::string& word, double low, double
 
 TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
   CLI::Option* tokens =
-      app.add_option("--tokens", tokens_,
-                     "Tokens to train on, as 15e12: also say days and GPU-hours of the whole run")
+      app.add_option(
+             "--tokens", tokens_,
+             "Tokens to train on, as 15e12: say days and GPU-hours of the whole run, not of\n"
+             "1e12")
           ->type_name("N");
   app.add_option("--price-per-gpu-hour", price_,
                  "Also say what the run costs, in the same currency; idle GPUs are paid")

@@ -16,7 +16,22 @@ std::string amount(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : format_count(std::llround(value));
 }
 
+/// A count of tokens as the field writes it: "15T", "300B".
+std::string tokens_text(double tokens) {
+  if (tokens >= 1e12) return fmt::format("{:.4g}T tokens", tokens / 1e12);
+  if (tokens >= 1e9) return fmt::format("{:.4g}B tokens", tokens / 1e9);
+  return fmt::format("{} tokens", format_count(std::llround(tokens)));
+}
+
 }  // namespace
+
+std::string run_words(const Job& job, double step_time_s, std::int64_t devices_idle,
+                      const TrainingRun& run) {
+  const RunCost cost = run_cost(job, step_time_s, devices_idle, run);
+  return fmt::format("{} take {} days and {} GPU-hours{}, steps alone", tokens_text(run.tokens),
+                     amount(cost.days), amount(cost.gpu_hours),
+                     cost.cost ? fmt::format(" for {}", amount(*cost.cost)) : "");
+}
 
 std::vector<std::string> run_headers(const TrainingRun& run) {
   std::vector<std::string> headers = {"days", "GPU-hours"};
@@ -46,8 +61,8 @@ std::string run_text(const TuneResult& result, const TrainingRun& run) {
   };
   add(result.plans.front());
   for (const Alternative& alternative : alternatives(result)) add(alternative.tuned);
-  return fmt::format("\nTraining on {} tokens, steps alone\n\n{}",
-                     format_count(std::llround(run.tokens)), to_text(table));
+  return fmt::format("\nTraining on {}, steps alone\n\n{}", tokens_text(run.tokens),
+                     to_text(table));
 }
 
 }  // namespace stepwright

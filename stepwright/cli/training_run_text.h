@@ -12,6 +12,10 @@ namespace stepwright {
 /// best plan and with the alternatives.
 std::string run_text(const TuneResult& result, const TrainingRun& run);
 
+/// "1T tokens take 158 days and 242,734 GPU-hours, steps alone", with a price also what they cost.
+std::string run_words(const Job& job, double step_time_s, std::int64_t devices_idle,
+                      const TrainingRun& run);
+
 /// "days", "GPU-hours" and, with a price, "cost": headers of `run_cells`.
 std::vector<std::string> run_headers(const TrainingRun& run);
 std::vector<std::string> run_cells(const Job& job, double step_time_s, std::int64_t devices_idle,

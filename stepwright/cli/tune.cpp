@@ -53,7 +53,8 @@ class Tune : public Command {
         ->type_name("N")
         ->capture_default_str();
     app().add_flag("--exhaustive", options_.exhaustive,
-                   "Price every legal plan instead of bounding (same answer, slower)");
+                   "Estimate every legal plan, instead of ruling plans out by lower bounds\n"
+                   "(same answer, slower)");
     app()
         .add_option("--against", own_,
                     "A plan of your own: what is wrong with it, and the shortest list of\n"
@@ -65,11 +66,11 @@ class Tune : public Command {
                     "as in cluster.nodes=8,16,32, batch.sequences=256,512, batch.length=...,\n"
                     "cluster.nic=1x,2x, cluster.profile=dgx-h100,dgx-h200")
         ->type_name("F=A,B,C");
-    app()
-        .add_option("--page", page_, "Draw the sweep as a page of pictures")
-        ->type_name("HTML")
-        ->needs("--sweep");
     own_runs_.add_to(app());
+    app().add_flag(
+        "-v,--verbose", verbose_,
+        "Also say what less memory costs and more would gain, the nearest plan of every\n"
+        "framework, and why combinations of choices are not legal");
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(CLI::Range(1, kMostThreads))
@@ -80,7 +81,6 @@ class Tune : public Command {
     Job job = load_job_file(job_, console);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
-    if (!page_.empty()) check_output(page_, job_);
     report_.check(job_);
     options_.top = static_cast<std::size_t>(top_);
     if (own_runs_.asked()) return answer_runs(job, console);
@@ -100,8 +100,9 @@ class Tune : public Command {
       compared = against(result, own->plan, options_, attention);
     }
     if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
-    if (!page_.empty()) write_page(*sweep, run, console);
-    const std::vector<MemoryStep> more = more_memory(result, options_);
+    const bool details = verbose_ || json() || report_.wanted();
+    const std::vector<MemoryStep> more =
+        details ? more_memory(result, options_) : std::vector<MemoryStep>();
     const std::optional<StrandsGain> strands = two_strands(result, options_);
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
@@ -116,7 +117,8 @@ class Tune : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, {more, strands}, app().count("--top") > 0);
+      console.out << tune_text(result, best, {more, strands, run},
+                               {.plain_list = app().count("--top") > 0, .verbose = verbose_});
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);
       if (sweep) console.out << sweep_text(*sweep, run);
@@ -181,13 +183,6 @@ class Tune : public Command {
     report_.write(console, job_line(result.job), answer, pictures);
   }
 
-  void write_page(const Sweep& sweep, const std::optional<TrainingRun>& run,
-                  const Console& console) {
-    const std::string page = sweep_page(sweep, run);
-    write_file(page_, [&](std::ostream& out) { out << page; });
-    console.log.info("wrote the pictures to {}", page_);
-  }
-
   [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
                                                const std::optional<Against>& compared,
                                                const std::optional<Sweep>& sweep,
@@ -207,8 +202,8 @@ class Tune : public Command {
   std::string plan_;
   std::string own_;
   std::string sweep_;
-  std::string page_;
   std::int64_t top_ = 10;
+  bool verbose_ = false;
   TuneRuns own_runs_;
   TuneOptions options_;
   MemoryReserve reserve_{app()};

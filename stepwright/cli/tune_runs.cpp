@@ -25,13 +25,13 @@ Table plan_table() {
   return {.columns = {{"row"},
                       {"plan"},
                       {"step", Align::kRight},
-                      {"80 %", Align::kRight},
+                      {"80 % between", Align::kRight},
                       {"P(fits)", Align::kRight}},
           .rows = {}};
 }
 
 std::string best_text(const ClosedLoop& loop) {
-  if (!loop.best) return "NO CANDIDATE FITS IN MEMORY.\n";
+  if (!loop.best) return "NONE OF THE CANDIDATES FITS IN MEMORY.\n";
   Table table = plan_table();
   table.rows.push_back(plan_cells(*loop.best));
   return fmt::format("The best plan now ({})\n\n{}",
@@ -46,8 +46,9 @@ std::string next_text(const ClosedLoop& loop) {
     table.rows.push_back(plan_cells(one));
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
-  return fmt::format("\nMeasure next\n\n{}{}", to_text(table),
-                     loop.stop ? "No measurement is expected to gain 1 %: stop.\n" : "");
+  return fmt::format(
+      "\nMeasure next (gain: expected saving, as a share of the best step)\n\n{}{}", to_text(table),
+      loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
 
 std::string learned_text(const ClosedLoop& loop) {

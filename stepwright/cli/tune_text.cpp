@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::size_t kMostFront = 8;
 constexpr std::size_t kMostReasons = 8;
+constexpr std::string_view kDetails =
+    "what less memory costs and more would gain, which plan is nearest for every framework, and "
+    "why combinations are not legal";
 
 std::string mark(const TunedPlan& tuned) {
   if (!tuned.fits) return "does not fit";
@@ -39,7 +42,10 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
                           format_bytes(plans[i].peak_memory_bytes),
                           fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i])});
   }
-  return to_text(table);
+  const bool ties = std::ranges::count(plans, true, &TunedPlan::tied) > 1;
+  return to_text(table) +
+         (ties ? "tied: closer to the best than the stated error; measure to tell them apart\n"
+               : "");
 }
 
 std::string lost_text(const std::vector<TunedPlan>& plans) {
@@ -47,18 +53,18 @@ std::string lost_text(const std::vector<TunedPlan>& plans) {
   for (std::size_t i = 1; i < plans.size(); ++i) {
     text += fmt::format("{:>2}  {}\n", i + 1, plans[i].lost);
   }
-  return text.empty() ? text : "\nWhy they lost\n" + text;
+  return text.empty() ? text : "\nWhy they are not the best\n" + text;
 }
 
 std::string verdict(const Alternative& alternative) {
   std::string text;
   const auto add = [&](std::string_view word, const std::vector<std::string>& list) {
     if (list.empty()) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", word, fmt::join(list, ", "));
+    text += fmt::format("{}{}: {}.", text.empty() ? "" : " ", word, fmt::join(list, ", "));
   };
-  add("wins", alternative.wins);
-  add("loses", alternative.loses);
-  return text.empty() ? "as good" : text;
+  add("Better", alternative.wins);
+  add("Worse", alternative.loses);
+  return text.empty() ? "As good." : text;
 }
 
 std::string alternatives_text(const TuneResult& result) {
@@ -71,7 +77,7 @@ std::string alternatives_text(const TuneResult& result) {
     verdicts += fmt::format("{:>2}  {}\n", plans.size(), verdict(alternative));
   }
   return "The best plan, and the best of each other family\n\n" + plans_text(plans) +
-         "\nWhat they win and lose against it\n" + verdicts;
+         "\nHow they compare with the best\n" + verdicts;
 }
 
 /// The front thinned to a few points: both ends and what lies evenly between.
@@ -123,9 +129,9 @@ std::string strands_text(const TuneResult& result, const std::optional<StrandsGa
 std::string counts_text(const TuneResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
-      "\nThe search took {}: {} points, {} legal; {} priced ({} of them fit), {} bounded away, {} "
-      "simulated.\n"
-      "No other plan can be more than {} faster, by the bounds.\n",
+      "\nThe search took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
+      "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n"
+      "By these bounds no other plan is more than {} faster than the best.\n",
       format_time(result.seconds), format_count(space.total), format_count(space.legal),
       format_count(space.priced), format_count(space.fitting), format_count(space.bounded),
       format_count(space.simulated), format_percent(result.optimality_gap));
@@ -133,7 +139,7 @@ std::string counts_text(const TuneResult& result) {
 
 std::string refusals_text(const std::vector<Refusal>& refusals) {
   if (refusals.empty()) return "";
-  Table table{.columns = {{"points", Align::kRight}, {"refused by the rule that"}}, .rows = {}};
+  Table table{.columns = {{"combinations", Align::kRight}, {"not legal, as"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
     const Refusal& refusal = refusals[i];
     const std::string mark = refusal.rule == kFrameworkRule ? "(framework) " : "";
@@ -141,29 +147,35 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
   }
   std::string text = "\n" + to_text(table);
   if (refusals.size() > kMostReasons) {
-    text += fmt::format("and {} more reasons (see --json)\n", refusals.size() - kMostReasons);
+    text += fmt::format("{} more reasons are in --json.\n", refusals.size() - kMostReasons);
   }
   return text;
 }
 
 std::string baseline_text(const TuneResult& result) {
-  if (!result.baseline) return "\nThe usual rule of thumb finds no plan that fits.\n";
-  return fmt::format("\nThe usual rule of thumb ({}) takes {}: {:.2f} x as long.\n",
+  if (!result.baseline) return "\nThe usual rule of thumb finds no plan that fits in memory.\n";
+  return fmt::format("\nThe plan by the usual rule of thumb ({}) takes {}, {:.2f} times as long.\n",
                      plan_code(result.baseline->plan), format_time(result.baseline->step_time_s),
                      result.speedup_over_baseline);
 }
 
-std::string runs_on_text(const TuneResult& result) {
+std::string nearest_text(const TuneResult& result) {
   const Plan& best = result.plans.front().plan;
-  const std::vector<std::string_view> as_it_is = runs_on(result.job, best);
-  std::string text =
-      fmt::format("\nRuns as it is on: {}.\n",
-                  as_it_is.empty() ? "none" : fmt::format("{}", fmt::join(as_it_is, ", ")));
+  std::string text;
   for (const NearestRun& nearest : nearest_runs(result.job, best)) {
-    text += fmt::format("Nearest for {}: {}.\n", fmt::join(nearest.frameworks, ", "),
-                        nearest.plan ? changes(best, *nearest.plan) : "no plan");
+    text += fmt::format("The nearest plan that {} {}: {}.\n",
+                        fmt::format("{}", fmt::join(nearest.frameworks, " and ")),
+                        nearest.frameworks.size() == 1 ? "runs" : "run",
+                        nearest.plan ? changes(best, *nearest.plan) : "none");
   }
   return text;
+}
+
+std::string runs_on_text(const TuneResult& result) {
+  const std::vector<std::string_view> as_it_is = runs_on(result.job, result.plans.front().plan);
+  return as_it_is.empty()
+             ? "\nNo framework that is known runs it as it is.\n"
+             : fmt::format("\nThese frameworks run it as it is: {}.\n", fmt::join(as_it_is, ", "));
 }
 
 std::string warning(const TuneResult& result) {
@@ -192,17 +204,22 @@ std::string misfit_text(const TuneResult& result) {
 }
 
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
-                      bool plain_list) {
+                      const TuneDetail& detail) {
   Prediction answer = best;
   answer.notes.clear();
-  std::string text = warning(result) + prediction_text(answer) + "\n";
-  text +=
-      plain_list ? plans_text(result.plans) + lost_text(result.plans) : alternatives_text(result);
-  text += front_text(result.pareto) + more_memory_text(result, extras.more_memory) +
-          strands_text(result, extras.strands);
-  text += runs_on_text(result) + baseline_text(result) + counts_text(result) +
-          refusals_text(result.rejected);
-  return text + notes_text(all_notes(result, best));
+  std::string text =
+      warning(result) + prediction_text(answer, {extras.run, result.devices_idle}) + "\n";
+  text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
+                            : alternatives_text(result);
+  if (detail.verbose) {
+    text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
+  }
+  text += strands_text(result, extras.strands) + runs_on_text(result);
+  if (detail.verbose) text += nearest_text(result);
+  text += baseline_text(result) + counts_text(result);
+  if (detail.verbose) text += refusals_text(result.rejected);
+  return text + notes_text(all_notes(result, best)) +
+         (detail.verbose ? "" : "\n`--verbose` also says " + std::string(kDetails) + ".\n");
 }
 
 }  // namespace stepwright

@@ -15,14 +15,22 @@ namespace stepwright {
 struct TuneExtras {
   std::vector<MemoryStep> more_memory;
   std::optional<StrandsGain> strands;
+  std::optional<TrainingRun> run;  ///< What the person wants to train.
+};
+
+/// How much `stepwright tune` prints.
+struct TuneDetail {
+  /// In place of the alternatives the runners-up, whatever their families, and why they lost.
+  bool plain_list = false;
+  /// Also the front of time against memory, what more memory would gain, the nearest plan of every
+  /// framework and what was refused.
+  bool verbose = false;
 };
 
 /// What `stepwright tune` prints: the best plan with its prediction, where the time goes, the
-/// alternatives and what they win and lose, the front of time against memory, the extras, and how
-/// the search went. `plain_list`: in place of the alternatives the runners-up, whatever their
-/// families, and why they lost.
+/// alternatives and what they win and lose, who runs it, and how the search went.
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
-                      bool plain_list);
+                      const TuneDetail& detail);
 
 /// That no plan fits in memory, by how much the smallest does not, and what fills it.
 std::string misfit_text(const TuneResult& result);

@@ -62,19 +62,23 @@ std::string operators_text(const Validation& v) {
   constexpr std::size_t kOperator = 2;
   std::vector<double> means;
   for (const auto& [word, errors] : v.groups[kOperator]) means.push_back(errors.mean_abs);
-  return fmt::format("\nMedian over {} operators of the mean error: {}.\n", means.size(),
+  return fmt::format("\nThe median of the mean errors of {} operators is {}.\n", means.size(),
                      format_percent(error_statistics(means).median_abs));
 }
 
 std::string labels_text(const LabelCount& labels) {
   std::string text = fmt::format(
-      "\nFits or out of memory: {} right, {} wrong ({} fits called OOM, {} OOM called fits);\n"
-      "more than 5 % away from the capacity {} right, {} wrong.\n",
+      "\nFits or out of memory (OOM): {} rows are predicted right, {} wrong ({} that fit are "
+      "called\n"
+      "OOM, {} that ran out of memory are said to fit). Of rows more than 5 % away from the "
+      "capacity\n"
+      "{} are right and {} wrong.\n",
       labels.right, labels.wrong, labels.fits_called_oom, labels.oom_called_fits,
       labels.clear_right, labels.clear_wrong);
   for (const auto& [oom, fits] : labels.contradictory) {
-    text += fmt::format("Contradictory, not judged: {} is OOM, {} needs as much and fits.\n", oom,
-                        fits);
+    text += fmt::format(
+        "Not judged, as they contradict each other: {} is OOM, {} needs as much and fits.\n", oom,
+        fits);
   }
   return text;
 }
@@ -83,9 +87,10 @@ std::string labels_text(const LabelCount& labels) {
 std::string choices_text(const Choices& choices) {
   if (choices.groups == 0) return "";
   return fmt::format(
-      "\nPlans of the same job: {} groups; the predicted fastest is the fastest in {};\n"
-      "the chosen one is slower by {} in the mean, {} in the median, {} at worst;\n"
-      "order of times (Kendall's tau) {:.2f} in the median.\n",
+      "\nOf {} groups of plans for the same job the predicted fastest is the fastest in {}.\n"
+      "The plan chosen so is slower than the fastest by {} in the mean, {} in the median and {} "
+      "at\n"
+      "worst; the order of times has a Kendall's tau of {:.2f} in the median.\n",
       choices.groups, choices.best_chosen, format_percent(choices.mean_regret),
       format_percent(choices.median_regret), format_percent(choices.worst_regret),
       choices.median_tau);
@@ -128,13 +133,17 @@ std::string worst_text(const Validation& v) {
 }  // namespace
 
 std::string validation_text(const Validation& v) {
-  std::string text =
-      fmt::format("{}: {} of {} rows used\n", name_of(kTableKindNames, v.kind), v.used, v.rows);
-  text += skipped_text(v.skipped, "skipped because");
-  text += skipped_text(v.left_out, "one direction left out because");
+  std::string text = fmt::format("{}: {} of {} rows are used.\n", name_of(kTableKindNames, v.kind),
+                                 v.used, v.rows);
+  text += skipped_text(v.skipped, "rows skipped because");
+  text += skipped_text(v.left_out, "rows with one direction left out because");
   if (v.errors.used > 0) {
     Table all{.columns = error_columns("error"), .rows = {error_row("all", v.errors)}};
-    text += '\n' + to_text(all) + groups_text(v) + operators_text(v);
+    text +=
+        "\nErrors are |predicted / measured - 1|; p90: nine of ten rows are below; signed: the "
+        "mean "
+        "with its sign, above 0 where the prediction is too long.\n\n" +
+        to_text(all) + groups_text(v) + operators_text(v);
   }
   if (v.labels) text += labels_text(*v.labels);
   if (v.choices) text += choices_text(*v.choices);

@@ -24,8 +24,8 @@ class Remarks {
   void judge(const std::string& field, double value, Quantity quantity, Usual usual) {
     if (value >= usual.least && value <= usual.most) return;
     notes_.push_back(fmt::format(
-        "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}): a number without a "
-        "unit is in {}",
+        "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}). A number without a "
+        "unit is in {}.",
         field, value, unit_of(quantity), usual.least, usual.most, unit_of(quantity)));
   }
 

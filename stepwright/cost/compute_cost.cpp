@@ -299,7 +299,7 @@ std::string ComputeCost::fit() const {
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
   }
-  return names.empty() ? "unfitted" : fmt::format("by {}", fmt::join(names, ", "));
+  return names.empty() ? "unfitted" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace stepwright

@@ -37,7 +37,9 @@ double launches(const Operator& op, const ComputeCost& compute) {
 }  // namespace
 
 CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
-  if (!job.conditions.empty()) fit_ += ", conditions of " + job.conditions;
+  if (job.conditions.empty()) return;
+  fit_ += ", conditions of " + job.conditions;
+  conditions_file_ = job.conditions;
 }
 
 CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
@@ -47,7 +49,8 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
       compute_(job),
       collective_(job.cluster),
       imbalance_(job.imbalance),
-      fit_(fmt::format("computation {}, messages {}", compute_.fit(),
+      fit_(fmt::format("computation {}, messages {}",
+                       compute_.fit() == "unfitted" ? "unfitted" : "by " + compute_.fit(),
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
   const std::string_view generation = name_of(kGenerationNames, defaults_->generation);
@@ -70,6 +73,26 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
   devices_per_node_ = std::min(job.cluster.devices_per_node, job.cluster.devices());
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
   node_levels_ = levels_in_node(job.cluster);
+}
+
+std::string CostModel::provenance() const {
+  const std::string computation = compute_.fit();
+  const std::string& messages = collective_.fit();
+  std::string text =
+      computation == "unfitted"
+          ? "Seconds of computation follow the device's data sheet, as nobody measured it"
+          : fmt::format("Seconds of computation follow measurements of {}", computation);
+  text += messages == "unfitted"
+              ? "; those of messages follow documented defaults, as nobody measured this network"
+              : fmt::format("; those of messages follow measurements of {}", messages);
+  if (!conditions_file_.empty()) {
+    text += fmt::format(", under the conditions of {}", conditions_file_);
+  }
+  if (measured_) {
+    text +=
+        fmt::format("; {} ({}) comes before all of them", measured_->name, measured_->contents());
+  }
+  return fmt::format("{}. The stated error of a step is {:.0f} %.", text, 100 * stated_error_);
 }
 
 /// What the device keeps in a run of the rate that an operator has alone.

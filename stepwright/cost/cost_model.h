@@ -79,8 +79,10 @@ class CostModel {
 
   [[nodiscard]] const Contention& contention() const { return contention_; }
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }
-  /// Provenance in words: which profiles price computations and messages, or "unfitted".
+  /// Provenance in short: which profiles price computations and messages, or "unfitted".
   [[nodiscard]] const std::string& fit() const { return fit_; }
+  /// The same in sentences for people, with the stated error.
+  [[nodiscard]] std::string provenance() const;
   /// The relative error that the model states about itself; plans closer than this are tied.
   [[nodiscard]] double stated_error() const { return stated_error_; }
   /// Between which shares of a predicted step the measured one is, four times of five.
@@ -112,6 +114,7 @@ class CostModel {
   double imbalance_ = 1.0;
   double memory_s_per_byte_ = 0;
   std::string fit_;
+  std::string conditions_file_;  ///< Empty: the built-in ones.
   double stated_error_ = 0;
   StepInterval interval_;
 };

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/format.h"
 
 namespace stepwright {
 
@@ -36,8 +39,9 @@ std::string outside_range(std::span<const FittedRange> ranges, std::span<const Q
     const double factor = std::max(size.value / range->high, range->low / size.value);
     if (factor <= farthest) continue;
     farthest = factor;
-    words = fmt::format("{} {:.0f}, fitted {:.0f} to {:.0f}", size.name, size.value, range->low,
-                        range->high);
+    const auto whole = [](double value) { return format_count(std::llround(value)); };
+    words = fmt::format("{} {}, measured {} to {}", size.name, whole(size.value), whole(range->low),
+                        whole(range->high));
   }
   return words;
 }

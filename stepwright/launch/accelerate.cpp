@@ -133,7 +133,7 @@ void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& dra
   if (again.find("HYBRID") != std::string::npos) {
     inner = true;
     group = draft.cluster.devices_per_node;
-    draft.notes.push_back("sharding group: the devices of a node");
+    draft.notes.push_back("The sharding group is taken to be the devices of a node.");
   }
   plan.sharding =
       sharding_of(inner ? (released ? "III" : "NII") : (released ? "GGG" : "NGG")).value();

@@ -169,7 +169,7 @@ void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
       fields.section("data_types").choice("grad_accum_dtype", kDeepspeedTypes, reduced);
   draft.plan.accumulate = own == DType::kFp32 ? DType::kFp32 : summed;
   if (reduced != draft.plan.accumulate) {
-    draft.notes.push_back(fmt::format("accumulate: {}; gradients are reduced in {} there",
+    draft.notes.push_back(fmt::format("Gradients are summed in {}; there they are reduced in {}.",
                                       name_of(kDTypeNames, draft.plan.accumulate),
                                       name_of(kDTypeNames, reduced)));
   }
@@ -216,8 +216,8 @@ void read_zero(const Fields& fields, Draft& draft) {
   }
   if (mics && draft.framework.version.empty()) {
     draft.framework.version = kLastWithMics;
-    draft.notes.push_back(
-        fmt::format("DeepSpeed {}: later ones have no mics_shard_size", kLastWithMics));
+    draft.notes.push_back(fmt::format(
+        "DeepSpeed is taken to be {}, as later ones have no mics_shard_size.", kLastWithMics));
   }
   const std::string_view key = mics ? "mics_shard_size" : hpz ? "zero_hpz_partition_size" : "";
   if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");
@@ -252,9 +252,11 @@ void read_code(const Fields& fields, Draft& draft) {
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = RecomputeKind::kFull;
-    draft.notes.push_back("recompute: full, as activation_checkpointing is configured");
+    draft.notes.push_back(
+        "Recomputation is taken to be full, as activation_checkpointing is configured.");
   } else if (!code.has("recompute") && !fields.has("stepwright")) {
-    draft.notes.push_back("recompute: none; DeepSpeed leaves it to the training code");
+    draft.notes.push_back(
+        "No recomputation is assumed, as DeepSpeed leaves it to the training code.");
   }
 }
 
@@ -343,12 +345,14 @@ void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft
     const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
     if (enabled == nullptr || enabled->text == "false") {
       tree.set("bf16", Tree::mapping().set("enabled", true));
-      draft.notes.push_back("precision: bf16, which the file leaves to the training code");
+      draft.notes.push_back(
+          "The precision is taken to be bf16, as the file leaves it to the training code.");
     }
   }
   const Document document = Document::from(std::move(tree), name);
   if (!left.empty()) {
-    draft.notes.push_back(fmt::format("auto, so as if not said: {}", fmt::join(left, ", ")));
+    draft.notes.push_back(fmt::format("These are auto, and treated as if nothing was said: {}.",
+                                      fmt::join(left, ", ")));
   }
   const Document& said = left.empty() ? whole : document;
   read_deepspeed_fields(Fields(said.root()), draft, given, name);

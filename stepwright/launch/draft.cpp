@@ -92,7 +92,9 @@ std::string extent(Draft& draft, const std::string& profile,
   if (const auto ranks = ranks_said(draft)) return fmt::format("devices: {}", *ranks);
   if (draft.nodes) return fmt::format("nodes: {}", *draft.nodes);
   draft.notes.push_back(
-      fmt::format("one node of {}: nothing says how many there are (--nodes)", profile));
+      fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
+                  "--nodes says it.",
+                  profile));
   return "nodes: 1";
 }
 
@@ -142,7 +144,7 @@ void name_model(Architecture& model, std::vector<std::string>& notes) {
     const double dropout = model.dropout;
     model = known;
     model.dropout = dropout;
-    notes.push_back(fmt::format("model: {}, which has the same sizes", name));
+    notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }
 }
@@ -157,7 +159,8 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
       *draft.sequences % ways == 0) {
     plan.micro_batch = *draft.sequences / ways;
   } else if (draft.open_micro_batch) {
-    draft.notes.push_back(fmt::format("micro_batch: {}, as nothing says one", plan.micro_batch));
+    draft.notes.push_back(
+        fmt::format("The micro-batch is taken to be {}, as nothing says it.", plan.micro_batch));
   }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   if (draft.micro_batches) {
@@ -216,7 +219,8 @@ void keep_held_modules(Draft& draft, const Architecture& model) {
   if (recompute.kind != RecomputeKind::kModules) return;
   const ModuleSet held = held_modules(model, recompute.modules);
   for (const std::string_view name : module_words(recompute.modules.without(held))) {
-    draft.notes.push_back(fmt::format("recompute: the model has no {}", name));
+    draft.notes.push_back(
+        fmt::format("Recomputation of {} was left out, as the model has none.", name));
   }
   recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};
 }

@@ -33,7 +33,7 @@ std::optional<std::string> unread_keys(Node node, std::span<const std::string_vi
   }
   if (unread.empty()) return std::nullopt;
   const std::string where = node.path();
-  return fmt::format("not read{}: {}", where.empty() ? "" : " of " + where,
+  return fmt::format("These keys{} were not read: {}.", where.empty() ? "" : " of " + where,
                      fmt::join(unread, ", "));
 }
 

@@ -76,7 +76,7 @@ void read_strategy(const Fields& arguments, Draft& draft) {
   if (says("hybrid_shard")) {
     sharding = sharding_of(says("zero2") ? "NII" : "III").value();
     sharding.group = draft.cluster.devices_per_node;
-    draft.notes.push_back("sharding group: the devices of a node");
+    draft.notes.push_back("The sharding group is taken to be the devices of a node.");
   } else if (says("full_shard") || strategy == "true" || strategy == "True") {
     sharding = sharding_of("GGG").value();
   } else if (says("shard_grad_op")) {
@@ -120,7 +120,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   if (!sorted.arguments) {
     if (sorted.deepspeed == nullptr) {
       settle_ranks(draft, given, sorted.name);
-      draft.notes.push_back("plan: plain data parallelism, as only the model is said");
+      draft.notes.push_back("The plan is plain data parallelism, as only the model is said.");
     }
     return;
   }

@@ -70,7 +70,8 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
     fail_unsupported(
         fmt::format("{}; {}", fmt::join(reasons, "; "), nearest_text(framework, planned)));
   }
-  notes.push_back(fmt::format("the nearest plan that {} runs, which has {}", framework.name,
+  notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
+                              framework.name,
                               changes(canonical(planned.plan, planned.job), *nearest)));
   planned.plan = *nearest;
 }
@@ -86,12 +87,13 @@ void settle_environment(const LaunchTarget& target, PlannedJob& planned, bool ta
     if (!take_nearest) throw;
     planned.plan.collectives = {};
     settings = needed_settings(planned);
-    notes.push_back("the nearest plan that its environment says, which has collectives library");
+    notes.push_back(
+        "Collectives are left to the library, as the environment cannot say the plan's.");
   }
   if (target.sets_environment) return;
   for (const auto& [name, value, reason] : settings) {
-    notes.push_back(value.empty() ? fmt::format("{} must not be set: {}", name, reason)
-                                  : fmt::format("set {}={}: {}", name, value, reason));
+    notes.push_back(value.empty() ? fmt::format("{} must not be set: {}.", name, reason)
+                                  : fmt::format("Set {}={}: {}.", name, value, reason));
   }
 }
 
@@ -135,8 +137,8 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
     }
   }
   file.text = target.write(planned, header_of(target, planned, file.notes));
-  file.notes.insert(file.notes.begin(), {fmt::format("checked against {}", target.checked),
-                                         fmt::format("assumes {}", target.assumes)});
+  file.notes.insert(file.notes.begin(), {fmt::format("It was checked against {}.", target.checked),
+                                         fmt::format("It assumes {}.", target.assumes)});
   return file;
 } catch (const Error& error) {
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));

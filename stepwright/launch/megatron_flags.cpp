@@ -392,7 +392,8 @@ Tree read_flags(std::span<const ShellWord> words, const std::string& name,
     while (i + 1 < words.size() && !is_flag(words[i + 1])) list.add(word_tree(words[++i]));
     fields.set(*flag, word.line, list);
   }
-  if (!unread.empty()) notes.push_back(fmt::format("not read: {}", fmt::join(unread, ", ")));
+  if (!unread.empty())
+    notes.push_back(fmt::format("These were not read: {}.", fmt::join(unread, ", ")));
   return fields.take();
 }
 

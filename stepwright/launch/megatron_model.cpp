@@ -196,7 +196,9 @@ std::int64_t read_vocabulary(const Fields& fields, std::vector<std::string>& not
     return *size + (null ? 1 : 0);
   }
   const auto padded = fields.size("padded_vocab_size");
-  if (padded) notes.push_back(fmt::format("vocabulary: {}, the padded one", *padded));
+  if (padded)
+    notes.push_back(
+        fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
   return padded.value_or(0);
 }
 
@@ -245,13 +247,14 @@ std::optional<Architecture> read_model_fields(const Fields& fields,
   constexpr double kUsualDropout = 0.1;
   model.dropout = fields.number("hidden_dropout", kUsualDropout);
   if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
-    notes.push_back(fmt::format("dropout: {} everywhere, as of hidden states", model.dropout));
+    notes.push_back(fmt::format("Dropout is taken to be {} everywhere, as that of hidden states.",
+                                model.dropout));
   }
   if (fields.has("num_moe_experts")) {
     model.experts = read_expert_fields(fields, model.layers, model.ffn);
   }
   if (fields.integer("mtp_num_layers", 0, 0) > 0) {
-    notes.push_back("mtp_num_layers: multi-token prediction is left out of the step");
+    notes.push_back("Multi-token prediction (mtp_num_layers) is left out of the step.");
   }
   check(model, fields.node().where());
   return model;

@@ -283,8 +283,8 @@ void read_data(const Fields& fields, Draft& draft, const std::string& file) {
       fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
   plan.parameter_bucket = plan.gradient_bucket;
   if (!fields.has("bucket_size")) {
-    draft.notes.push_back(
-        fmt::format("buckets: {} elements, {}'s default", plan.gradient_bucket, file));
+    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of {}.",
+                                      plan.gradient_bucket, file));
   }
 }
 
@@ -298,7 +298,8 @@ Recompute listed_modules(Node list, Draft& draft) {
     if (known != std::end(kModuleNames)) {
       recompute.modules.add(known->value);
     } else {
-      draft.notes.push_back(fmt::format("recompute: module {} is left out", printable(word)));
+      draft.notes.push_back(
+          fmt::format("Recomputation of the module {} was left out.", printable(word)));
     }
   }
   return recompute.modules.empty() ? Recompute() : recompute;
@@ -317,11 +318,15 @@ void read_recompute_fields(const Fields& fields, Draft& draft) {
   if (draft.plan.recompute.kind != RecomputeKind::kFull) return;
   const std::int64_t layers = fields.integer("recompute_num_layers", 1);
   if (fields.word("recompute_method", "uniform") == "block") {
-    draft.notes.push_back(fmt::format(
-        "recompute: full, of all layers; the file recomputes the first {} of a stage", layers));
+    draft.notes.push_back(
+        fmt::format("Recomputation is taken to be full, of all layers; the file recomputes the "
+                    "first {} of a stage.",
+                    layers));
   } else if (layers > 1) {
-    draft.notes.push_back(fmt::format(
-        "recompute: full, keeping the input of each layer; the file keeps one of {}", layers));
+    draft.notes.push_back(
+        fmt::format("Recomputation is taken to be full and to keep the input of each layer; the "
+                    "file keeps one of {}.",
+                    layers));
   }
 }
 
@@ -405,14 +410,14 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   draft.length = fields.size("seq_length");
   draft.sequences = fields.size("global_batch_size");
   if (const auto ramp = fields.find("rampup_batch_size")) {
-    draft.notes.push_back("batch: the one after rampup_batch_size");
+    draft.notes.push_back("The batch is the one after rampup_batch_size.");
   }
   read_degrees(fields, draft.plan);
   settle_ranks(draft, given, file);
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
   if (!draft.sequences && given.batch.empty()) {
     draft.micro_batches = 1;
-    draft.notes.push_back("batch: one micro-batch, Megatron's default");
+    draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
   }
   read_schedule(fields, draft);
   read_data(fields, draft, "Megatron");
@@ -424,9 +429,9 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
       fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) *
       draft.plan.parallel.tensor;
   if (draft.model && draft.model->vocabulary % multiple != 0) {
-    draft.notes.push_back(
-        fmt::format("vocabulary: {} as it is; Megatron pads it to a multiple of {}",
-                    draft.model->vocabulary, multiple));
+    draft.notes.push_back(fmt::format(
+        "The vocabulary is taken as it is, {} tokens; Megatron pads it to a multiple of {}.",
+        draft.model->vocabulary, multiple));
   }
 }
 

@@ -75,13 +75,14 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   const auto compare = [&](std::string_view field, std::string_view before,
                            std::string_view after) {
     if (before == after) return;
-    notes.push_back(fmt::format("{}: {} there, {} in the plan", field, after, before));
+    notes.push_back(fmt::format("`{}` is {} there and {} in the plan.", field, after, before));
   };
   compare("optimizer", name_of(kOptimizerNames, from.optimizer),
           name_of(kOptimizerNames, to.optimizer));
   if (from.model.multi_token_layers != to.model.multi_token_layers) {
-    notes.push_back(fmt::format("multi-token layers: {} there; the plan's step has none either",
-                                to.model.multi_token_layers));
+    notes.push_back(
+        fmt::format("The file has {} multi-token prediction layers; the plan's step has none.",
+                    to.model.multi_token_layers));
   }
   compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
           name_of(kAttentionKernelNames, to.kernels.attention));
@@ -104,12 +105,13 @@ void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool near
       fail_unsupported(
           fmt::format("{}: its files cannot say this plan; the nearest has {}", target.word, what));
     }
-    notes.push_back(fmt::format("the nearest plan that its files say, which has {}", what));
+    notes.push_back(
+        fmt::format("Written is the nearest plan that its files can say; it has {}.", what));
     planned.plan = held;
     back = sayable(target, planned);
   }
   if (back.plan != planned.plan) {
-    notes.push_back(fmt::format("what runs there has {}", changes(planned.plan, back.plan)));
+    notes.push_back(fmt::format("What runs there has {}.", changes(planned.plan, back.plan)));
   }
   note_job(planned.job, back.job, notes);
 }

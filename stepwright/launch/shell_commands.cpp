@@ -79,8 +79,8 @@ void ShellCommands::end_branch(std::uint32_t line) {
 
 ShellScript ShellCommands::finish() {
   if (skipped_else_ > 0) {
-    script_.notes.push_back(
-        fmt::format("{}: of conditions the first branch was read (line {})", name_, skipped_else_));
+    script_.notes.push_back(fmt::format(
+        "{}: Of conditions only the first branch was read (line {}).", name_, skipped_else_));
   }
   for (const std::string& name : exports_) {
     if (const Words* value = value_of(name)) script_.exported[name] = joined(*value);

@@ -307,7 +307,7 @@ class ShellReader {
 
   void skip_heredoc() {
     commands_.script().notes.push_back(
-        fmt::format("{}:{}: the text up to {} was passed over", name_, line_, heredoc_));
+        fmt::format("{}:{}: The text up to {} was passed over.", name_, line_, heredoc_));
     while (at_ < text_.size()) {
       std::string line;
       while (at_ < text_.size() && here() != '\n') line += next();

@@ -44,7 +44,8 @@ void read_model_name(const Fields& root, bool toml, Draft& draft, const Given& g
   for (const TitanFlavor& known : kTitanFlavors) {
     if (known.flavor != flavor || (!name.empty() && known.name != name)) continue;
     draft.model = built_in_model(known.model);
-    draft.notes.push_back(fmt::format("model: {} for the flavor {}", known.model, flavor));
+    draft.notes.push_back(
+        fmt::format("The flavor {1} is taken to be the model {0}.", known.model, flavor));
     return;
   }
 }
@@ -89,9 +90,10 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   const std::int64_t rounds =
       *draft.sequences / std::max<std::int64_t>(1, local * plan.parallel.data);
   if (rounds > 1) {
-    draft.notes.push_back(fmt::format(
-        "schedule: one pipeline of all micro-batches; the file fills and drains {} a step",
-        rounds));
+    draft.notes.push_back(
+        fmt::format("The schedule is one pipeline of all micro-batches; the file fills and drains "
+                    "{} of them per step.",
+                    rounds));
   }
 }
 
@@ -121,9 +123,10 @@ void read_titan_schedule(const Fields& fields, Draft& draft) {
     }
     plan.schedule.chunks = count / plan.parallel.pipeline;
   } else {
-    draft.notes.push_back(fmt::format(
-        "layers: even, {} chunks a rank; torchtitan gives the first and the last stage one less",
-        plan.schedule.chunks));
+    draft.notes.push_back(
+        fmt::format("Layers are split evenly over {} chunks of a rank; torchtitan gives the first "
+                    "and the last stage one less.",
+                    plan.schedule.chunks));
   }
 }
 
@@ -202,7 +205,8 @@ void read_titan_recompute(const Fields& root, Draft& draft) {
   }
   recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   draft.notes.push_back(
-      "recompute: every second layer stands for recomputation by operator, which no plan says");
+      "Recomputation by operator, which a plan cannot say, is taken as that of every second "
+      "layer.");
 }
 
 void read_titan_precision(const Fields& root, Draft& draft) {
@@ -222,7 +226,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
     } else if (word.find("float8") != std::string::npos) {
       draft.precision = DType::kFp8;
     } else if (!word.empty()) {
-      draft.notes.push_back(fmt::format("not read: converter {}", word));
+      draft.notes.push_back(fmt::format("The converter {} was not read.", word));
     }
   }
   static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},

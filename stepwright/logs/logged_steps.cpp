@@ -146,14 +146,15 @@ class StepFinder {
     while (first < end && is_of_setup(call(first).kind.operation)) ++first;
     while (end > first && is_of_setup(call(end - 1).kind.operation)) --end;
     if (const StepGuess marked = marked_steps(end); marked.steps > 0) return marked;
-    StepGuess best{.first = first, .end = end, .steps = 1, .found = "all calls as one step"};
+    StepGuess best{
+        .first = first, .end = end, .steps = 1, .found = "taken to be one, of all calls"};
     judge(best);
     const std::int64_t planned = std::max<std::int64_t>(planned_.count(), 1);
     const auto size = static_cast<std::int64_t>(end - first);
     consider(best, {first, end,
                     std::max<std::int64_t>(
                         1, std::llround(static_cast<double>(size) / static_cast<double>(planned))),
-                    "as many steps as the planned calls go into the log"});
+                    "as many as the planned calls go into the log"});
     std::vector<std::int32_t> tokens;
     tokens.reserve(end - first);
     for (std::size_t i = first; i < end; ++i) tokens.push_back(call(i).token);
@@ -169,7 +170,7 @@ class StepFinder {
       const std::size_t stop = first + repetition.end();
       const auto length = static_cast<std::size_t>(steps * periods * period);
       consider(best, {stop - length, stop, steps,
-                      fmt::format("steps of {} that repeat", counted(periods * period, "call"))});
+                      fmt::format("runs of {} that repeat", counted(periods * period, "call"))});
     }
     return best;
   }
@@ -189,7 +190,7 @@ class StepFinder {
         log_.sources[static_cast<std::size_t>(log_.records[records_.front()].source)];
     if (source.steps > 0) {
       return {
-          .end = calls_.size(), .steps = source.steps, .found = "all that the log says it holds"};
+          .end = calls_.size(), .steps = source.steps, .found = "as many as the log says it holds"};
     }
     if (source.step_starts_s.empty()) return guess;
     while (guess.first < end &&
@@ -201,7 +202,7 @@ class StepFinder {
     const double last = end > 0 ? log_.records[records_[end - 1]].enqueued_s : kNoTime;
     guess.steps = std::ranges::count_if(source.step_starts_s,
                                         [last](double start_s) { return start_s <= last; });
-    guess.found = "steps that the log marks";
+    guess.found = "those that the log marks";
     return guess;
   }
 

@@ -75,7 +75,8 @@ class KindMatch {
     for (auto& [payload, row] : sizes_) {
       if (row.scheme == Scheme::kData) row.predicted_left = row.logged_left = 0;
     }
-    add_remark(result, fmt::format("{} of data: the same bytes in {} instead of {} (buckets)",
+    add_remark(result, fmt::format("{} of data parallelism: the same bytes in {} instead of {}, as "
+                                   "gradient buckets are of another size.",
                                    name_of(kLogOperationNames, kind_.operation),
                                    counted(logged_calls, "call"), planned_calls));
   }
@@ -90,8 +91,8 @@ class KindMatch {
     for (const auto& [payload, row] : sizes_) {
       add_remark(
           result,
-          fmt::format("broadcast of {}, {} in {} of a rank: the order of DDP's buckets, told "
-                      "after its first step; left out",
+          fmt::format("A broadcast of {}, {} in {} of a rank, is DDP telling the order of its "
+                      "buckets after the first step; it is left out.",
                       format_bytes(static_cast<double>(payload)), counted(row.logged_left, "call"),
                       counted(steps, "step")));
     }
@@ -105,7 +106,9 @@ class KindMatch {
       if (!row.report || row.predicted_left == 0) continue;
       row.predicted -= row.predicted_left;
       row.predicted_left = 0;
-      add_remark(result, "the run does not sum its loss over ranks: left out");
+      add_remark(
+          result,
+          "The run does not sum its loss over ranks, which the plan does; that is left out.");
     }
   }
 
@@ -285,7 +288,7 @@ class LogMatcher {
     for (const auto& [rank, run] : runs) {
       if (run == 0) continue;
       result_.differences.push_back(
-          fmt::format("rank {} was started {} times in these logs: the last run alone is compared",
+          fmt::format("Rank {} was started {} times in these logs; only the last run is compared.",
                       rank, run + 1));
     }
     for (const auto& [rank, logs] : sources) name_double(rank, logs);
@@ -296,10 +299,11 @@ class LogMatcher {
     const LogSource& first = log_.sources[static_cast<std::size_t>(*logs.begin())];
     const LogSource& second = log_.sources[static_cast<std::size_t>(*logs.rbegin())];
     const std::string text =
-        fmt::format("rank {} is in logs {} and {}: the first alone is compared", rank,
+        fmt::format("Rank {} is in logs {} and {}; only the first is compared.", rank,
                     *logs.begin() + 1, *logs.rbegin() + 1);
     if (first.format == second.format) {
-      result_.differences.push_back(text + "; files of several runs, or of one rank twice?");
+      result_.differences.push_back(text +
+                                    " The files may be of several runs, or of one rank twice.");
     } else {
       KindMatch::add_remark(result_, text);
     }
@@ -307,8 +311,9 @@ class LogMatcher {
 
   std::int64_t rank_of(const LogRecord& record) {
     if (record.rank != kUnknown) return record.rank;
-    KindMatch::add_remark(result_, fmt::format("log {} does not say its rank: compared with rank 0",
-                                               record.source + 1));
+    KindMatch::add_remark(result_,
+                          fmt::format("Log {} does not say its rank; it is compared with rank 0.",
+                                      record.source + 1));
     return 0;
   }
 
@@ -321,8 +326,8 @@ class LogMatcher {
     if ((world == 0 || world == program_.ranks) && highest < program_.ranks) return true;
     result_.logged_only = log_.calls();
     result_.differences.push_back(
-        fmt::format("the log is of {} ranks, the plan of {}: they are of different jobs, and "
-                    "nothing is compared",
+        fmt::format("The logs are of {} ranks, the plan is of {}: they are of different jobs, and "
+                    "nothing is compared.",
                     std::max(world, highest + 1), program_.ranks));
     return false;
   }
@@ -334,14 +339,15 @@ class LogMatcher {
     if (source.lacks_messages && std::erase_if(planned.calls, [](const auto& kind) {
                                    return is_point_to_point(kind.first.operation);
                                  }) > 0) {
-      KindMatch::add_remark(result_, "this log never holds sends and receives: they are left out");
+      KindMatch::add_remark(result_,
+                            "This kind of log never holds sends and receives; they are left out.");
     }
     const LoggedSteps logged =
         logged_steps(log_, records, transfers_, planned, program_.micro_batches);
     result_.steps = std::max(result_.steps, logged.steps);
     fewest_steps_ = std::min(fewest_steps_, logged.steps);
     result_.outside += logged.outside;
-    KindMatch::add_remark(result_, "steps: " + logged.found);
+    KindMatch::add_remark(result_, fmt::format("Steps are {}.", logged.found));
     std::set<CallKind> kinds;
     for (const auto& [kind, sizes] : planned.calls) kinds.insert(kind);
     for (const auto& [kind, sizes] : logged.calls) kinds.insert(kind);
@@ -372,33 +378,36 @@ class LogMatcher {
     const auto first = std::ranges::min_element(spans, {}, end);
     if (spans.empty() || first->second.second >= last->second.first) return;
     KindMatch::add_remark(
-        result_, fmt::format("the calls of rank {} end before those of rank {} begin: logs of "
-                             "different runs, or clocks that differ",
-                             first->first, last->first));
+        result_,
+        fmt::format("The calls of rank {} end before those of rank {} begin: the logs are of "
+                    "different runs, or the clocks differ.",
+                    first->first, last->first));
   }
 
   void say_what_is_held() {
     if (of_rank_.empty()) {
-      result_.differences.emplace_back("the logs hold no call, and nothing is compared");
+      result_.differences.emplace_back("The logs hold no call, so that nothing is compared.");
     }
     if (log_.records.timed()) remark_on_clocks();
     if (result_.ranks < program_.ranks) {
-      result_.remarks.push_back(fmt::format("the logs hold {} of {} ranks: only they are compared",
-                                            result_.ranks, program_.ranks));
+      result_.remarks.push_back(fmt::format(
+          "The logs hold {} of {} ranks; only these are compared.", result_.ranks, program_.ranks));
     }
     if (fewest_steps_ < result_.steps) {
       result_.remarks.push_back(fmt::format(
-          "the logs of some ranks hold {}, those of others {}: each is compared in its own",
+          "The logs of some ranks hold {}, those of others {}; each is compared over its own.",
           counted(fewest_steps_, "step"), result_.steps));
     }
     if (result_.outside > 0) {
       result_.remarks.push_back(
           counted(result_.outside, "call") +
-          " outside of whole steps (start, end, an incomplete step) not compared");
+          " outside of whole steps (at the start, at the end, of an incomplete step) are not "
+          "compared.");
     }
     if (log_.unexplained() > 0) {
-      result_.differences.push_back(fmt::format("{} not explained: calls may be missing",
-                                                counted(log_.unexplained(), "line")));
+      result_.differences.push_back(
+          fmt::format("{} of the logs could not be explained, so that calls may be missing.",
+                      counted(log_.unexplained(), "line")));
     }
   }
 

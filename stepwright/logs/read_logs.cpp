@@ -89,7 +89,7 @@ void give_group_size(Log& log, std::int64_t ranks) {
     if (part) record.payload_bytes = buffer_bytes(record.logged_bytes, log.group_size(record));
     if (unnamed || part) {
       log.sources[static_cast<std::size_t>(record.source)].note(
-          fmt::format("groups of unknown size are taken to be of {} ranks", ranks));
+          fmt::format("Groups of unknown size are taken to be of {} ranks.", ranks));
     }
   });
 }

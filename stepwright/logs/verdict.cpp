@@ -105,7 +105,7 @@ std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) 
       return "parameters are kept after the forward (no re-gather), the plan gathers them again";
     }
   }
-  if (near(ratio, 1)) return "other buckets, with other padding";
+  if (near(ratio, 1)) return "gradient buckets of another size, with other padding";
   return {};
 }
 
@@ -138,7 +138,8 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
   if (left.operation == LogOperation::kBroadcast) {
     return "buffers that DDP sends before each forward (broadcast_buffers), or other set-up";
   }
-  if (left.group == "of no scheme") return "ranks that are no group of the plan: other degrees?";
+  if (left.group == "of no scheme")
+    return "ranks that are no group of the plan, as with other parallel degrees";
   if (left.scheme == Scheme::kData) {
     if (std::string reason = data_reason(left, all); !reason.empty()) return reason;
   }
@@ -146,11 +147,39 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
     if (std::string reason = tensor_reason(left, all); !reason.empty()) return reason;
   }
   const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
-  if (left.predicted == left.logged && is_times(ratio, 2)) return "elements twice as wide (fp32?)";
-  if (left.predicted == left.logged && is_times(ratio, 0.5)) return "elements half as wide";
-  if (left.predicted == 0) return "the plan has none";
-  if (left.logged == 0) return "the log has none";
-  return "other sizes: another model, batch or length?";
+  if (left.predicted == left.logged && is_times(ratio, 2))
+    return "elements are twice as wide, as fp32";
+  if (left.predicted == left.logged && is_times(ratio, 0.5)) return "elements are half as wide";
+  if (left.predicted == 0 || left.logged == 0) return {};
+  return "other sizes, as of another model, batch or length";
+}
+
+/// "all_reduce of tensor parallelism among 2 ranks (group tensor)".
+std::string subject_of(const LeftOver& left) {
+  std::string scheme;
+  if (left.scheme == Scheme::kControl) {
+    scheme = " of norms, losses and counts";
+  } else if (left.scheme != Scheme::kNone) {
+    scheme = fmt::format(" of {} parallelism", name_of(kSchemeNames, left.scheme));
+  }
+  const std::string ranks =
+      left.group_size > 0 ? fmt::format(" among {} ranks", left.group_size) : "";
+  return fmt::format("{}{}{} (group {})", name_of(kLogOperationNames, left.operation), scheme,
+                     ranks, left.group);
+}
+
+/// What only one side has, and how much.
+std::string apart_text(const LeftOver& left) {
+  const std::string planned =
+      fmt::format("{} ({})", counted(left.predicted, "call"), format_bytes(left.predicted_bytes));
+  const std::string sent =
+      fmt::format("{} ({})", counted(left.logged, "call"), format_bytes(left.logged_bytes));
+  if (left.predicted == 0) return fmt::format("the run sends {} that the plan does not have", sent);
+  if (left.logged == 0) return fmt::format("the plan has {} that the run does not send", planned);
+  return fmt::format(
+      "the plan has {} that the run does not send, and the run {} that the plan does "
+      "not have",
+      planned, sent);
 }
 
 /// How a plan says that such messages run beside nothing.
@@ -177,16 +206,14 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
     predicted += row.predicted;
   }
   if (matched == 0 && predicted > 0) {
-    lines.emplace_back("nothing that the log holds is what the plan sends: a plan of another job?");
+    lines.emplace_back(
+        "No call of the logs is one that the plan sends: they are probably of another job.");
   }
   const std::vector<LeftOver> left = left_over(rows);
   for (const LeftOver& one : left) {
-    lines.push_back(fmt::format(
-        "{} of {}, group {} of {}: only predicted {} ({}), only logged {} "
-        "({}): {}",
-        name_of(kLogOperationNames, one.operation), name_of(kSchemeNames, one.scheme), one.group,
-        one.group_size, counted(one.predicted, "call"), format_bytes(one.predicted_bytes),
-        counted(one.logged, "call"), format_bytes(one.logged_bytes), reason_of(one, left)));
+    const std::string reason = reason_of(one, left);
+    lines.push_back(fmt::format("{}: {}.{}", subject_of(one), apart_text(one),
+                                reason.empty() ? reason : fmt::format(" Likely: {}.", reason)));
   }
   return lines;
 }
@@ -205,8 +232,10 @@ std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) 
     const auto& [all_s, exposed_s] = sums;
     if (exposed_s <= kExposed * all_s) continue;
     lines.push_back(fmt::format(
-        "{} of {}: the plan lets them run beside computation; in the run {} of {} is exposed "
-        "(missing overlap, or waiting for other ranks); without overlap the plan has {}",
+        "{} of {} parallelism: the plan lets them run beside computation, and in the run {} of {} "
+        "are exposed. Either they do not overlap, or ranks wait for each other; {} in the plan "
+        "says "
+        "that they do not overlap.",
         name_of(kLogOperationNames, kind.second), name_of(kSchemeNames, kind.first),
         format_time(exposed_s), format_time(all_s), key_of_overlap(kind.first, kind.second)));
   }

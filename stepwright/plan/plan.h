@@ -80,8 +80,8 @@ inline constexpr ShardingAlias kShardingAliases[] = {
     {"hsdp", "III", ""},
     {"mics", "III", ""},
     {"hpz", "IGG",
-     "hpz is read as IGG, the nearest strategy: ZeRO++ hpZ also keeps the global parameter shard "
-     "and gathers over all ranks in the forward pass"},
+     "hpz is read as IGG, the nearest sharding that is known here: ZeRO++ hpZ also keeps the "
+     "global parameter shard and gathers over all ranks in the forward pass."},
 };
 
 enum class RecomputeKind : std::uint8_t { kNone, kSelective, kFull, kEvery, kModules };

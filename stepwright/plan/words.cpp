@@ -41,18 +41,36 @@ std::string pipeline_words(const Plan& plan) {
                      plan.schedule.chunks);
 }
 
+/// As the field calls it ("zero1"), else its letters ("NIG").
+std::string sharding_name(const Sharding& sharding) {
+  const std::string word = sharding_word(sharding);
+  for (const ShardingAlias& alias : kShardingAliases) {
+    if (alias.states == word && alias.note.empty()) return std::string(alias.name);
+  }
+  return word;
+}
+
+/// "parameters in groups of 8, optimizer states over all": what each rank holds a part of.
+std::string split_words(const Sharding& sharding) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* what, Spread spread) {
+    if (spread == Spread::kGlobal) words.push_back(fmt::format("{} over all", what));
+    if (spread != Spread::kInner) return;
+    words.push_back(fmt::format("{} in groups of {}", what, sharding.group));
+  };
+  add("parameters", sharding.parameters);
+  add("gradients", sharding.gradients);
+  add("optimizer states", sharding.optimizer);
+  return joined(words, ", ");
+}
+
 std::string sharding_text(const Plan& plan, const Job& job) {
   const Sharding& sharding = plan.sharding;
-  std::string words = "sharding " + sharding_word(sharding);
-  for (const ShardingAlias& alias : kShardingAliases) {
-    if (alias.states != sharding_word(sharding)) continue;
-    words += fmt::format(" ({})", alias.name);
-    break;
-  }
-  if (!sharding.uses(Spread::kInner)) return words;
-  words += fmt::format(" in groups of {}", sharding.group);
-  if (job.model.experts) words += fmt::format(", experts {}", sharding.expert_group);
-  return words;
+  const std::string name = sharding_name(sharding);
+  if (name == "ddp") return "no sharding";
+  const bool grouped = job.model.experts && sharding.uses(Spread::kInner);
+  return fmt::format("sharding {} ({}{})", name, split_words(sharding),
+                     grouped ? fmt::format(", of experts {}", sharding.expert_group) : "");
 }
 
 std::vector<std::string> degree_words(const Plan& plan) {
@@ -96,10 +114,10 @@ std::string context_code(const Plan& plan) {
 }
 
 std::string sharding_code(const Sharding& sharding) {
-  if (!sharding.uses(Spread::kInner)) return sharding_word(sharding);
+  if (!sharding.uses(Spread::kInner)) return sharding_name(sharding);
   const std::string experts =
       sharding.expert_group > 1 ? fmt::format("/{}", sharding.expert_group) : std::string();
-  return fmt::format("{}/{}{}", sharding_word(sharding), sharding.group, experts);
+  return fmt::format("{}/{}{}", sharding_name(sharding), sharding.group, experts);
 }
 
 }  // namespace
@@ -132,7 +150,9 @@ std::string plan_code(const Plan& plan) {
   codes.push_back(fmt::format("dp{}", degrees.data));
   codes.push_back(fmt::format("mb{}", plan.micro_batch));
   codes.push_back(sharding_code(plan.sharding));
-  codes.push_back(recompute_word(plan.recompute));
+  if (plan.recompute != Recompute()) {
+    codes.push_back("recompute:" + recompute_word(plan.recompute));
+  }
   return joined(codes, " ");
 }
 

@@ -13,6 +13,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/simulate/efficiency.h"
+#include "stepwright/simulate/losses.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
@@ -66,15 +67,17 @@ std::string outside_of_fits(const StepProgram& program, const ComputeCost& cost)
 }
 
 void add_notes(Prediction& p, const CostModel& cost) {
-  p.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost.fit(),
-                                100 * cost.stated_error()));
+  p.notes.push_back(cost.provenance());
   if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
-    p.notes.push_back(fmt::format("outside of the fitted range: {}", outside));
+    p.notes.push_back(
+        fmt::format("Times of these are less certain, as their sizes lie outside of what was "
+                    "measured: {}.",
+                    outside));
   }
   for (std::string& note : plan_notes(p.planned)) p.notes.push_back(std::move(note));
   if (!p.planned.job.framework.name.empty()) {
     for (const NotRun& what : not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
-      p.notes.push_back("not run as it is: " + what.message);
+      p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
   }
 }
@@ -105,6 +108,16 @@ Json stage_json(const Prediction& p, std::size_t i) {
           {"end_s", times.end_s},
           {"compute_busy_s", times.compute_busy_s},
           {"breakdown", breakdown_json(times.breakdown)}};
+}
+
+Json losses_json(const Prediction& p) {
+  Json list = Json::array();
+  for (const Loss& loss : losses(p)) {
+    list.push_back({{"what", loss.key},
+                    {"time_s", loss.seconds},
+                    {"share", loss.seconds / p.simulation.step_time_s}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -181,7 +194,8 @@ Json prediction_json(const Prediction& p) {
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
            {"reserve_bytes", static_cast<std::int64_t>(p.memory.reserve_bytes)},
            {"critical_stage", critical},
-           {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)}};
+           {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)},
+           {"losses", losses_json(p)}};
   if (!p.memory.fits()) {
     out["largest_kind"] = name_of(kMemoryKindNames, largest_kind(p.memory));
     out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());

@@ -40,7 +40,7 @@ Panel over_sizes(const std::string& key, const std::string& title, const CostMod
   }
   return {key,
           {.title = title,
-           .x = {.title = "message", .scale = Scale::kLogarithmic, .label = format_bytes},
+           .x = {.title = "message", .label = format_bytes},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }
@@ -65,7 +65,7 @@ Panel over_placement(const Cluster& cluster, const CostModel& cost) {
   }
   return {"placement",
           {.title = "All-reduce of 256 MiB over ranks and their distance",
-           .x = {.title = "ranks", .scale = Scale::kLogarithmic, .label = whole_number},
+           .x = {.title = "ranks", .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }
@@ -88,9 +88,7 @@ Panel over_sharing(const Cluster& cluster, const CostModel& cost) {
   }
   return {"sharing",
           {.title = "256 MiB between nodes over the groups at the NICs",
-           .x = {.title = "groups of a node at once",
-                 .scale = Scale::kLogarithmic,
-                 .label = whole_number},
+           .x = {.title = "groups of a node at once", .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }
@@ -121,7 +119,7 @@ Study study_bandwidth(const PlannedJob& planned) {
   }
   study.panels.push_back(over_placement(cluster, cost));
   if (cluster.nodes > 1) {
-    const ChartAxis rate{.title = "rate of a NIC", .scale = Scale::kLogarithmic, .label = ratio};
+    const ChartAxis rate{.title = "rate of a NIC", .label = ratio};
     study.panels.push_back(exposed_shares("exposed_over_nic", rate, nic_rates(planned)));
   }
   return study;

@@ -72,9 +72,6 @@ struct ScalingStudy {
 ScalingStudy study_scaling(const ScalingSetting& setting);
 inline constexpr std::int64_t kMostScaledRanks = std::int64_t{1} << 20;
 
-/// For each operation and payload the seconds over the ranks, and over those of the HO-Ring.
-std::vector<Panel> scaling_panels(const ScalingStudy& study);
-
 /// What `stepwright study collectives --json` prints (docs/formats.md, "Study").
 nlohmann::ordered_json scaling_json(const ScalingStudy& study);
 

@@ -56,7 +56,7 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
   panel.key = key;
   panel.chart.title = fmt::format("Exposed communication over {}", x.title);
   panel.chart.x = x;
-  panel.chart.y = {"share of the step", Scale::kLinear, format_percent};
+  panel.chart.y = {"share of the step", format_percent};
   panel.chart.series = std::move(curves);
   return panel;
 }

@@ -4,10 +4,34 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/core/chart.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
+
+/// One axis of a chart.
+struct ChartAxis {
+  std::string title;
+  std::string (*label)(double) = nullptr;  ///< A value for people.
+};
+
+struct ChartPoint {
+  double x = 0;
+  double y = 0;
+};
+
+/// Points under one name.
+struct ChartSeries {
+  std::string name;
+  std::vector<ChartPoint> points;
+};
+
+/// Curves over one variable.
+struct Chart {
+  std::string title;
+  ChartAxis x;
+  ChartAxis y;
+  std::vector<ChartSeries> series;
+};
 
 /// One picture of a study; `key` names it in files.
 struct Panel {

@@ -72,7 +72,7 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
   panel.key = key;
   panel.chart.title = fmt::format("Utilisation over {}", x.title);
   panel.chart.x = x;
-  panel.chart.y = {"share of peak FLOP/s", Scale::kLinear, format_percent};
+  panel.chart.y = {"share of peak FLOP/s", format_percent};
   panel.chart.series = {std::move(products), std::move(attention), std::move(all)};
   return panel;
 }
@@ -158,7 +158,7 @@ std::vector<Variation> lengths(const PlannedJob& planned) {
 
 Study study_utilization(const PlannedJob& planned) {
   const auto logarithmic = [](const char* title) {
-    return ChartAxis{.title = title, .scale = Scale::kLogarithmic, .label = whole_number};
+    return ChartAxis{.title = title, .label = whole_number};
   };
   struct Axes {
     const char* key;

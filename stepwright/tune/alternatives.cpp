@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/format.h"
-#include "stepwright/tune/why.h"
+#include "stepwright/simulate/breakdown_terms.h"
 
 namespace stepwright {
 namespace {
@@ -31,7 +31,9 @@ class Verdict {
 
   void memory(double more_bytes, double best_bytes) {
     if (std::abs(more_bytes) <= kTold * best_bytes) return;
-    tell(more_bytes, format_bytes(std::abs(more_bytes)), "memory");
+    list_of(more_bytes)
+        .push_back(fmt::format("{} {} memory", format_bytes(std::abs(more_bytes)),
+                               more_bytes < 0 ? "less" : "more"));
   }
 
   /// The terms that differ most, the largest difference first.
@@ -48,14 +50,15 @@ class Verdict {
     std::size_t told[2] = {};
     for (const auto& [difference, i] : more) {
       if (told[difference > 0 ? 1 : 0]++ >= kToldTerms) continue;
-      tell(difference, format_time(std::abs(difference)), kTermNames[i]);
+      list_of(difference)
+          .push_back(fmt::format("{} {} {}", kTermNames[i], format_time(std::abs(difference)),
+                                 difference < 0 ? "shorter" : "longer"));
     }
   }
 
  private:
-  void tell(double more, const std::string& amount, const char* what) {
-    auto& list = more < 0 ? alternative_.wins : alternative_.loses;
-    list.push_back(fmt::format("{} {} {}", amount, more < 0 ? "less" : "more", what));
+  std::vector<std::string>& list_of(double more) {
+    return more < 0 ? alternative_.wins : alternative_.loses;
   }
 
   Alternative& alternative_;

@@ -60,13 +60,15 @@ std::vector<std::int64_t> between(std::int64_t low, std::int64_t high) {
 void say_result(TuneResult& result, double target_s, std::int64_t largest) {
   const TunedPlan& best = result.plans.front();
   if (meets(result, target_s)) {
-    result.notes.push_back(fmt::format("{} nodes are the fewest found that meet {} per step",
-                                       result.job.cluster.nodes, format_time(target_s)));
+    result.notes.push_back(
+        fmt::format("{} nodes are the fewest found on which a step takes at most {}.",
+                    result.job.cluster.nodes, format_time(target_s)));
     return;
   }
   result.target_met = false;
   result.notes.push_back(fmt::format(
-      "the target of {} per step is missed on all {} nodes: {} is {:.2f} times as long",
+      "The target of {} per step is missed even on all {} nodes: the best step takes {}, {:.2f} "
+      "times as long.",
       format_time(target_s), largest, format_time(best.step_time_s), best.step_time_s / target_s));
 }
 

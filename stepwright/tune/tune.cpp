@@ -67,8 +67,7 @@ class Tuning {
     TuneResult result;
     result.job = job_;
     result.interval = cost_.step_interval();
-    result.notes.push_back(fmt::format("cost constants: {} (stated error {:.0f} %)", cost_.fit(),
-                                       100 * cost_.stated_error()));
+    result.notes.push_back(cost_.provenance());
     set_baseline(result);
     search(result);
     if (trial_.fitting() == 0) {
@@ -147,8 +146,8 @@ class Tuning {
       if (trial_.too_large().empty()) return;
       goal_.capacity_bytes *= usable_bytes(job_) / (usable_bytes(job_) + least);
       result.notes.push_back(
-          "the best plans by price fit by their closed form, not by their program: searched again "
-          "with less memory");
+          "The plans that were fastest by closed form fit in memory by closed form, and not when "
+          "every tensor was counted: the search ran again with less memory.");
       attempt();
     }
   }
@@ -186,8 +185,8 @@ class Tuning {
     const double capacity = usable_bytes(job_);
     if (!tuned.fits) {
       result.notes.push_back(
-          fmt::format("no plan of the space fits in {}: the smallest needs {}, "
-                      "{} more",
+          fmt::format("No plan that the job allows fits in {} of memory: the smallest needs {}, "
+                      "which is {} too much.",
                       format_bytes(capacity), format_bytes(tuned.peak_memory_bytes),
                       format_bytes(tuned.over_by_bytes)));
     }
@@ -269,7 +268,9 @@ class Tuning {
   void set_baseline(TuneResult& result) {
     result.baseline = rule_of_thumb(job_, cost_, usable_bytes(job_));
     if (!result.baseline) {
-      result.notes.push_back("the rule of thumb finds no plan that fits");
+      result.notes.emplace_back(
+          "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "
+          "compare with.");
       return;
     }
     const Plan& plan = result.baseline->plan;

@@ -63,8 +63,9 @@ void say_idle(TuneResult& result, const Cluster& whole, std::optional<double> us
                    .devices_of_node = whole.devices_per_node - part.devices_per_node,
                    .step_time_if_used_s = used_whole_s};
   result.notes.push_back(fmt::format(
-      "{} of {} devices are used: {} nodes, {} devices of each; the {} that stand idle are "
-      "spares: {} can fail before the plan must shrink; {} (`cluster: {{use: all}}` forbids it)",
+      "The plan uses {} of {} devices: {} nodes, {} devices of each. The {} that stand idle are "
+      "spares: {} can fail before the plan must shrink; {}. `cluster: {{use: all}}` in the job "
+      "asks for plans of all devices.",
       format_count(part.devices()), format_count(whole.devices()), format_count(part.nodes),
       part.devices_per_node, format_count(result.devices_idle), failures(*result.spares),
       if_used(result, *result.spares)));

@@ -268,7 +268,7 @@ TEST(BadInput, SweepsAndRunsThatAreNone) {
        {" --sweep clutser.nodes=8,16", " --sweep cluster.nodse=8,16", " --sweep cluster.nodes",
         " --sweep cluster.nodes=", " --sweep cluster.nodes=8,,16", " --sweep cluster.nodes=8,many",
         " --sweep cluster.nodes=0", " --sweep micro_batch=1,2", " --sweep search.tensor=1,2",
-        " --page page.html", " --tokens -1", " --tokens nan", " --tokens many", " --tokens 1e400",
+        " --tokens -1", " --tokens nan", " --tokens many", " --tokens 1e400",
         " --price-per-gpu-hour 2", " --tokens 1e12 --price-per-gpu-hour -2",
         " --tokens 1e12 --price-per-gpu-hour inf"}) {
     tune.run("job.yaml", arguments);

@@ -295,13 +295,13 @@ TEST(Contract, NotesOfTheTextAreThoseOfTheDocument) {
     const auto notes = answer.at("notes").get<std::vector<std::string>>();
     EXPECT_EQ(notes_of_text(place.run(arguments).out), notes) << arguments;
     const bool learned = std::ranges::any_of(
-        notes, [](const std::string& note) { return note.starts_with("learned routing"); });
+        notes, [](const std::string& note) { return note.starts_with("Routing is learned"); });
     EXPECT_TRUE(learned) << arguments;
   }
   const Json tuned = Json::parse(place.run("tune job.yaml --json").out);
   EXPECT_THAT(tuned.at("notes").dump(),
               testing::AllOf(testing::HasSubstr("hpz is read as IGG"),
-                             testing::HasSubstr("outside of the fitted")));
+                             testing::HasSubstr("outside of what was measured")));
 }
 
 TEST(Contract, TuneIsSilentWhereNobodyWatches) {

@@ -54,8 +54,9 @@ TEST(Output, ThatCannotBeWrittenIsSaidBeforeTheWork) {
               "batch: {sequences: 8, length: 4096}\nparallel: {tensor: 3}\n");
   place.write("samples.csv", "no,table,of,samples\n");
   for (const char* arguments :
-       {"tune job.yaml -o nowhere/plan.yaml", "study utilization job.yaml -o nowhere/page.html",
-        "study collectives mi300x-8gpu -o nowhere/page.html",
+       {"tune job.yaml -o nowhere/plan.yaml",
+        "study utilization job.yaml --report nowhere/page.html",
+        "study collectives mi300x-8gpu --report nowhere/page.html",
         "fit samples.csv -o nowhere/profile.json", "fit --runs samples.csv -o nowhere/conditions",
         "export --to nccl-tuner --cluster dgx-h1000 -o nowhere/tuner.conf",
         "export --to mscclpp --collective reduce --algorithm tree --tiers 8 -o nowhere/plan.json",

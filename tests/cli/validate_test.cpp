@@ -51,8 +51,8 @@ TEST(Validate, ShowsTablesAndTheWorstRows) {
   place.write("operators.csv", kOperators);
   const Outcome outcome = place.run("validate operators.csv --profile a100-sxm-80g");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  for (const char* part : {"operators: 2 of 3 rows used", "fwd_us is `nan`", "linear_qkv",
-                           "Median over 2 operators", "worst"}) {
+  for (const char* part : {"operators: 2 of 3 rows are used", "fwd_us is `nan`", "linear_qkv",
+                           "errors of 2 operators is", "worst"}) {
     EXPECT_THAT(outcome.out, HasSubstr(part));
   }
 }

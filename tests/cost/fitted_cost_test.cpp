@@ -36,7 +36,7 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
   EXPECT_EQ(profile_of("a100-sxm-80g")->name, "a100_sxm4_80g_perlmutter");
   EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
   EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
-  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "by a100_sxm4_80g_perlmutter");
+  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
   EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::HasSubstr("scaled"));
   EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), "unfitted");
 }
@@ -76,7 +76,7 @@ TEST(FittedCost, SaysWhenAnOperatorIsOutsideOfWhatWasFitted) {
   const ComputeCost cost(job_on("a100-sxm-80g"));
   EXPECT_EQ(cost.outside_range(product(8192, 4096, 4096)), "");
   EXPECT_EQ(cost.outside_range(product(1'000'000, 4096, 4096)),
-            "rows 1000000, fitted 2048 to 40960");
+            "rows 1,000,000, measured 2,048 to 40,960");
   EXPECT_EQ(cost.outside_range({.kind = OperatorKind::kDropout}), "");
 }
 

@@ -70,8 +70,10 @@ TEST(Megatron, ModulesThatAreRecomputed) {
   EXPECT_EQ(with("core_attn").plan.recompute, (Recompute{.kind = RecomputeKind::kSelective}));
   const PlannedJob other = with("layernorm moe_act gated_attn");
   EXPECT_EQ(other.plan.recompute.modules, (ModuleSet{Module::kNorm}));
-  EXPECT_THAT(other.job.notes, ::testing::IsSupersetOf({"recompute: module gated_attn is left out",
-                                                        "recompute: the model has no moe_act"}));
+  EXPECT_THAT(
+      other.job.notes,
+      ::testing::IsSupersetOf({"Recomputation of the module gated_attn was left out.",
+                               "Recomputation of moe_act was left out, as the model has none."}));
 }
 
 std::string refusal(const std::string& text, const std::string& cluster = "dgx-h100") {

@@ -206,7 +206,7 @@ TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
     return compare_log(run.program, run.grid, log).remarks;
   };
   EXPECT_THAT(remarks_with(0), Not(Contains(HasSubstr("different runs"))));
-  EXPECT_THAT(remarks_with(100), Contains(HasSubstr("different runs, or clocks that differ")));
+  EXPECT_THAT(remarks_with(100), Contains(HasSubstr("different runs, or the clocks differ")));
 }
 
 TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
@@ -218,7 +218,7 @@ TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
   const WrittenRun other(job, half);
   const LogComparison found = compare_log(
       other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 1, run.all_ranks())));
-  EXPECT_THAT(all_of(found), HasSubstr("the log is of 16 ranks, the plan of 8"));
+  EXPECT_THAT(all_of(found), HasSubstr("The logs are of 16 ranks, the plan is of 8"));
   EXPECT_EQ(found.matched, 0);
 }
 
@@ -248,7 +248,7 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
   for (LogSource& source : log.sources) source.steps = 3;
   const LogComparison found = compare_log(run.program, run.grid, log);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
-  EXPECT_THAT(found.remarks, Contains(HasSubstr("the order of DDP's buckets")));
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("telling the order of its buckets")));
 }
 
 TEST(CompareLog, TakesANumberForEachTensorForANorm) {
@@ -297,7 +297,7 @@ TEST(CompareLog, NamesARestart) {
     again.replace(at, 5, ":777:");
   }
   const LogComparison found = compare_log(run.program, run.grid, log_of(text + again));
-  EXPECT_THAT(all_of(found), HasSubstr("rank 0 was started 2 times"));
+  EXPECT_THAT(all_of(found), HasSubstr("Rank 0 was started 2 times"));
 }
 
 TEST(FindRepetition, FindsTheLongestEndThatRepeats) {

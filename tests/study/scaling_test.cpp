@@ -138,26 +138,6 @@ TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
   EXPECT_THROW(study_scaling(dgx({1 << 20})), Error);
 }
 
-TEST(Scaling, DrawsSecondsAndRatios) {
-  const ScalingStudy study = study_scaling(dgx({1, 2, 4}));
-  const std::vector<Panel> panels = scaling_panels(study);
-  ASSERT_EQ(panels.size(), 2U);
-  EXPECT_EQ(panels[0].key, "all_reduce_64000000");
-  EXPECT_EQ(panels[1].key, "all_reduce_64000000_ratio");
-  for (const Panel& panel : panels) {
-    std::vector<std::string> names;
-    for (const ChartSeries& series : panel.chart.series) names.push_back(series.name);
-    EXPECT_THAT(names, ElementsAre("ring", "rings", "halving-doubling", "tree", "direct",
-                                   "two-level", "rail-halving", "ho-ring", "least",
-                                   "adding network", "adding switches"));
-    EXPECT_EQ(panel.chart.series[7].points.size(), 3U);
-    EXPECT_FALSE(panel.chart.series[7].dashed);
-    EXPECT_TRUE(panel.chart.series[8].dashed);
-  }
-  EXPECT_EQ(panels[0].chart.series[7].points[2].y, *study.points[2].seconds(Algorithm::kHoRing));
-  EXPECT_EQ(panels[1].chart.series[7].points[2].y, 1);
-}
-
 TEST(ScalingJson, HoldsEveryPoint) {
   ScalingSetting setting = dgx({1, 2});
   setting.play_ranks = 8;

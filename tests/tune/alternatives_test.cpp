@@ -60,10 +60,10 @@ TEST(Alternatives, SayWhatTheyWinAndLose) {
   result.simulated = {best, other};
   const std::vector<Alternative> list = alternatives(result);
   ASSERT_EQ(list.size(), 1U);
-  EXPECT_THAT(list.front().wins, ElementsAre("2.00 GiB less memory",
-                                             "1.50 s less exposed data-parallel communication"));
-  EXPECT_THAT(list.front().loses,
-              ElementsAre("1.00 s slower (10.0%)", "2.50 s more exposed tensor communication"));
+  EXPECT_THAT(list.front().wins,
+              ElementsAre("2.00 GiB less memory", "exposed data-parallel messages 1.50 s shorter"));
+  EXPECT_THAT(list.front().loses, ElementsAre("1.00 s slower (10.0%)",
+                                              "exposed tensor-parallel messages 2.50 s longer"));
 }
 
 }  // namespace

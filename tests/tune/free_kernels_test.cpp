@@ -44,7 +44,7 @@ TEST(FreeKernels, AreWhatASearchTrainsWith) {
   const Job job = job_on("dgx-h100");
   const TuneResult result = tune(job, {.threads = 1});
   EXPECT_EQ(result.job.kernels.attention, AttentionKernel::kFlash3);
-  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("attention by flash3")));
+  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("timed as flash3")));
   Job stated = job;
   stated.attention_stated = true;
   EXPECT_LT(result.plans.front().step_time_s,

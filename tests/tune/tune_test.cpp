@@ -111,7 +111,7 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   const TuneResult result = tune(job, quick());
   ASSERT_EQ(result.plans.size(), 1U);
   EXPECT_FALSE(result.plans.front().fits);
-  EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("no plan of the space fits")));
+  EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("No plan that the job allows fits")));
   const TunedPlan& smallest = result.plans.front();
   EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - usable_bytes(job));
   const nlohmann::ordered_json json = tuned_plan_json(result, smallest);

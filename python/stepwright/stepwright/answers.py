@@ -74,6 +74,30 @@ class Breakdown(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Loss(Part):
+    """Loss."""
+
+    what: Literal[
+        "below_peak",
+        "recomputation",
+        "memory_bound",
+        "routing",
+        "bubble",
+        "optimizer",
+        "exposed_tensor",
+        "exposed_context",
+        "exposed_expert",
+        "exposed_pipeline",
+        "exposed_data",
+    ]
+    """Which; below_peak: matrix products and attention below the dense peak."""
+    time_s: float
+    """Of the step, in seconds; below 0 where a kernel skips what the FLOPs count."""
+    share: float
+    """Of the step, a fraction."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stage(Part):
     """Stage."""
 
@@ -132,6 +156,8 @@ class PredictedStep(Part):
     """The pipeline stage that the step waits for, from 0."""
     breakdown: Breakdown
     """Where the time of the critical stage goes; sums to the step."""
+    losses: list[Loss]
+    """What is not the model's FLOPs at the dense peak, largest first; sums to 1 - mfu."""
     stages: list[Stage]
     """Each pipeline stage."""
     notes: list[str]

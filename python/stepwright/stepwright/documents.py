@@ -85,7 +85,7 @@ class Plan(Document):
 
     @property
     def code(self) -> str:
-        """As short as a table wants it: "tp8+sp pp4x2 dp2 mb1 NNG selective"."""
+        """As short as a table wants it: "tp8+sp pp4x2 dp2 mb1 zero1 recompute:full"."""
         return self.title
 
 

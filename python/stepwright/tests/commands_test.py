@@ -16,7 +16,8 @@ import stepwright
 # Options that functions leave out, and why.
 NOT_OF_PYTHON = {
     "tune": {
-        *("sweep", "page"),  # `sweep`
+        "sweep",  # `sweep`
+        "verbose",  # of text
         *("runs", "candidates", "next"),  # `advise`
     },
     "traffic": {"sweep"},  # a loop over `set`

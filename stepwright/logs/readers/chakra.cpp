@@ -109,9 +109,9 @@ class ChakraReader {
     LogSource& source = writer_.source();
     rank_ = rank_of_name(source.file);
     source.note(rank_ == kUnknown
-                    ? "the name of the file has no rank, and the trace does not say it"
-                    : "the rank is taken from the name of the file");
-    source.note("sizes of groups are not in this log");
+                    ? "The name of the file has no rank, and the trace does not say it."
+                    : "The rank is taken from the name of the file.");
+    source.note("Sizes of groups are not in this log.");
     bool first = true;
     for (std::string_view message; next(message); first = false) {
       if (first) {

@@ -175,7 +175,7 @@ class DeepSpeedTextReader {
 
   void finish() {
     LogSource& source = writer_.source();
-    source.note("sizes are rounded by the logger; groups are not logged");
+    source.note("The logger rounds sizes and does not log groups.");
     for (auto& [name, seconds] : times_) {
       difference_times(seconds);
       for (std::size_t i = 0; i < seconds.size(); ++i) {
@@ -183,7 +183,7 @@ class DeepSpeedTextReader {
       }
     }
     if (!verbose_.empty() && !summary_.empty()) {
-      source.note("lines and summary describe the same calls: the lines are counted");
+      source.note("Lines and summary describe the same calls; the lines are counted.");
     }
     for (LogRecord& record : verbose_.empty() ? summary_ : verbose_) {
       record.rank = rank_;
@@ -224,7 +224,7 @@ class DeepSpeedRawReader {
       fail_input(fmt::format("{}: is no mapping of operations", name_));
     }
     for (const auto [name, sizes] : mapping) operation(name, sizes);
-    writer_.source().note("groups are not logged");
+    writer_.source().note("Groups are not logged.");
   }
 
  private:

@@ -180,8 +180,8 @@ class ExecutionTraceReader {
     LogSource& source = writer_.source();
     rank_ = rank_of_name(source.file);
     source.note(rank_ == kUnknown
-                    ? "the name of the file has no rank, and the trace does not say it"
-                    : "the rank is taken from the name of the file");
+                    ? "The name of the file has no rank, and the trace does not say it."
+                    : "The rank is taken from the name of the file.");
     for (const auto& [name, group] : groups_) {
       source.world = std::max(source.world, group.size);
       for (const std::int64_t rank : group.ranks) source.world = std::max(source.world, rank + 1);

@@ -164,7 +164,8 @@ class FlightRecorderReader {
   void note_ring(const dom::element& entry, const JsonPiece& piece) {
     const std::int64_t id = integer_in(entry, "record_id").value_or(0);
     if (piece.number == 1 && id > 0) {
-      writer_.source().note(fmt::format("the ring was overwritten: {} earlier calls are lost", id));
+      writer_.source().note(
+          fmt::format("The recorder's buffer was overwritten: {} earlier calls are lost.", id));
     }
   }
 
@@ -173,7 +174,8 @@ class FlightRecorderReader {
       writer_.source().scatters_as_reductions = true;
       writer_.source().lacks_messages = true;
       writer_.source().note(
-          "Gloo: a reduce-scatter is recorded as an all-reduce, sends and receives are not");
+          "With Gloo a reduce-scatter is recorded as an all-reduce, and sends and receives are not "
+          "recorded.");
     }
   }
 
@@ -181,7 +183,7 @@ class FlightRecorderReader {
     LogSource& source = writer_.source();
     const std::int64_t rank = rank_of_name(source.file);
     if (rank == kUnknown) {
-      source.note("the name of the file has no rank, and a dump does not say it");
+      source.note("The name of the file has no rank, and a dump does not say it.");
     }
     for (DumpedCall& call : calls_) {
       LogRecord& record = call.record;

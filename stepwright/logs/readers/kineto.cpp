@@ -167,7 +167,7 @@ class KinetoReader {
     source.lines = events_;
     if (rank_ == kUnknown) {
       rank_ = rank_of_name(source.file);
-      if (rank_ != kUnknown) source.note("the rank is taken from the name of the file");
+      if (rank_ != kUnknown) source.note("The rank is taken from the name of the file.");
     }
     std::ranges::sort(source.step_starts_s);
     std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
@@ -297,9 +297,10 @@ class KinetoReader {
     }
     if (!operators_.empty() && kernels_.empty()) {
       writer_.source().note(
-          sized_ ? "calls of Gloo: times are those of the host, and groups are known only where "
-                   "sizes tell or the job has one"
-                 : "operators without sizes; profile with record_shapes=True");
+          sized_
+              ? "Calls are of Gloo: times are those of the host, and groups are known only where "
+                "sizes tell or the job has one group."
+              : "Operators have no sizes; profile with record_shapes=True to have them.");
     }
   }
 

@@ -96,7 +96,7 @@ void NcclProfilerReader::read(ByteSource& bytes) {
   const auto number = static_cast<std::int32_t>(log_.sources.size());
   log_.sources.push_back({.file = bytes.name(), .format = LogFormat::kNcclProfiler});
   log_.sources.back().note(
-      "sizes of communicators are not logged: known are those all of whose ranks are in the logs");
+      "Sizes of communicators are not logged; known are those all of whose ranks are in the logs.");
   File file(*this, log_.sources.back(), number);
   split_objects(bytes, [&](const TextObject& object) { file.event(object); });
 }
@@ -263,8 +263,9 @@ class NcclInspectorReader {
     LogSource& source = writer_.source();
     std::int64_t lost = 0;
     for (const auto& [who, numbers] : numbers_) lost += numbers.missing();
-    if (lost > 0) source.note(fmt::format("{} calls are missing (gaps in coll_sn)", lost));
-    source.note("messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) are not in this log");
+    if (lost > 0) source.note(fmt::format("{} calls are missing, as gaps in coll_sn show.", lost));
+    source.note(
+        "Messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8,192 bytes) are not in this log.");
     for (const auto& [communicator, rank] : ranks_) {
       source.world = std::max(source.world, writer_.group_size(communicator));
     }

@@ -30,7 +30,8 @@ constexpr TestName kTestNames[] = {{"all_reduce", LogOperation::kAllReduce},
 void read_nccl_tests(ByteSource& bytes, Log& log) {
   const CsvTable table = read_nccl_tests_text(bytes.rest(kMostTestBytes), bytes.name());
   LogWriter writer(log, bytes.name(), LogFormat::kNcclTests);
-  writer.source().note("each row is one call; its sizes are full buffers, its times out of place");
+  writer.source().note(
+      "Each row is one call; its sizes are those of full buffers, its times those out of place.");
   for (const CsvRow& row : table.rows) {
     ++writer.source().lines;
     const auto line = static_cast<std::int64_t>(row.line);

@@ -287,7 +287,7 @@ void NcclTextReader::close_exchange(std::vector<ExchangedMessage>& batch, const 
     log_.records.set(batch.front().record, first);
     add_parts(batch, handle, first);
     log_.sources[static_cast<std::size_t>(first.source)].note(
-        "all-to-alls that were logged as sends and receives are counted as one call each");
+        "All-to-alls that were logged as sends and receives are counted as one call each.");
   }
   batch.clear();
 }
@@ -342,7 +342,9 @@ void NcclTextReader::count_tuned() {
         nccl_payload(record.operation, record.logged_bytes, log_.group_size(record));
     if (record.payload_bytes != kUnknown) record.logged_bytes = kUnknown;
     log_.sources[static_cast<std::size_t>(record.source)].note(
-        "calls are those of TUNING, which rank 0 alone prints; add COLL to NCCL_DEBUG_SUBSYS");
+        "Calls are those of TUNING, which rank 0 alone prints; with COLL in NCCL_DEBUG_SUBSYS "
+        "every rank "
+        "prints its own.");
     log_.records.push_back(record);
   }
 }
@@ -392,7 +394,7 @@ void NcclTextReader::assume_ranks(std::int64_t world) {
   }
   for (LogSource& source : log_.sources) {
     if (source.format == LogFormat::kNcclText) {
-      source.note("no line says the ranks: they are assumed to follow hosts and devices");
+      source.note("No line says the ranks; they are assumed to follow hosts and devices.");
     }
   }
 }

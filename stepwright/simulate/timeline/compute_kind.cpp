@@ -26,9 +26,9 @@ bool is_of_vocabulary(const Item& item) {
          (item.units.front() == kEmbeddingUnit || item.units.front() == kHeadUnit);
 }
 
-ComputeSeconds of_sequence(const StepProgram& program, const Sequence& sequence,
-                           const Prices& prices) {
-  ComputeSeconds sum{};
+ComputeSplit of_sequence(const StepProgram& program, const Sequence& sequence,
+                         const Prices& prices) {
+  ComputeSplit sum;
   for (const Item& item : sequence.items) {
     const auto which = static_cast<std::size_t>(item.which);
     const std::vector<Operator>& operators = program.templates[which].operators;
@@ -36,9 +36,11 @@ ComputeSeconds of_sequence(const StepProgram& program, const Sequence& sequence,
       const Operator& op = operators[i];
       if (is_communication(op.kind) || op.stream != Stream::kCompute) continue;
       if (op.phase == Phase::kOptimizer) continue;
-      const ComputeKind kind =
-          is_of_vocabulary(item) ? ComputeKind::kVocabulary : kind_in_layer(op.kind);
-      sum[static_cast<std::size_t>(kind)] += prices[which][i].seconds;
+      const auto kind = static_cast<std::size_t>(is_of_vocabulary(item) ? ComputeKind::kVocabulary
+                                                                        : kind_in_layer(op.kind));
+      const double seconds = prices[which][i].seconds;
+      sum.all[kind] += seconds;
+      if (op.phase == Phase::kRecompute) sum.recomputed[kind] += seconds;
     }
   }
   return sum;
@@ -46,16 +48,18 @@ ComputeSeconds of_sequence(const StepProgram& program, const Sequence& sequence,
 
 }  // namespace
 
-ComputeSeconds compute_seconds(const StepProgram& program, const Stage& stage,
-                               const Prices& prices) {
+ComputeSplit compute_seconds(const StepProgram& program, const Stage& stage, const Prices& prices) {
   std::vector<double> times(stage.sequences.size(), 0);
   for (const Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
-  ComputeSeconds sum{};
+  ComputeSplit sum;
   for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
     const Sequence& sequence = stage.sequences[i];
     if (sequence.direction == Direction::kUpdate) continue;
-    const ComputeSeconds once = of_sequence(program, sequence, prices);
-    for (std::size_t kind = 0; kind < kComputeKinds; ++kind) sum[kind] += times[i] * once[kind];
+    const ComputeSplit once = of_sequence(program, sequence, prices);
+    for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
+      sum.all[kind] += times[i] * once.all[kind];
+      sum.recomputed[kind] += times[i] * once.recomputed[kind];
+    }
   }
   return sum;
 }

@@ -29,8 +29,13 @@ inline constexpr std::size_t kComputeKinds = std::size(kComputeKindNames);
 /// Seconds by kind, in that order.
 using ComputeSeconds = std::array<double, kComputeKinds>;
 
+/// Seconds of computation, and what of them repeats a forward.
+struct ComputeSplit {
+  ComputeSeconds all{};
+  ComputeSeconds recomputed{};
+};
+
 /// Priced seconds of the compute stream of a stage over a step, the update apart.
-ComputeSeconds compute_seconds(const StepProgram& program, const Stage& stage,
-                               const Prices& prices);
+ComputeSplit compute_seconds(const StepProgram& program, const Stage& stage, const Prices& prices);
 
 }  // namespace stepwright

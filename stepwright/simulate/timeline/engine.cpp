@@ -252,7 +252,9 @@ Simulation play(const StepProgram& program, const Prices& prices, const Contenti
                 bool record) {
   Simulation result = Engine(program, prices, contention, record).run();
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
-    result.stages[s].breakdown.computation = compute_seconds(program, program.stages[s], prices);
+    const ComputeSplit split = compute_seconds(program, program.stages[s], prices);
+    result.stages[s].breakdown.computation = split.all;
+    result.stages[s].breakdown.recomputed = split.recomputed;
   }
   return result;
 }

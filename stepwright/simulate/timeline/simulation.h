@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +24,14 @@ struct Breakdown {
   double pipeline_s = 0;
   double data_s = 0;             ///< Gradients, parameters, and the small control messages.
   ComputeSeconds computation{};  ///< `compute_s` by kind.
+  ComputeSeconds recomputed{};   ///< Of `computation` what repeats a forward.
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
            data_s;
+  }
+  /// Seconds of `compute_s` that repeat a forward.
+  [[nodiscard]] double recomputed_s() const {
+    return std::accumulate(recomputed.begin(), recomputed.end(), 0.0);
   }
 };
 

@@ -33,7 +33,8 @@ std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample
   std::string text = fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
   const std::string outside = predictor.outside_range(sample);
   if (outside.empty()) return text;
-  return text + fmt::format("{}outside of the fitted range: {}", text.empty() ? "" : "; ", outside);
+  return text +
+         fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
 }
 
 RowResult result_of(const CollectiveSample& sample, const CsvTable& table,

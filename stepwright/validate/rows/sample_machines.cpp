@@ -103,7 +103,7 @@ std::string OperatorMachine::remark(const OperatorSample& sample, Pass pass) con
     if (profile->device != device_.name) text = fmt::format("scaled from {}", profile->device);
     const std::string outside = outside_range(entry->get(), sample.op);
     if (outside.empty()) return text;
-    text += fmt::format("{}outside of the fitted range: {}", text.empty() ? "" : "; ", outside);
+    text += fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
     return text;
   }
   return "no fit: documented defaults";

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "stepwright/simulate/timeline/simulation.h"
+
+namespace stepwright {
+
+inline constexpr std::size_t kTerms = 8;
+
+/// What people call the terms of a breakdown, in the order of `breakdown_terms`.
+inline constexpr std::array<const char*, kTerms> kTermNames = {"computation",
+                                                               "pipeline bubble",
+                                                               "optimizer",
+                                                               "exposed tensor-parallel messages",
+                                                               "exposed context-parallel messages",
+                                                               "exposed expert-parallel messages",
+                                                               "exposed pipeline messages",
+                                                               "exposed data-parallel messages"};
+
+/// The terms of a breakdown in a fixed order: compute, bubble, optimizer, then exposed tensor,
+/// context, expert, pipeline and data messages; in seconds.
+constexpr std::array<double, kTerms> breakdown_terms(const Breakdown& b) {
+  return {b.compute_s, b.bubble_s, b.optimizer_s, b.tensor_s,
+          b.context_s, b.expert_s, b.pipeline_s,  b.data_s};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include "stepwright/simulate/losses.h"
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/simulate/breakdown_terms.h"
+
+namespace stepwright {
+namespace {
+
+/// Of the terms of a breakdown but the first, in their order.
+constexpr std::array<const char*, kTerms - 1> kTermKeys = {
+    "bubble",         "optimizer",        "exposed_tensor", "exposed_context",
+    "exposed_expert", "exposed_pipeline", "exposed_data"};
+
+}  // namespace
+
+std::vector<Loss> losses(const Prediction& prediction) {
+  const Simulation& simulation = prediction.simulation;
+  const Breakdown& breakdown =
+      simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
+  const auto once_s = [&](ComputeKind kind) {
+    const auto i = static_cast<std::size_t>(kind);
+    return breakdown.computation[i] - breakdown.recomputed[i];
+  };
+  const double memory_s = once_s(ComputeKind::kMemoryBound);
+  const double routing_s = once_s(ComputeKind::kRouting);
+  const double again_s = breakdown.recomputed_s();
+  const double ideal_s = prediction.mfu * simulation.step_time_s;
+  std::vector<Loss> list = {{"below_peak", "matrix products and attention below the dense peak",
+                             breakdown.compute_s - again_s - memory_s - routing_s - ideal_s},
+                            {"recomputation", "recomputation", again_s},
+                            {"memory_bound", "memory-bound kernels", memory_s},
+                            {"routing", "routing of tokens to experts", routing_s}};
+  const auto terms = breakdown_terms(breakdown);
+  for (std::size_t i = 1; i < kTerms; ++i) {
+    list.push_back({kTermKeys[i - 1], kTermNames[i], terms[i]});
+  }
+  std::erase_if(list, [](const Loss& loss) { return loss.seconds == 0; });
+  std::ranges::stable_sort(list, std::ranges::greater{}, &Loss::seconds);
+  return list;
+}
+
+}  // namespace stepwright

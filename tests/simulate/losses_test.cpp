@@ -1,0 +1,68 @@
+#include "stepwright/simulate/losses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+PlannedJob planned_on_two_nodes(const char* model) {
+  PlannedJob planned;
+  planned.job.model_name = model;
+  planned.job.model = *built_in_model(model);
+  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  planned.job.length = 4096;
+  planned.job.sequences = 64;
+  planned.plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
+  return planned;
+}
+
+double sum_of(const std::vector<Loss>& list) {
+  double sum = 0;
+  for (const Loss& loss : list) sum += loss.seconds;
+  return sum;
+}
+
+double seconds_of(const std::vector<Loss>& list, std::string_view key) {
+  const auto found = std::ranges::find(list, key, &Loss::key);
+  return found == list.end() ? 0 : found->seconds;
+}
+
+TEST(Losses, SumToWhatTheModelsFlopsLeaveOfTheStep) {
+  for (const char* model : {"llama-3-8b", "mixtral-8x7b"}) {
+    for (const RecomputeKind kind :
+         {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+      PlannedJob planned = planned_on_two_nodes(model);
+      planned.plan.recompute.kind = kind;
+      const Prediction p = predict(planned);
+      const std::vector<Loss> list = losses(p);
+      EXPECT_NEAR(sum_of(list), (1 - p.mfu) * p.step_time_s(), 1e-9 * p.step_time_s()) << model;
+      EXPECT_TRUE(std::ranges::is_sorted(list, std::ranges::greater{}, &Loss::seconds));
+    }
+  }
+}
+
+TEST(Losses, RecomputationIsTheForwardThatRunsAgain) {
+  PlannedJob planned = planned_on_two_nodes("llama-3-8b");
+  const Prediction without = predict(planned);
+  planned.plan.recompute.kind = RecomputeKind::kFull;
+  const Prediction with = predict(planned);
+  const auto stage = static_cast<std::size_t>(with.simulation.critical_stage);
+  const double more_s = with.simulation.stages[stage].breakdown.compute_s -
+                        without.simulation.stages[stage].breakdown.compute_s;
+  EXPECT_EQ(seconds_of(losses(without), "recomputation"), 0);
+  EXPECT_NEAR(seconds_of(losses(with), "recomputation"), more_s, 1e-9 * more_s);
+}
+
+TEST(Losses, OnlyExpertsRouteTokens) {
+  EXPECT_EQ(seconds_of(losses(predict(planned_on_two_nodes("llama-3-8b"))), "routing"), 0);
+  EXPECT_GT(seconds_of(losses(predict(planned_on_two_nodes("mixtral-8x7b"))), "routing"), 0);
+}
+
+}  // namespace
+}  // namespace stepwright
