@@ -19,6 +19,7 @@ class Interrupts {
   [[nodiscard]] int fd() const { return signals_.get(); }
 
  private:
+  sigset_t watched_{};
   sigset_t before_{};
   struct sigaction broken_pipe_before_{};
   Descriptor signals_;

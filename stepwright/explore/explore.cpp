@@ -85,11 +85,15 @@ Json predicted(const Json& question) {
     answer["nearest"] = nearest_json(planned, *refused);
     return answer;
   }
-  const Prediction prediction = predict(planned, true);
+  const Prediction prediction = predict(planned);
   answer["prediction"] = prediction_json(prediction);
   answer["memory"] = memory_json(prediction.memory);
-  answer["timeline"] = timeline_overview_json(prediction);
   return answer;
+}
+
+/// Apart, since it plays every micro-batch, of which a prediction leaves out those that repeat.
+Json drawn(const Json& question) {
+  return {{"timeline", timeline_overview_json(predict(read(question), true))}};
 }
 
 Json pictured(const Json& question) {
@@ -123,6 +127,7 @@ Json explore(const Json& question, const TellProgress& progress) {
   const std::string ask = question.at("ask");
   if (ask == "choices") return choices_json();
   if (ask == "predict") return predicted(question);
+  if (ask == "timeline") return drawn(question);
   if (ask == "pictures") return pictured(question);
   if (ask == "tune") return tuned(question, progress);
   fail_input(fmt::format("the explorer cannot be asked '{}'", ask));

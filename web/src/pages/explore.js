@@ -25,31 +25,41 @@ class Results {
   }
 
   show(answer) {
-    const { prediction, memory, timeline, words, code } = answer;
+    const { prediction, memory, words, code } = answer;
     if (!this.stages) this.make(answer);
     this.lead.replaceChildren(`${answer.job}: ${words}. `, element("code", {}, code));
     this.tiles.replaceChildren(headline(prediction));
     this.losses.textContent = lossSentence(prediction);
     this.fullest.textContent = memorySentence(memory);
     this.stages.change(stageTimes(prediction));
-    this.timeline.renew(overview(timeline));
     this.memory.change(memoryPeaks(memory));
     this.notes.replaceChildren(list(prediction.notes));
   }
 
-  make({ prediction, memory, timeline }) {
+  draw({ timeline }) {
+    const view = overview(timeline);
+    if (this.timeline) {
+      this.timeline.renew(view);
+      return;
+    }
+    this.timeline = chosenFigure("Show", view);
+    this.place.append(this.timeline);
+    drawAll();
+  }
+
+  make({ prediction, memory }) {
     this.lead = element("p", { class: "lead" });
     this.tiles = element("div", {});
     this.losses = paragraph("");
     this.fullest = paragraph("");
     this.stages = figure(stageTimes(prediction));
-    this.timeline = chosenFigure("Show", overview(timeline));
+    this.place = section("Timeline", "The timeline of one step");
     this.memory = figure(memoryPeaks(memory));
     this.notes = element("div", {});
     this.part.replaceChildren(
       this.lead,
       this.tiles,
-      section("Timeline", "The timeline of one step", this.timeline),
+      this.place,
       section("Memory", "What fills the memory", this.fullest, this.memory),
       section("Time", "Where the time of a step goes", this.losses, this.stages),
       section("Notes", "What to know before you rely on this", this.notes),
@@ -111,7 +121,7 @@ class Explorer {
     }
   }
 
-  /** Asks for a plan; of several wishes while the planner thinks only the last is asked. */
+  /** Asks for a plan, then for its timeline; of several wishes while the planner thinks only the last. */
   async want(wish) {
     this.wish = wish;
     if (this.thinking) return;
@@ -121,9 +131,11 @@ class Explorer {
       this.wish = undefined;
       const began = performance.now();
       const answer = await this.engine.ask({ ask: "predict", text, name, settle });
+      const took = performance.now() - began;
       if (answer.error === undefined) await this.show(answer);
       else this.say(answer.error);
-      document.documentElement.dataset.answered = (performance.now() - began).toFixed(1);
+      if (!this.wish && answer.prediction) this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(answer.plan), name }));
+      document.documentElement.dataset.answered = took.toFixed(1); // milliseconds; for tests and the curious
     }
     this.thinking = false;
   }
