@@ -94,7 +94,7 @@ class Doctor(unittest.TestCase):
             [COMMAND, "doctor"], capture_output=True, text=True, check=False
         ).stdout
         abilities = {ability["name"]: ability for ability in answer["abilities"]}
-        self.assertEqual(list(abilities), ["plan", "train", "lab", "gpu"])
+        self.assertEqual(list(abilities), ["plan", "serve", "train", "lab", "gpu"])
         self.assertTrue(abilities["plan"]["ready"])
         for name, ability in abilities.items():
             self.assertEqual(ability["ready"], not ability["missing"], name)
