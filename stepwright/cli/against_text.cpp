@@ -11,6 +11,7 @@
 #include "stepwright/core/table.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/words.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/differences.h"
 
 namespace stepwright {
@@ -65,7 +66,7 @@ PlannedJob load_own_plan(const std::string& file, const std::string& job_file, c
     fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
   }
   if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused, file);
-  return planned;
+  return with_order(std::move(planned));
 }
 
 std::string against_text(const TuneResult& result, const Against& against) {

@@ -18,6 +18,7 @@
 #include "stepwright/logs/match_json.h"
 #include "stepwright/logs/read_logs.h"
 #include "stepwright/plan/words.h"
+#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -81,7 +82,7 @@ class Compare : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = load_legal_plan(plan_, console);
+    const PlannedJob planned = with_order(load_legal_plan(plan_, console));
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
     const Log log = read_logs(logs_);

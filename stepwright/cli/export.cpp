@@ -23,6 +23,7 @@
 #include "stepwright/export/mscclpp.h"
 #include "stepwright/export/nccl_tuner.h"
 #include "stepwright/launch/launch_file.h"
+#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -138,7 +139,7 @@ class Export : public Command {
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
     const LaunchFile file =
-        export_plan(to_, load_legal_plan(plan_, console), release_, nearest_, plan_);
+        export_plan(to_, with_order(load_legal_plan(plan_, console)), release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info("{}", note);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });

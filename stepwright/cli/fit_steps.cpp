@@ -7,6 +7,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/fit/own_cluster/step_fit.h"
 #include "stepwright/logs/read_logs.h"
+#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -21,7 +22,7 @@ std::string steps_text(const StepFit& fitted) {
 }  // namespace
 
 void fit_step_traces(const FitRequest& request, const Console& console) {
-  const PlannedJob planned = load_legal_plan(request.plan, console);
+  const PlannedJob planned = with_order(load_legal_plan(request.plan, console));
   const ModelWidths widths = widths_of(build_program(planned.job, planned.plan), planned.job.model);
   std::vector<HostTrace> ranks;
   for (const std::string& file : request.files) {

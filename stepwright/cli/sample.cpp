@@ -13,6 +13,7 @@
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/sample_options.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/step/program.h"
 #include "stepwright/tune/tune.h"
 
@@ -65,7 +66,8 @@ class Sample : public Command {
     for (const TunedPlan& each : found.plans) ask_for({found.job, each.plan});
   }
 
-  void ask_for(const PlannedJob& planned) {
+  void ask_for(const PlannedJob& given) {
+    const PlannedJob planned = with_order(given);
     const CostModel cost(planned.job);
     const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
     const auto messages = plan_messages(build_program(planned.job, planned.plan), cost, layouts,

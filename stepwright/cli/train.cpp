@@ -10,10 +10,12 @@
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/measure/operator_times.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -28,18 +30,24 @@ void check_ranks(const std::string& file, std::int64_t planned, std::int64_t sta
   fail_input(fmt::format("{}: the plan has {} ranks, but {} {}", file, planned, how, started));
 }
 
-/// The times of a plan's operators in a file that lives as long as this process and those that
-/// inherit it.
-std::string file_of_times(const Prediction& prediction) {
-  const std::string text = operator_times_json(prediction.program, operator_times(prediction));
-  const int file = ::memfd_create("times", 0);
+/// A text as a file that lives as long as this process and those that inherit it.
+std::string file_of(const std::string& text) {
+  const int file = ::memfd_create("stepwright", 0);
   for (std::size_t at = 0; file >= 0 && at < text.size();) {
     const ssize_t written = ::write(file, text.data() + at, text.size() - at);
-    if (written <= 0) throw Error(ErrorKind::kRuntime, "no memory for the times of operators");
+    if (written <= 0) throw Error(ErrorKind::kRuntime, "no memory for what ranks read");
     at += static_cast<std::size_t>(written);
   }
-  if (file < 0) throw Error(ErrorKind::kRuntime, "no memory for the times of operators");
+  if (file < 0) throw Error(ErrorKind::kRuntime, "no memory for what ranks read");
   return fmt::format("/proc/self/fd/{}", file);
+}
+
+/// The plan for ranks, which have no prices to settle an order with.
+std::string file_of_plan(PlannedJob planned) {
+  for (std::string* path : {&planned.job.conditions, &planned.job.measured}) {
+    if (!path->empty()) *path = std::filesystem::absolute(*path).string();
+  }
+  return file_of(plan_yaml(planned));
 }
 
 class Train : public Command {
@@ -88,11 +96,15 @@ class Train : public Command {
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned) const {
-    std::vector<std::string> words = train_arguments(options_);
     const Prediction prediction = predict(planned);
+    TrainOptions options = options_;
+    if (lacks_order(planned.plan)) options.plan = file_of_plan(prediction.planned);
+    std::vector<std::string> words = train_arguments(options);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
-    words.insert(words.end(), {"--times", file_of_times(prediction)});
+    words.insert(
+        words.end(),
+        {"--times", file_of(operator_times_json(prediction.program, operator_times(prediction)))});
     return words;
   }
 

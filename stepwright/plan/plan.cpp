@@ -97,6 +97,31 @@ std::string recompute_word(const Recompute& recompute) {
   return recompute.every > 1 ? fmt::format("{} every {}", word, recompute.every) : word;
 }
 
+std::string layers_word(const std::vector<std::int64_t>& layers) {
+  std::string word;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t count = 1;
+    while (i + count < layers.size() && layers[i + count] == layers[i]) ++count;
+    word += fmt::format("{}{}", word.empty() ? "" : ", ", layers[i]);
+    if (count > 1) word += fmt::format(" x {}", count);
+    i += count;
+  }
+  return word;
+}
+
+namespace {
+
+std::string durations_text(const Durations& durations) {
+  if (durations.chunks.empty()) return "";
+  std::string text = fmt::format("[{} held, hop {}", durations.held, durations.hop_ns);
+  for (const ChunkDurations& chunk : durations.chunks) {
+    text += fmt::format(", {}+{}+{}", chunk.forward_ns, chunk.data_ns, chunk.weight_ns);
+  }
+  return text + " ns]";
+}
+
+}  // namespace
+
 std::string plan_text(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   std::string text = fmt::format("tp{} cp{} ep{} etp{} dp{} pp{} mb{}", degrees.tensor,
@@ -104,6 +129,7 @@ std::string plan_text(const Plan& plan) {
                                  degrees.data, degrees.pipeline, plan.micro_batch);
   text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
   if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
+  text += durations_text(plan.schedule.durations);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);
   text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));

@@ -157,11 +157,29 @@ inline std::vector<std::int64_t> strands_of(ScheduleKind kind,
   return {1};
 }
 
+/// What one chunk takes for one micro-batch.
+struct ChunkDurations {
+  std::int64_t forward_ns = 0;
+  std::int64_t data_ns = 0;    ///< Data gradients.
+  std::int64_t weight_ns = 0;  ///< Weight gradients.
+  auto operator<=>(const ChunkDurations&) const = default;
+};
+
+/// What the order of an `auto` schedule is found for.
+struct Durations {
+  std::vector<ChunkDurations> chunks;  ///< In model order; empty: no order is settled yet.
+  std::int64_t hop_ns = 0;             ///< Of a message between positions.
+  std::int64_t held = 0;  ///< Chunks whose activations a position holds at most, each until its
+                          ///< weight gradient is done.
+  auto operator<=>(const Durations&) const = default;
+};
+
 /// The order in which pipeline positions work, and how many micro-batches run beside each other.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
+  Durations durations = {};  ///< Of `auto`: the same ones have the same order.
   auto operator<=>(const Schedule&) const = default;
 };
 

@@ -35,10 +35,9 @@ std::string tensor_words(const Plan& plan) {
 std::string pipeline_words(const Plan& plan) {
   std::string kind(name_of(kScheduleNames, plan.schedule.kind));
   if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
-  if (plan.schedule.chunks == 1)
-    return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
-  return fmt::format("pipeline {} ({}, {} chunks)", plan.parallel.pipeline, kind,
-                     plan.schedule.chunks);
+  if (plan.schedule.chunks > 1) kind += fmt::format(", {} chunks", plan.schedule.chunks);
+  if (!plan.layers.empty()) kind += fmt::format("; layers {}", layers_word(plan.layers));
+  return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
 /// As the field calls it ("zero1"), else its letters ("NIG").
@@ -98,7 +97,8 @@ std::string pipeline_code(const Plan& plan) {
                      plan.schedule.kind == ScheduleKind::kInterleaved;
   std::string kind(usual ? "" : name_of(kScheduleNames, plan.schedule.kind));
   if (plan.schedule.strands > 1) kind += fmt::format("+{}", plan.schedule.strands);
-  return fmt::format("pp{}{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":", kind);
+  return fmt::format("pp{}{}{}{}{}", plan.parallel.pipeline, chunks, usual ? "" : ":", kind,
+                     plan.layers.empty() ? "" : ":uneven");
 }
 
 std::string tensor_code(const Plan& plan) {

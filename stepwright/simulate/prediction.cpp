@@ -13,6 +13,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/simulate/efficiency.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/losses.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
@@ -122,18 +123,18 @@ Json losses_json(const Prediction& p) {
 
 }  // namespace
 
-Prediction predict(const PlannedJob& planned, bool record) {
-  const Job& job = planned.job;
-  if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused);
+Prediction predict(const PlannedJob& given, bool record) {
+  if (const auto refused = illegal(given.job, given.plan)) fail_refused(*refused);
   Prediction p;
-  p.planned = planned;
+  p.planned = with_order(given);
+  const auto& [job, plan] = p.planned;
   const CostModel cost(job);
-  const auto layouts = group_layouts(job.cluster, Grid(planned.plan));
-  p.program = build_program(job, planned.plan);
+  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  p.program = build_program(job, plan);
   p.memory = memory_report(job, p.program);
-  p.simulation = simulate(p.program, cost, layouts, planned.plan, record);
+  p.simulation = simulate(p.program, cost, layouts, plan, record);
   Pricer pricer(job, cost);
-  p.price = pricer.price(planned.plan);
+  p.price = pricer.price(plan);
   p.interval = cost.step_interval();
   add_rates(p, job);
   add_notes(p, cost);

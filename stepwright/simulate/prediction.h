@@ -35,7 +35,8 @@ struct Prediction {
 };
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule
-/// when the plan is not legal. `record` keeps the events of the timeline.
+/// when the plan is not legal. An `auto` schedule without an order is settled first (`with_order`).
+/// `record` keeps the events of the timeline.
 Prediction predict(const PlannedJob& planned, bool record = false);
 
 /// Seconds of each operator of each template, alone: of a message without what runs beside it.

@@ -24,7 +24,7 @@ class ProgramBuilder {
         placement_(placement_of(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
         layers_(chunk_layers(job, plan)),
-        turns_(plan_turns(job, plan)) {}
+        turns_(plan_turns(plan, micro_batches(job, plan))) {}
 
   StepProgram build() {
     StepProgram program;

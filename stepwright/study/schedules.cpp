@@ -10,8 +10,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/simulate/price/schedule_forms.h"
-#include "stepwright/step/plan_turns.h"
 #include "stepwright/step/schedule_facts.h"
+#include "stepwright/step/schedules/found.h"
 #include "stepwright/step/turn_play.h"
 
 namespace stepwright {
@@ -160,6 +160,17 @@ std::optional<double> closed_form_s(const UniformPipeline& pipeline, const Sched
   return closed_pipeline_s(schedule, pipeline.micro_batches, {forward, backward, chunk, 0});
 }
 
+std::vector<Turns> turns_of(const UniformPipeline& pipeline, const Schedule& schedule,
+                            const TurnSeconds& seconds) {
+  if (!traits_of(schedule.kind).found) {
+    return all_turns(schedule, pipeline.stages, pipeline.micro_batches);
+  }
+  return found_turns({.placement = placement_of(schedule, pipeline.stages),
+                      .micro_batches = pipeline.micro_batches,
+                      .seconds = seconds,
+                      .most_activations = static_cast<double>(pipeline.stages)});
+}
+
 SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) {
   SchedulePlay play;
   play.schedule = schedule;
@@ -167,7 +178,7 @@ SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) 
   play.refused = refusal(planned);
   if (!play.refused.empty()) return play;
   const TurnSeconds seconds = seconds_of(pipeline, schedule);
-  play.turns = turns_of(planned.plan, pipeline.micro_batches, seconds);
+  play.turns = turns_of(pipeline, schedule, seconds);
   TurnPlayer player;
   play.ends_s = player.play(play.turns, placement_of(planned.plan), seconds);
   play.makespan_s = makespan_s(play.ends_s);

@@ -279,7 +279,7 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
       // To find its order takes as long as to price ten thousand plans: the best plans try it.
-      if (traits_of(kind).found && space.schedule.size() > 1) continue;
+      if (traits_of(kind).found) continue;
       const std::int64_t same = (has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
                                 (traits_of(kind).pairs ? 1 : std::ssize(space.strands));
       for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {

@@ -13,7 +13,7 @@ namespace {
 std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& plans,
                               double capacity_bytes) {
   std::vector<Candidate> candidates;
-  for (const Plan& plan : plans) {
+  for (const Plan& plan : prices.with_orders(plans)) {
     const Price price = prices.price(plan);
     if (price.memory_bytes > capacity_bytes) continue;
     candidates.push_back({price.seconds, plan_text(plan), plan, price});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/trial.h"
 
@@ -17,7 +18,7 @@ class PlayedPrices {
   /// Descents that use it stop where `most_operators` were played.
   PlayedPrices(const Job& job, const CostModel& cost,
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
-      : pricer_(job, cost), most_operators_(most_operators) {}
+      : job_(job), pricer_(job, cost), most_operators_(most_operators) {}
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// By closed form.
@@ -29,7 +30,19 @@ class PlayedPrices {
     return entry->second;
   }
 
+  /// The plans, those that lack an order (`auto`) with the orders that are found for them.
+  std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
+    std::vector<Plan> settled;
+    for (const Plan& plan : plans) {
+      const std::vector<Plan> orders =
+          lacks_order(plan) ? found_orders(pricer_, job_, plan) : std::vector{plan};
+      settled.insert(settled.end(), orders.begin(), orders.end());
+    }
+    return settled;
+  }
+
  private:
+  const Job& job_;
   Pricer pricer_;
   std::int64_t most_operators_;
   std::map<std::string, Price> known_;

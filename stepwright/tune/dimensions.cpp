@@ -72,6 +72,17 @@ std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
   return kinds;
 }
 
+/// `auto` stands for whatever order is best: for those with a name, too.
+std::vector<ScheduleKind> with_named(std::vector<ScheduleKind> kinds) {
+  if (std::ranges::none_of(kinds, [](ScheduleKind kind) { return traits_of(kind).found; })) {
+    return kinds;
+  }
+  for (const auto& [kind, name] : kScheduleNames) {
+    if (traits_of(kind).runs) kinds.push_back(kind);
+  }
+  return distinct(kinds);
+}
+
 /// Everything beside computation that can be: it costs nothing to choose, and no message takes
 /// longer for it. With a framework what is left of it with each degree of parallelism.
 std::vector<Overlap> free_overlaps(const Dimensions& out) {
@@ -100,7 +111,7 @@ std::vector<RankOrder> free_rank_orders(const Dimensions& out) {
 
 void set_stages(Dimensions& out, const Job& job) {
   const Space& space = job.space;
-  out.schedule = listed(space.schedule, free_schedules(out));
+  out.schedule = with_named(listed(space.schedule, free_schedules(out)));
   out.chunks = sizes("chunks", space.chunks, free_chunks(job));
   out.strands = sizes("strands", space.strands, {1});
   out.layers = listed(space.layers, {{}});

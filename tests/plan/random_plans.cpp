@@ -41,6 +41,17 @@ void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
   degrees.expert_tensor = dice.chance(2) ? 1 : dice.pick(near_divisors(4));
 }
 
+Durations durations(Dice& dice, const Plan& plan) {
+  const std::int64_t stages = plan.parallel.pipeline;
+  Durations of{.chunks = {}, .hop_ns = 100, .held = stages * plan.schedule.chunks};
+  for (std::int64_t i = 0; i < of.held; ++i) {
+    of.chunks.push_back({.forward_ns = dice.pick<std::int64_t>({1000, 1500}),
+                         .data_ns = dice.pick<std::int64_t>({1000, 2000}),
+                         .weight_ns = 1000});
+  }
+  return of;
+}
+
 void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
   const std::int64_t pipeline = plan.parallel.pipeline;
@@ -57,6 +68,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
     if (dice.chance(30)) plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = 1};
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
+    if (plan.schedule.kind == ScheduleKind::kAuto) plan.schedule.durations = durations(dice, plan);
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
   if (plan.layers.size() > 1 && dice.chance(2)) {

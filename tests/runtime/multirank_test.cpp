@@ -71,9 +71,14 @@ const RankCase kPipeline[] = {
     {"DualPipeVReduces", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: dualpipev\nsharding: GGG\n"
      "recompute: full\n"},
-    {"Found", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: auto\n"},
+    {"Found", 4, kTied,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 200, held: 4, "
+     "durations_ns: [[2000, 1000, 1000], [1000, 1000, 1000], [1000, 1000, 1000], "
+     "[2000, 2000, 1000]]}\n"},
     {"FoundDownAndUp", 4, kTied,
-     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: auto, chunks: 2}\n"
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: auto, chunks: 2, hop_ns: "
+     "0, "
+     "held: 4, durations_ns: [[2, 1, 1], [1, 1, 1], [1, 1, 1], [3, 3, 1]]}\n"
      "recompute: selective\nsharding: GGG\n"},
     {"Paired", 2, kTied,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},

@@ -6,8 +6,8 @@ namespace stepwright {
 namespace {
 
 /// For each message of tensor parallelism: the operators between two messages run through DTensor,
-/// which takes 40 to 70 us for each. PyTorch 2.13 on a core of an AMD EPYC at AVX-512, in the
-/// traces of `tests/logs/make_fixtures/torch_runs.py tensor`.
+/// which takes 40 to 70 us for each. PyTorch 2.13 on a core of an AMD EPYC at AVX-512, in one trace
+/// of each tensor-parallel plan of `tools/calibration.py`.
 constexpr double kDispatch_s = 2.7e-3;
 /// Of a message of FSDP2: hooks, views and lists of its parameters.
 constexpr double kHooks_s = 0.3e-3;

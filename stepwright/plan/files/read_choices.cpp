@@ -13,6 +13,9 @@ namespace {
 constexpr Named<DType> kAccumulateNames[] = {
     {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 
+/// A chunk of a micro-batch that takes an hour has no pipeline.
+constexpr std::int64_t kMostNanoseconds = 3'600'000'000'000;
+
 /// Refuses a word that the schema knows and nothing covers yet.
 template <class Words, class Name = std::identity>
 void refuse_future(Node node, const Words& future, Name name = {}) {
@@ -45,6 +48,8 @@ void fail_unknown_word(Node node, std::span<const std::string_view> known) {
 std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }
 
 std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
+
+std::int64_t read_nanoseconds(Node node) { return node.integer(0, kMostNanoseconds); }
 
 bool read_flag(Node node) { return node.boolean(); }
 

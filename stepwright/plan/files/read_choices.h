@@ -39,7 +39,8 @@ ContextKind read_context_kind(Node node);
 std::int64_t read_group(Node node);
 /// `gpipe`, `1f1b`, `interleaved`.
 ScheduleKind read_schedule_kind(Node node);
-/// Fails unless strands are 1.
+std::int64_t read_nanoseconds(Node node);
+/// Fails unless strands are 1 or 2.
 std::int64_t read_strands(Node node);
 /// "IIG" or an alias, groups left at 1. An alias that is only the nearest leaves a note.
 Sharding read_states(Node node, Notes& notes);

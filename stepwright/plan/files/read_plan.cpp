@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/placement.h"
 
 namespace stepwright {
 namespace {
@@ -21,9 +24,27 @@ Parallel read_parallel(Node node) {
   return parallel;
 }
 
+/// Chunks of activations that a file may let a position hold.
+constexpr std::int64_t kMostHeld = std::int64_t{1} << 30;
+
 /// Chunks where a file says nothing: the only number of the kind, or 1.
 std::int64_t usual_chunks(ScheduleKind kind) {
   return has_chunk_choice(kind) ? 1 : traits_of(kind).least_chunks;
+}
+
+/// [forward, data gradients, weight gradients] of each chunk.
+std::vector<ChunkDurations> read_durations(Node node) {
+  std::vector<ChunkDurations> chunks;
+  if (!node.is_sequence()) node.fail("must be a list, one entry for each chunk");
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const Node chunk = node.at(i);
+    if (!chunk.is_sequence() || chunk.size() != 3)
+      chunk.fail("must be [forward, data gradients, weight gradients]");
+    chunks.push_back({.forward_ns = read_nanoseconds(chunk.at(0)),
+                      .data_ns = read_nanoseconds(chunk.at(1)),
+                      .weight_ns = read_nanoseconds(chunk.at(2))});
+  }
+  return chunks;
 }
 
 Schedule read_schedule(Node node) {
@@ -33,12 +54,29 @@ Schedule read_schedule(Node node) {
     schedule.chunks = usual_chunks(schedule.kind);
     return schedule;
   }
-  node.allow_only({"kind", "chunks", "strands"});
+  node.allow_only({"kind", "chunks", "strands", "durations_ns", "hop_ns", "held"});
   if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
   schedule.chunks = usual_chunks(schedule.kind);
   if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
   if (const auto strands = node.find("strands")) schedule.strands = read_strands(*strands);
+  const auto durations = node.find("durations_ns");
+  if (!durations) return schedule;
+  if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
+  schedule.durations = {.chunks = read_durations(*durations),
+                        .hop_ns = read_nanoseconds(node.get("hop_ns")),
+                        .held = node.get("held").integer(schedule.chunks, kMostHeld)};
   return schedule;
+}
+
+/// Fails unless an order is settled for the chunks that there are.
+void check_durations(Node node, const Plan& plan) {
+  const auto given = std::ssize(plan.schedule.durations.chunks);
+  const std::int64_t chunks = placement_of(plan).model_chunks();
+  if (given == 0 || given == chunks) return;
+  node.fail(
+      fmt::format("durations_ns has {} chunks, and the plan has {}; without durations_ns, "
+                  "hop_ns and held an order is found anew",
+                  given, chunks));
 }
 
 /// Whether the ranks are those of the cluster, so that groups in a node can be counted.
@@ -96,7 +134,10 @@ Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) 
   if (const auto given = node.find("rank_order")) plan.rank_order = read_rank_order(*given);
   read_cuts(node, plan);
   if (const auto given = node.find("micro_batch")) plan.micro_batch = read_degree(*given);
-  if (const auto given = node.find("schedule")) plan.schedule = read_schedule(*given);
+  if (const auto given = node.find("schedule")) {
+    plan.schedule = read_schedule(*given);
+    check_durations(*given, plan);
+  }
   if (const auto given = node.find("sharding")) read_sharding(*given, job, plan, notes);
   if (const auto given = node.find("recompute")) plan.recompute = read_recompute(*given);
   if (const auto given = node.find("accumulate")) plan.accumulate = read_accumulate(*given);

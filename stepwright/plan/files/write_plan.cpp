@@ -67,6 +67,22 @@ Json objective_json(const Objective& objective, bool expanded) {
   return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
 }
 
+Json schedule_json(const Schedule& schedule) {
+  Json mapping = {{"kind", name_of(kScheduleNames, schedule.kind)},
+                  {"chunks", schedule.chunks},
+                  {"strands", schedule.strands}};
+  const Durations& durations = schedule.durations;
+  if (durations.chunks.empty()) return mapping;
+  mapping["durations_ns"] = Json::array();
+  for (const ChunkDurations& chunk : durations.chunks) {
+    mapping["durations_ns"].push_back(
+        Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns}));
+  }
+  mapping["hop_ns"] = durations.hop_ns;
+  mapping["held"] = durations.held;
+  return mapping;
+}
+
 void write_plan(Json& file, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   file["parallel"] = {{"tensor", degrees.tensor},
@@ -80,9 +96,7 @@ void write_plan(Json& file, const Plan& plan) {
   file["tensor_input"] = name_of(kTensorInputNames, plan.tensor_input);
   file["context_kind"] = name_of(kContextKindNames, plan.context_kind);
   file["micro_batch"] = plan.micro_batch;
-  file["schedule"] = {{"kind", name_of(kScheduleNames, plan.schedule.kind)},
-                      {"chunks", plan.schedule.chunks},
-                      {"strands", plan.schedule.strands}};
+  file["schedule"] = schedule_json(plan.schedule);
   file["sharding"] = {{"states", sharding_word(plan.sharding)},
                       {"group", plan.sharding.group},
                       {"expert_group", plan.sharding.expert_group}};

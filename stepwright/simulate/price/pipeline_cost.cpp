@@ -31,7 +31,7 @@ SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
 }  // namespace
 
 PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
-    : job_(job), cost_(cost), layers_(layer_order(job.model)), played_(job) {}
+    : job_(job), cost_(cost), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
 void PipelinePricer::count_layers(const Plan& plan) {

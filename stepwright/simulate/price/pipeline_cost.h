@@ -25,6 +25,8 @@ class PipelinePricer {
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
                                      Played played);
+  /// Of the turns of the pipeline that was composed last, where they were played.
+  [[nodiscard]] const TurnSeconds& turn_seconds() const { return turn_seconds_; }
 
  private:
   /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes.

@@ -18,17 +18,6 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
   return most + micro_batches % plan.parallel.pipeline;
 }
 
-std::vector<double> listed(const TurnSeconds& seconds) {
-  std::vector<double> all;
-  for (const auto& position : seconds.parts) {
-    for (const PartSeconds& part : position) {
-      all.insert(all.end(), {part.forward, part.data, part.weight});
-    }
-  }
-  if (!all.empty()) all.push_back(seconds.hop_s);
-  return all;
-}
-
 void add_what_waits(PlayedSchedule& schedule) {
   for (const Turns& turns : schedule.turns) {
     const std::vector<Part> parts = parts_of(turns);
@@ -46,9 +35,7 @@ const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t mi
 }
 
 PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played) {
-  TurnSeconds rough;
-  if (traits_of(plan.schedule.kind).found) rough = rough_turn_seconds(job_, plan);
-  const Key key{plan.schedule, plan.parallel.pipeline, played, listed(rough)};
+  const Key key{plan.schedule, plan.parallel.pipeline, played};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   if (turns_ > kMostTurns) {
@@ -56,7 +43,7 @@ PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played
     turns_ = 0;
   }
   PlayedSchedule& schedule =
-      known_[key] = {.placement = placement_of(plan), .turns = turns_of(plan, played, rough)};
+      known_[key] = {.placement = placement_of(plan), .turns = plan_turns(plan, played)};
   for (Turns& turns : schedule.turns) {
     if (plan.schedule.strands == 1) turns = without_pairs(turns);
     turns_ += turns.size();

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "stepwright/plan/job.h"
+#include "stepwright/plan/plan.h"
 #include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/turn_play.h"
 
@@ -31,9 +31,6 @@ inline constexpr std::int64_t kMostPlayedTurns = 40'000;
 /// Plays schedules for the pricer. Remembers turns and what they imply; not shared between threads.
 class PlayedPipeline {
  public:
-  /// `job` must outlive this.
-  explicit PlayedPipeline(const Job& job) : job_(job) {}
-
   /// Of at most `kPlayedRounds` rounds. The reference is valid until the next call.
   const PlayedSchedule& schedule(const Plan& plan, std::int64_t micro_batches);
 
@@ -50,10 +47,8 @@ class PlayedPipeline {
     Schedule schedule;
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;
-    std::vector<double> seconds;  ///< From which an `auto` order follows; else none.
     auto operator<=>(const Key&) const = default;
   };
-  const Job& job_;
   std::map<Key, PlayedSchedule> known_;
   std::size_t turns_ = 0;  ///< Remembered.
   TurnPlayer player_;

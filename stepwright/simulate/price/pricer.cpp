@@ -82,7 +82,6 @@ struct Pricer::Store {
         pipelines(job, cost),
         blocks(std::move(shared)),
         layouts(job.cluster),
-        played(job),
         computations(cost) {}
 
   BlockPricer pricer;
@@ -141,6 +140,11 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played
                  least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
   }
   return cost;
+}
+
+TurnSeconds Pricer::turn_seconds(const Plan& plan) {
+  static_cast<void>(pipeline(blocks(plan), plan, Played::kAll));
+  return store_->pipelines.turn_seconds();
 }
 
 double Pricer::turns_floor_s(const PipelineCost& pipeline, const Plan& plan) {

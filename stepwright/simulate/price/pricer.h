@@ -208,6 +208,8 @@ class Pricer {
   Price played_price(const Plan& plan, Played played = Played::kAll) {
     return finish(pipeline(blocks(plan), plan, played), plan);
   }
+  /// What the turns of a plan's chunks take, backwards cut where its schedule cuts them.
+  [[nodiscard]] TurnSeconds turn_seconds(const Plan& plan);
   /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
   [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);
 

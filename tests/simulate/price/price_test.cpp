@@ -11,6 +11,7 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
@@ -194,7 +195,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
-    for (const auto& [kind, chunks, strands] :
+    for (const auto& [kind, chunks, strands, durations] :
          {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
           Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
           Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
@@ -217,9 +218,12 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       plan.overlap = overlap_all(false);
       ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
       const CostModel cost(job);
+      Pricer pricer(job, cost);
+      if (lacks_order(plan)) {
+        plan.schedule.durations = priced_durations(pricer, plan, pipeline * chunks);
+      }
       const Simulation simulation =
           simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
-      Pricer pricer(job, cost);
       EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01) << plan_text(plan);
     }
   }

@@ -1,0 +1,223 @@
+// `auto` against every schedule with a name, as predicted, over uneven pipelines.
+#include "stepwright/simulate/found_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kNotRun = std::numeric_limits<double>::infinity();
+
+struct Uneven {
+  std::string name;
+  std::string model;
+  std::string cluster;
+  std::int64_t nodes;
+  Parallel parallel;
+  std::int64_t micro_batches;
+  std::int64_t length;
+  std::string sharding = "NNG";
+  RecomputeKind recompute = RecomputeKind::kNone;
+  std::int64_t layers = 0;  ///< 0: of the model.
+  Overlap overlap = {};
+};
+
+PlannedJob planned(const Uneven& u) {
+  PlannedJob planned;
+  Job& job = planned.job;
+  job.model_name = u.model;
+  job.model = *built_in_model(u.model);
+  if (u.layers > 0) job.model.layers = u.layers;
+  job.cluster = *built_in_cluster(u.cluster, u.nodes);
+  job.sequences = u.micro_batches * u.parallel.data;
+  job.length = u.length;
+  Plan& plan = planned.plan;
+  plan.parallel = u.parallel;
+  plan.sequence_parallel = u.parallel.tensor > 1;
+  plan.tensor_input = TensorInput::kKeep;
+  plan.sharding = *sharding_of(u.sharding);
+  plan.recompute.kind = u.recompute;
+  plan.overlap = u.overlap;
+  plan.schedule = {.kind = ScheduleKind::kAuto};
+  return planned;
+}
+
+std::vector<Uneven> cases() {
+  return {
+      {"8B, tensor 8, 64 micro-batches",
+       "llama-3.1-8b",
+       "dgx-h100",
+       4,
+       {.tensor = 8, .pipeline = 4},
+       64,
+       8192},
+      {"8B, tensor 8, 8 micro-batches",
+       "llama-3.1-8b",
+       "dgx-h100",
+       4,
+       {.tensor = 8, .pipeline = 4},
+       8,
+       8192},
+      {"8B, tensor 2", "llama-3.1-8b", "dgx-h100", 1, {.tensor = 2, .pipeline = 4}, 16, 8192},
+      {"8B, tensor 4, a multiple of nothing",
+       "llama-3.1-8b",
+       "dgx-h100",
+       2,
+       {.tensor = 4, .pipeline = 4},
+       13,
+       8192},
+      {"8B, two positions", "llama-3.1-8b", "dgx-h100", 1, {.tensor = 4, .pipeline = 2}, 16, 4096},
+      {"8B, eight positions",
+       "llama-3.1-8b",
+       "dgx-h100",
+       2,
+       {.tensor = 2, .pipeline = 8},
+       24,
+       4096},
+      {"8B, H800", "llama-3.1-8b", "h800-8gpu", 4, {.tensor = 8, .pipeline = 4}, 16, 8192},
+      {"8B, blocking messages",
+       "llama-3.1-8b",
+       "dgx-h100",
+       4,
+       {.tensor = 8, .pipeline = 4},
+       16,
+       8192,
+       "NNG",
+       RecomputeKind::kNone,
+       0,
+       overlap_all(false)},
+      {"8B, recomputed",
+       "llama-3.1-8b",
+       "dgx-h100",
+       1,
+       {.tensor = 2, .pipeline = 4},
+       16,
+       8192,
+       "NNG",
+       RecomputeKind::kFull},
+      {"8B, fewer micro-batches than positions",
+       "llama-3.1-8b",
+       "dgx-h100",
+       2,
+       {.tensor = 2, .pipeline = 8},
+       6,
+       4096},
+      {"8B, long context", "llama-3.1-8b", "dgx-h100", 4, {.tensor = 8, .pipeline = 4}, 8, 32768},
+      {"8B, data parallel",
+       "llama-3.1-8b",
+       "dgx-h100",
+       4,
+       {.tensor = 2, .pipeline = 4, .data = 4},
+       8,
+       4096,
+       "NGG"},
+      {"70B, tensor 8", "llama-3-70b", "dgx-h100", 8, {.tensor = 8, .pipeline = 8}, 16, 8192},
+      {"70B, tensor 8, many micro-batches",
+       "llama-3-70b",
+       "dgx-h100",
+       8,
+       {.tensor = 8, .pipeline = 8},
+       64,
+       8192},
+      {"70B, little memory",
+       "llama-3-70b",
+       "dgx-h100",
+       4,
+       {.tensor = 4, .pipeline = 8},
+       32,
+       8192,
+       "NNG",
+       RecomputeKind::kFull},
+      {"70B, 78 layers",
+       "llama-3-70b",
+       "dgx-h100",
+       8,
+       {.tensor = 8, .pipeline = 8},
+       24,
+       4096,
+       "NNG",
+       RecomputeKind::kNone,
+       78},
+      {"13B, A100", "llama-2-13b", "dgx-a100-80g", 2, {.tensor = 4, .pipeline = 4}, 16, 4096},
+      {"NeoX, 44 layers on 8",
+       "gpt-neox-20b",
+       "dgx-a100-80g",
+       4,
+       {.tensor = 4, .pipeline = 8},
+       24,
+       2048},
+      {"Mixtral",
+       "mixtral-8x7b",
+       "dgx-h100",
+       4,
+       {.tensor = 1, .pipeline = 4, .expert = 8, .data = 8},
+       16,
+       4096,
+       "NGG"},
+      {"Mixtral, two positions",
+       "mixtral-8x7b",
+       "dgx-h200",
+       2,
+       {.tensor = 1, .pipeline = 2, .expert = 8, .data = 8},
+       12,
+       4096,
+       "NGG"},
+      {"GPT-3, A100", "gpt3-175b", "dgx-a100-80g", 8, {.tensor = 8, .pipeline = 8}, 24, 2048},
+      {"16 positions", "llama-3.1-8b", "dgx-h100", 4, {.tensor = 2, .pipeline = 16}, 32, 4096}};
+}
+
+/// Step time of the plan with another schedule; nothing where that is not legal or does not fit.
+double named_s(PlannedJob planned, const Schedule& schedule) {
+  planned.plan.schedule = schedule;
+  if (broken_rule(planned.job, planned.plan)) return kNotRun;
+  const Prediction prediction = predict(planned);
+  return prediction.memory.fits() ? prediction.step_time_s() : kNotRun;
+}
+
+double best_named_s(const PlannedJob& planned) {
+  double best = kNotRun;
+  for (const auto& [kind, name] : kScheduleNames) {
+    if (traits_of(kind).found || !traits_of(kind).runs) continue;
+    for (const std::int64_t chunks : {1, 2}) {
+      best = std::min(best, named_s(planned, {.kind = kind, .chunks = chunks}));
+    }
+  }
+  return best;
+}
+
+TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
+  int faster = 0;
+  for (const Uneven& u : cases()) {
+    SCOPED_TRACE(u.name);
+    const PlannedJob job = planned(u);
+    const double named = best_named_s(job);
+    ASSERT_LT(named, kNotRun);
+    const Prediction prediction = predict(job);
+    EXPECT_TRUE(prediction.memory.fits());
+    const double ratio = prediction.step_time_s() / named;
+    EXPECT_LE(ratio, 1 + 1e-9);
+    faster += ratio <= 0.98 ? 1 : 0;
+    RecordProperty(u.name, std::to_string(ratio));
+  }
+  EXPECT_GE(faster, 4);
+}
+
+TEST(FoundOrder, IsSettledOnce) {
+  const PlannedJob settled = with_order(planned(cases().front()));
+  EXPECT_FALSE(lacks_order(settled.plan));
+  EXPECT_EQ(with_order(settled).plan, settled.plan);
+  EXPECT_EQ(with_order(planned(cases().front())).plan, settled.plan);
+}
+
+}  // namespace
+}  // namespace stepwright
