@@ -219,7 +219,7 @@ class Explorer(unittest.TestCase):
         self.open(link(json.dumps(JOB)))
         self.press("Find the best plan")
         self.drag("Micro-batch", 1)
-        self.wait_for("document.querySelector('.found ol')")
+        self.wait_for("document.querySelector('.found ol') !== null")
         job = explorer.PAGE.parent / "explored.json"
         job.write_text(json.dumps(JOB), encoding="utf-8")
         done = subprocess.run(
@@ -241,7 +241,7 @@ class Explorer(unittest.TestCase):
     def test_every_picture_can_be_asked_for(self):
         self.open()
         self.press("Every picture")
-        self.wait_for("document.getElementById('what-if')")
+        self.wait_for("document.getElementById('what-if') !== null")
         self.assertEqual(len(self.check()), 7)
 
     def test_is_served_as_it_is(self):
