@@ -144,15 +144,17 @@ Durations priced_durations(Pricer& pricer, const Plan& plan, std::int64_t held) 
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
   const std::int64_t chunks = plan.schedule.chunks;
   const std::int64_t stages = plan.parallel.pipeline;
+  const std::int64_t all = micro_batches(job, plan);
   const double usable = usable_bytes(job);
   std::vector<Plan> orders;
   Plan found = plan;
-  for (const std::int64_t held : holdings(stages, micro_batches(job, plan))) {
+  found.schedule = {.kind = ScheduleKind::kAuto,
+                    .chunks = chunks,
+                    .durations = priced_durations(pricer, plan, chunks)};
+  for (const std::int64_t held : holdings(stages, all)) {
     // Less than 1F1B holds is for those that cannot hold as much.
-    if (!orders.empty() && held != std::min(stages, micro_batches(job, plan))) continue;
-    found.schedule = {.kind = ScheduleKind::kAuto,
-                      .chunks = chunks,
-                      .durations = priced_durations(pricer, plan, held * chunks)};
+    if (!orders.empty() && held != std::min(stages, all)) continue;
+    found.schedule.durations.held = held * chunks;
     if (pricer.price(found).memory_bytes <= usable) orders.push_back(found);
   }
   return orders;

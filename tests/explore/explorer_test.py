@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 import browser
 import explorer
-from browser_test import INK, ROWS, gibibytes, seconds
+from browser_test import ROWS, check_view, gibibytes, seconds
 
 PLAN = "examples/llama-3-70b.plan.yaml"
 JOB = {
@@ -99,14 +99,7 @@ class Explorer(unittest.TestCase):
 
     def check(self, width: int = 1280) -> list:
         """What must be true of any view."""
-        self.assertEqual(self.tab.messages, [])
-        self.assertLessEqual(self.tab.evaluate("document.documentElement.scrollWidth"), width)
-        ink = self.tab.evaluate(INK)
-        for chart in ink:
-            self.assertGreater(chart["share"], 0.02)
-        text = self.tab.evaluate("document.body.innerText")
-        self.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
-        return ink
+        return check_view(self, width)
 
     def test_draws_at_every_width_and_in_both_colours(self):
         for width in (1280, 400):

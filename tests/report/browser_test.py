@@ -94,6 +94,18 @@ def scan_lines(png: Path) -> int:
     return len({raw[i : i + each] for i in range(0, len(raw), each)})
 
 
+def check_view(test, width: int) -> list:
+    """What must be true of a page of pictures in `test.tab`; the ink of each."""
+    test.assertEqual(test.tab.messages, [])
+    test.assertLessEqual(test.tab.evaluate("document.documentElement.scrollWidth"), width)
+    ink = test.tab.evaluate(INK)
+    for chart in ink:
+        test.assertGreater(chart["share"], 0.02)
+    text = test.tab.evaluate("document.body.innerText")
+    test.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
+    return ink
+
+
 class Report(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -113,17 +125,10 @@ class Report(unittest.TestCase):
     def see(self, page: Path, width: int = 1280, dark: bool = False) -> list:
         """Opens a report; what must be true of any."""
         self.tab.open(page, width=width, dark=dark)
-        self.assertEqual(self.tab.messages, [])
         self.assertEqual([url for url in self.tab.requests if not url.startswith("file:")], [])
         self.assertEqual(len(self.tab.requests), 1)
         self.assertEqual(self.tab.evaluate("document.documentElement.dataset.drawn"), "yes")
-        self.assertLessEqual(self.tab.evaluate("document.documentElement.scrollWidth"), width)
-        ink = self.tab.evaluate(INK)
-        for chart in ink:
-            self.assertGreater(chart["share"], 0.02)
-        text = self.tab.evaluate("document.body.innerText")
-        self.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
-        return ink
+        return check_view(self, width)
 
     def rows(self, caption: str) -> list:
         return self.tab.evaluate(ROWS % json.dumps(caption))
