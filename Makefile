@@ -109,6 +109,7 @@ strands:
 	cmake --preset release
 	cmake --build --preset commands
 	python3 tools/strands_tables.py > docs/strands_published.md
+	python3 tools/zero_bubble_tables.py > docs/zero_bubble_published.md
 	python3 tools/schedule_tables.py > docs/schedules.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.

@@ -71,7 +71,7 @@ std::string layout_text(std::span<const std::int64_t> layers) {
   std::string text = "E";
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (i > 0) text += '|';
-    text += fmt::format("t*{}", layers[i]);
+    if (layers[i] > 0) text += fmt::format("t*{}", layers[i]);
   }
   return text + 'L';
 }
@@ -86,8 +86,11 @@ std::vector<std::int64_t> read_layout(Node node) {
     if (c == '|') layers.push_back(0);
     if (c == 't') ++layers.back();
   }
-  for (const std::int64_t count : layers) {
-    if (count == 0) node.fail_unsupported("has a stage without layers: nothing covers it yet");
+  for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
+    if (layers[i] == 0) {
+      node.fail_unsupported(
+          "has a stage without layers, embedding and loss: nothing covers it yet");
+    }
   }
   return layers;
 }

@@ -14,7 +14,7 @@ namespace stepwright {
 std::string layout_text(std::span<const std::int64_t> layers);
 
 /// The layers of each chunk of such a layout, with `*N` repetitions and groups in parentheses.
-/// Fails with `kInput` on other letters, chunks without layers, and more than 65,536 parts.
+/// Fails with `kInput` on other letters, chunks without anything, and more than 65,536 parts.
 std::vector<std::int64_t> read_layout(Node node);
 
 /// The layers of each chunk where the first and the last may have others than the rest; empty for

@@ -97,12 +97,14 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   }
 }
 
-std::int64_t layers_of_part(Node part) {
+std::int64_t layers_of_part(Node part, bool end) {
   std::int64_t layers = 0;
   for (std::size_t i = 0; i < part.size(); ++i) {
     if (part.at(i).text().starts_with("layers.")) ++layers;
   }
-  if (layers == 0) part.fail_unsupported("a part without layers: nothing covers it yet");
+  if (layers == 0 && !end) {
+    part.fail_unsupported("a part without layers, embedding and output: nothing covers it yet");
+  }
   return layers;
 }
 
@@ -114,7 +116,8 @@ void read_titan_schedule(const Fields& fields, Draft& draft) {
   plan.schedule.chunks = chunks_of(plan.schedule.kind, {2}).front();
   if (const auto parts = fields.find("module_fqns_per_model_part")) {
     for (std::size_t i = 0; i < parts->size(); ++i) {
-      plan.layers.push_back(layers_of_part(parts->at(i)));
+      const bool end = i == 0 || i + 1 == parts->size();
+      plan.layers.push_back(layers_of_part(parts->at(i), end));
     }
     const std::int64_t count = std::ssize(plan.layers);
     if (count % plan.parallel.pipeline != 0) {

@@ -44,7 +44,7 @@ std::vector<std::vector<std::string>> modules_of(const PlannedJob& planned) {
   std::int64_t layer = 0;
   for (const std::int64_t count : chunk_layers(planned.job, planned.plan)) {
     std::vector<std::string>& part = parts.emplace_back();
-    if (layer == 0) part.emplace_back("tok_embeddings");
+    if (parts.size() == 1) part.emplace_back("tok_embeddings");
     for (std::int64_t i = 0; i < count; ++i) part.push_back(fmt::format("layers.{}", layer++));
   }
   parts.back().insert(parts.back().end(), {"norm", "output"});

@@ -52,7 +52,10 @@ void settle_schedule(Plan& plan, const Job& job) {
   const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
   if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
   const std::int64_t chunks = placement_of(plan).model_chunks();
-  if (plan.layers == even_split(job.model.layers, chunks)) plan.layers.clear();
+  // An even split leaves no chunk without layers, a listed one may.
+  const bool even =
+      chunks <= job.model.layers && plan.layers == even_split(job.model.layers, chunks);
+  if (even) plan.layers.clear();
 }
 
 void settle_recompute(Plan& plan, const Job& job) {

@@ -44,7 +44,9 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kMultiTokenStep, "multi-token prediction is not counted (not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
-     "a list of layers has one entry per chunk, each at least 1, that sum to the layers"},
+     "a list of layers has one entry per chunk, each at least 1 (of the first and the last chunk "
+     "0), "
+     "that sum to the layers"},
     {Rule::kChunksNeedInterleaving,
      "more than one chunk needs the interleaved schedule, or one that has two"},
     {Rule::kInterleavingNeedsChunks,

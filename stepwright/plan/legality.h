@@ -35,7 +35,7 @@ enum class Rule : std::uint8_t {
   kUnfusedContext,      ///< unfused attention with context above 1 only as ulysses: not covered yet
   kMultiTokenStep,      ///< multi-token prediction is not counted: not covered yet
   kStagesWithinLayers,  ///< pipeline * chunks at most the layers
-  kLayerSplit,          ///< explicit layers: one entry per chunk, each at least 1, sum = layers
+  kLayerSplit,  ///< explicit layers: one per chunk, at least 1 (at the ends 0), sum = layers
   kChunksNeedInterleaving,
   kInterleavingNeedsChunks,  ///< interleaved and paired: at least 2 chunks; V shapes: 2
   kScheduleNeedsPipeline,    ///< what shortens a pipeline's bubble needs pipeline above 1
@@ -132,7 +132,7 @@ std::optional<Rejected> illegal(const Job& job, const Plan& plan);
 std::vector<Rejected> illegal_job(const Job& job);
 
 /// Values that a degree can have in any legal plan of the job, ascending: what the rules that look
-/// at this degree alone leave over.
+/// at this degree alone leave over; of pipeline, with even layers.
 std::vector<std::int64_t> legal_tensor_sizes(const Job& job);
 std::vector<std::int64_t> legal_context_sizes(const Job& job);
 std::vector<std::int64_t> legal_pipeline_sizes(const Job& job);

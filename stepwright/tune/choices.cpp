@@ -6,6 +6,8 @@
 #include <set>
 
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
 
 namespace stepwright {
 namespace {
@@ -67,6 +69,7 @@ void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space
 /// Adds a legal schedule with every recomputation. Most are canonical as they stand.
 void add_stage_choices(StageTable& table, const Job& job, const Dimensions& space, Plan plan,
                        std::set<Plan>& seen) {
+  const bool two_splits = balances(job, space, plan);
   for (const Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
     if (not_run_by(space, job, plan, {Ability::kRecompute})) continue;
@@ -76,8 +79,10 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
                          recompute.kind != RecomputeKind::kModules;
     if (!settled) usual = canonical(plan, job);
     if (!seen.insert(usual).second) continue;
-    table.by_micro_batch[usual.micro_batch].push_back(
-        {usual.schedule, usual.recompute, usual.layers});
+    table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
+                                                       .recompute = usual.recompute,
+                                                       .layers = usual.layers,
+                                                       .balances = two_splits});
     ++table.choices;
   }
 }
@@ -319,6 +324,18 @@ DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal)
     add_strategy(table, job, types, plan, groups, seen);
   }
   return table;
+}
+
+bool balances(const Job& job, const Dimensions& space, const Plan& plan) {
+  const std::int64_t chunks = placement_of(plan).model_chunks();
+  if (!job.space.layers.empty() || plan.parallel.pipeline == 1) return false;
+  if (chunks > job.model.layers / 2 || !plan.layers.empty()) return false;
+  if (!space.framework) return true;
+  Plan moved = plan;
+  moved.layers = even_split(job.model.layers, chunks);
+  ++moved.layers.front();
+  --moved.layers.back();
+  return space.framework->runs(Ability::kLayers, job, canonical(moved, job));
 }
 
 void apply(const BlockChoice& choice, Plan& plan) {

@@ -36,6 +36,9 @@ struct StageChoice {
   Schedule schedule;
   Recompute recompute;
   std::vector<std::int64_t> layers;
+  bool balances =
+      false;  ///< It stands for two: layers even, and as `balanced_split` deals them out.
+  bool balanced = false;  ///< It is the second of these, which the counts leave out.
 };
 
 /// Sharding and how its messages are sent.
@@ -86,6 +89,10 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
 /// `legal` is a plan of the grid that breaks no rule.
 StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal);
 DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal);
+
+/// Whether the search tries a balanced split beside a plan's even one: where the job lists no
+/// splits and its framework runs any.
+bool balances(const Job& job, const Dimensions& space, const Plan& plan);
 
 /// Puts choices into a plan.
 void apply(const BlockChoice& choice, Plan& plan);

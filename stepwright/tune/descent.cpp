@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "stepwright/tune/choices.h"
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/neighbours.h"
 
@@ -33,14 +34,31 @@ void play_near(std::vector<Candidate>& candidates, double best_s, PlayedPrices& 
 
 }  // namespace
 
+namespace {
+
+/// The neighbours of a plan, and its own and their balanced splits where the space has these.
+std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions& space, Plan plan) {
+  if (job.space.layers.empty()) plan.layers.clear();
+  std::vector<Plan> plans = neighbours(job, space, plan);
+  plans.push_back(plan);
+  const std::size_t even = plans.size();
+  for (std::size_t i = 0; i < even; ++i) {
+    if (!balances(job, space, plans[i])) continue;
+    if (auto split = prices.balanced(plans[i])) plans.push_back(std::move(*split));
+  }
+  return plans;
+}
+
+}  // namespace
+
 std::vector<Candidate> descend(Trial& trial, PlayedPrices& prices, const Dimensions& space,
                                double capacity_bytes) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (trial.best_s() < before_s) {
     before_s = trial.best_s();
-    near =
-        priced(prices, neighbours(trial.job(), space, trial.ranked().front().plan), capacity_bytes);
+    near = priced(prices, around(prices, trial.job(), space, trial.ranked().front().plan),
+                  capacity_bytes);
     play_near(near, trial.best_s(), prices);
     settle(trial, near, 1, prices.most_operators());
   }

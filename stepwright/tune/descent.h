@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stepwright/simulate/found_order.h"
+#include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/trial.h"
 
@@ -18,7 +20,7 @@ class PlayedPrices {
   /// Descents that use it stop where `most_operators` were played.
   PlayedPrices(const Job& job, const CostModel& cost,
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
-      : job_(job), pricer_(job, cost), most_operators_(most_operators) {}
+      : job_(job), pricer_(job, cost), work_(job, cost), most_operators_(most_operators) {}
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// By closed form.
@@ -30,6 +32,14 @@ class PlayedPrices {
     return entry->second;
   }
 
+  /// The plan with a balanced split; nothing where that is the even one, or the plan lists layers.
+  std::optional<Plan> balanced(const Plan& plan) {
+    if (!plan.layers.empty()) return std::nullopt;
+    Plan split = plan;
+    split.layers = balanced_split(work_.rough(plan), work_.layers(), plan.schedule, plan.recompute,
+                                  plan.parallel.pipeline);
+    return split.layers.empty() ? std::nullopt : std::optional(split);
+  }
   /// The plans, those that lack an order (`auto`) with the orders that are found for them.
   std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
     std::vector<Plan> settled;
@@ -44,6 +54,7 @@ class PlayedPrices {
  private:
   const Job& job_;
   Pricer pricer_;
+  WorkFloor work_;
   std::int64_t most_operators_;
   std::map<std::string, Price> known_;
 };

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"
 
@@ -14,20 +17,41 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+namespace {
+
+/// Layers of each pipeline position, of its smallest chunk alone where `smallest`.
+std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_t layers,
+                                          std::int64_t pipeline, bool smallest) {
+  const Placement placement = placement_of(choice.schedule, pipeline);
+  const std::vector<std::int64_t> split =
+      choice.layers.empty() ? even_split(layers, placement.model_chunks()) : choice.layers;
+  std::vector<std::int64_t> held;
+  for (std::int64_t position = 0; position < pipeline; ++position) {
+    std::vector<std::int64_t> own;
+    for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+      own.push_back(split[static_cast<std::size_t>(placement.model_chunk({position, i}))]);
+    }
+    held.push_back(smallest ? std::ranges::min(own)
+                            : std::accumulate(own.begin(), own.end(), std::int64_t{0}));
+  }
+  return held;
+}
+
+}  // namespace
+
 /// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many
 /// micro-batches as positions follow; going down and up again at least one chunk, in the other
 /// schedules no fewer.
 double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
                                      std::int64_t m, double retained_bytes) const {
-  if (!choice.layers.empty()) return 0;
   const std::int64_t p = grid.parallel.pipeline;
-  const std::int64_t chunks = choice.schedule.chunks;
-  const std::int64_t layers = job_.model.layers / (p * chunks) * chunks;
-  const auto few = static_cast<double>(std::min(m, p));
   const bool turns_back = traits_of(choice.schedule.kind).placement == PlacementKind::kV;
-  const double waiting = turns_back ? 1 / static_cast<double>(chunks)
-                                    : few - few * (few - 1) / 2 / static_cast<double>(p);
-  return waiting * static_cast<double>(layers) * retained_bytes;
+  const std::vector<std::int64_t> held = position_layers(choice, job_.model.layers, p, turns_back);
+  std::int64_t waiting_layers = 0;
+  for (std::int64_t i = 0; i < p; ++i) {
+    waiting_layers += (turns_back ? 1 : std::min(m, p - i)) * held[static_cast<std::size_t>(i)];
+  }
+  return static_cast<double>(waiting_layers) / static_cast<double>(p) * retained_bytes;
 }
 
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
@@ -85,17 +109,27 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
   return least.value_or(*part.work);
 }
 
+/// Visits the choices of a grid that recompute least, with every split into layers.
+template <class Visit>
+void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit) {
+  const Plan plan = unit_plan(job_, part, grid);
+  for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+    visit(choice);
+    if (const StageChoice* split = balanced_.of(choice, plan)) visit(*split);
+  }
+}
+
 /// The least of any pipeline of a grid by what its blocks take.
 StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   const Work work = least_work(grid, part);
   StageFloor least{kUnbounded, kUnbounded};
-  for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+  each_least_work(grid, part, [&](const StageChoice& choice) {
     const StageFloor floor =
         stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
     least.price_s = std::min(least.price_s, floor.price_s);
     least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
-  }
+  });
   return least;
 }
 
@@ -105,10 +139,10 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   if (goal_.least_memory || !beaten(std::min(floor.price_s, floor.simulated_s))) {
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
     double activations = kUnbounded;
-    for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
+    each_least_work(grid, part, [&](const StageChoice& choice) {
       activations = std::min(
           activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
-    }
+    });
     const StatesFloor states = states_floor(grid, *part.work, activations);
     if (goal_.least_memory) {
       part.floor = std::min(part.floor, states.memory_bytes);

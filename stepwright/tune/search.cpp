@@ -24,7 +24,7 @@ constexpr std::size_t kRefinements = 32;
 /// degrees, so most grids share them with others.
 class RoughFloors {
  public:
-  RoughFloors(const Job& job, WorkFloor& work) : job_(job), work_(work) {}
+  RoughFloors(const Job& job, WorkFloor& work) : job_(job), work_(work), balanced_(work) {}
 
   void set(SearchUnit& unit) {
     unit.work = &work_.rough(unit_plan(job_, unit, *unit.grids.front()));
@@ -43,17 +43,23 @@ class RoughFloors {
     if (!fresh) return least;
     least.price_s = least.simulated_s = std::numeric_limits<double>::infinity();
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
-    for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
+    const auto see = [&](const StageChoice& choice) {
       const StageFloor floor =
           stage_floor(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
+    };
+    const Plan plan = unit_plan(job_, unit, grid);
+    for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
+      see(choice);
+      if (const StageChoice* split = balanced_.of(choice, plan)) see(*split);
     }
     return least;
   }
 
   const Job& job_;
   WorkFloor& work_;
+  BalancedChoices balanced_;
   std::map<std::tuple<const Work*, const StageTable*, std::int64_t>, StageFloor> known_;
 };
 

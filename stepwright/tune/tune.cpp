@@ -56,7 +56,7 @@ class Tuning {
         small_(census_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
         goal_{.capacity_bytes = usable_bytes(job),
-              .keep = small_ ? static_cast<std::size_t>(kSmallSpace) : kKeep,
+              .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         found_(goal_.keep),
         trial_(job, cost_, running_) {
@@ -77,6 +77,7 @@ class Tuning {
       near_ = descend(trial_, prices, space_, goal_.capacity_bytes);
       extend();
       narrow_gap();
+      explain_layers(result, prices);
       set_front(result);
       set_plans(result, trial_.ranked());
       set_gap(result);
@@ -172,6 +173,30 @@ class Tuning {
       keep_played(options_.top);
     }
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
+  }
+
+  /// What layers of another number beside embedding and head gain.
+  void explain_layers(TuneResult& result, PlayedPrices& prices) {
+    const TunedPlan best = trial_.ranked().front();
+    if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
+    Plan even = best.plan;
+    even.layers.clear();
+    const Price price = prices.price(even);
+    const Candidate candidate{price.seconds, plan_text(even), even, price};
+    const Candidate* const one[] = {&candidate};
+    trial_.run(one);
+    const std::vector<TunedPlan> ranked = trial_.ranked();
+    const auto found = std::ranges::find(ranked, even, &TunedPlan::plan);
+    const std::string gain =
+        found == ranked.end()
+            ? "with even layers it does not fit in memory"
+            : fmt::format("with even layers it takes {}, {} longer",
+                          format_time(found->step_time_s),
+                          format_percent(found->step_time_s / best.step_time_s - 1));
+    result.notes.push_back(
+        fmt::format("The best plan's chunks have {} layers, so that the pipeline position with the "
+                    "head of the model has as much work as the others; {}.",
+                    layers_word(best.plan.layers), gain));
   }
 
   /// No plan fits: the one that needs least memory.

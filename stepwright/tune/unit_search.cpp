@@ -54,6 +54,7 @@ UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
       pricer_(job, cost, std::move(blocks)),
       sharding_(job, cost),
       work_(job, cost),
+      balanced_(work_),
       reserve_(framework_reserve(job)) {}
 
 void Findings::merge(Findings&& other) {
@@ -106,19 +107,18 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     return StageFloor{floor_of(work.seconds, choice).price_s,
                       floor_of(work.floors, choice).simulated_s};
   };
-  const Work rough =
-      work_.with_context(*unit.work, block_plan(grid, *common.block, unit.micro_batch));
+  const Plan plan = block_plan(grid, *common.block, unit.micro_batch);
+  const Work rough = work_.with_context(*unit.work, plan);
   const BlockCosts* costs = nullptr;
   ModuleSet costs_of;
   std::array<std::array<std::optional<BlockWork>, kRecomputations>, 3 * kBackwardForms> works;
-  for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+  const auto see = [&](const StageChoice& choice) {
     const std::size_t recompute = recompute_index(least_recomputed(choice.recompute));
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor_of(rough, choice);
     if (beaten(stages.floor.price_s)) {
-      visit(stages);
-      continue;
+      return visit(stages);
     }
     const BackwardForm form = backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
@@ -132,8 +132,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     if (!work && least) {
       stages.floor = floors_of(*least, choice);
       if (beaten(stages.floor.price_s)) {
-        visit(stages);
-        continue;
+        return visit(stages);
       }
     }
     // Sets of modules have blocks of their own, and one place among the work that is known.
@@ -146,6 +145,10 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     stages.costs = costs;
     stages.floor = floors_of(*work, choice);
     visit(stages);
+  };
+  for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+    see(choice);
+    if (const StageChoice* split = balanced_.of(choice, plan)) see(*split);
   }
 }
 
@@ -224,10 +227,10 @@ Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
   return pricer_.seconds(pipeline, plan, messages_);
 }
 
-void UnitSearch::offer(const Plan& plan, const Price& price) {
-  ++found_->priced;
+void UnitSearch::offer(const Plan& plan, const Price& price, bool counts) {
   const bool fits = price.memory_bytes <= goal_.capacity_bytes;
-  found_->fitting += fits ? 1 : 0;
+  found_->priced += counts ? 1 : 0;
+  found_->fitting += counts && fits ? 1 : 0;
   if (goal_.least_memory) {
     found_->kept.offer(price.memory_bytes, plan, price);
   } else if (fits) {
@@ -262,7 +265,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
         continue;
       }
     }
-    offer(plan, pricer_.finish(pipeline, plan));
+    offer(plan, pricer_.finish(pipeline, plan), !stages.choice->balanced);
   }
 }
 

@@ -9,9 +9,11 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/simulate/price/pricer.h"
+#include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/census.h"
 #include "stepwright/tune/sharding_floor.h"
+#include "stepwright/tune/stage_floor.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {
@@ -23,7 +25,7 @@ namespace stepwright {
 //
 // and drops a part of the unit as soon as a floor of that key is above the worst one kept:
 //
-//     pipeline before it is composed    stage_floor(work of its blocks)            (work_floor.h)
+//     pipeline before it is composed    stage_floor(work of its blocks)            (stage_floor.h)
 //     composed, before its shardings    pipeline.seconds; memory_floor_bytes
 //     one sharding of it                pipeline.seconds + m (slowest - base), where slowest is the
 //                                       longest forward and backward of a position with the
@@ -124,9 +126,11 @@ class UnitSearch {
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
   /// The part's work with what the grid's ways to exchange the context send at least.
   Work least_work(const GridChoice& grid, const SearchUnit& part);
+  template <class Visit>
+  void each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit);
   StageFloor work_floor(const GridChoice& grid, const SearchUnit& part);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
-  void offer(const Plan& plan, const Price& price);
+  void offer(const Plan& plan, const Price& price, bool counts);
   void pass(double simulated_floor_s);
 
   const Job& job_;
@@ -134,6 +138,7 @@ class UnitSearch {
   Pricer pricer_;
   ShardingFloor sharding_;
   WorkFloor work_;
+  BalancedChoices balanced_;
   Reserve reserve_;
   Findings* found_ = nullptr;
   std::vector<Stages> stages_;

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "stepwright/model/layer_order.h"
-#include "stepwright/plan/layer_split.h"
 #include "stepwright/simulate/price/block_costs.h"
-#include "stepwright/simulate/price/schedule_forms.h"
 
 namespace stepwright {
 namespace {
@@ -237,44 +235,6 @@ double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
            (before[static_cast<std::size_t>(last)] - before[static_cast<std::size_t>(first)]);
   }
   return sum;
-}
-
-StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
-                       std::int64_t pipeline, std::int64_t micro_batches) {
-  const std::vector<double>& each =
-      work.layer_s[recompute_index(least_recomputed(choice.recompute))];
-  const auto m = static_cast<double>(micro_batches);
-  const auto v = static_cast<double>(choice.schedule.chunks);
-  const double all = layers.sum(each, 0, layers.layers()) + work.head_s;
-  double slowest = all / static_cast<double>(pipeline);
-  // A schedule that is played may fill and drain with less than whole passes.
-  const bool closed = has_closed_form(choice.schedule.kind);
-  StageFloor floor{.price_s = 0, .simulated_s = m * slowest};
-  if (choice.layers.empty()) {
-    const Placement placement = placement_of(choice.schedule, pipeline);
-    const LayerSplit split(layers.layers(), placement.model_chunks());
-    const auto see = [&](std::int64_t position, double head_s) {
-      double own = head_s;
-      for (std::int64_t i = 0; i < placement.chunks(); ++i) {
-        const std::int64_t chunk = placement.model_chunk({position, i});
-        own += layers.sum(each, split.start(chunk), split.start(chunk + 1));
-      }
-      slowest = std::max(slowest, own);
-      // It starts when a micro-batch has come through a chunk of each position before it, and its
-      // last backward has as far to go.
-      const double ends_s = closed ? layers.sum(each, 0, split.start(position)) : 0;
-      floor.simulated_s = std::max(floor.simulated_s, m * own + ends_s);
-    };
-    const std::int64_t last = placement.holder(placement.model_chunks() - 1).position;
-    see(last, work.head_s);
-    if (split.surplus > 0) {
-      const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
-      const std::int64_t full = placement.holder(fullest).position;
-      if (full != last) see(full, 0);
-    }
-  }
-  floor.price_s = closed ? slowest * (m - 1 / v) + all / v : m * slowest;
-  return floor;
 }
 
 }  // namespace stepwright

@@ -10,7 +10,6 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/layer.h"
-#include "stepwright/tune/choices.h"
 #include "stepwright/tune/context_floor.h"
 
 namespace stepwright {
@@ -100,14 +99,5 @@ class WorkFloor {
   std::vector<OperatorTime> times_;  ///< Scratch.
   std::vector<double> ends_;
 };
-
-/// Bounds of a pipeline from the work of one micro-batch through it: of its closed-form price and
-/// of its simulated time.
-struct StageFloor {
-  double price_s = 0;
-  double simulated_s = 0;
-};
-StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
-                       std::int64_t pipeline, std::int64_t micro_batches);
 
 }  // namespace stepwright

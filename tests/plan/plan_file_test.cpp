@@ -144,7 +144,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
   EXPECT_THAT(plan_refused("parallel: {tensr: 2}\n"), HasSubstr("did you mean 'tensor'?"));
   EXPECT_THAT(plan_refused("parallel: 4\n"), HasSubstr("parallel: must be a mapping"));
   EXPECT_THAT(plan_refused("layers: []\n"), HasSubstr("layers: must be 'even' or the layers"));
-  EXPECT_THAT(plan_refused("layers: [40, 0]\n"), HasSubstr("layers.1: must be an integer from 1"));
+  EXPECT_THAT(plan_refused("layers: [40, -1]\n"), HasSubstr("layers.1: must be an integer from 0"));
   EXPECT_THAT(plan_refused("sharding: {group: 2}\n"), HasSubstr("the key 'states' is missing"));
   EXPECT_THAT(plan_refused("sharding: {states: IIG, group: rack}\n"),
               HasSubstr("sharding.group: must be an integer from 1 to 1073741824 or 'node'"));

@@ -107,13 +107,17 @@ bool experts_can_be_spread(const Job& job, const Plan& plan) {
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool shared = plan.schedule.kind == ScheduleKind::kDualPipe;  // by two positions
-  if (pipeline * plan.schedule.chunks > job.model.layers) return false;
+  if (plan.layers.empty() && pipeline * plan.schedule.chunks > job.model.layers) return false;
   const std::int64_t chunks = shared ? pipeline : pipeline * plan.schedule.chunks;
   if (!plan.layers.empty()) {
     std::int64_t sum = 0;
     for (const std::int64_t layers : plan.layers) sum += layers;
     const bool fits = std::ssize(plan.layers) == chunks && sum == job.model.layers;
-    if (!fits || std::ranges::min(plan.layers) < 1) return false;
+    if (!fits || plan.layers.front() < 0 || plan.layers.back() < 0) return false;
+    // The ends have the embedding and the head.
+    for (std::size_t i = 1; i + 1 < plan.layers.size(); ++i) {
+      if (plan.layers[i] < 1) return false;
+    }
   }
   const std::int64_t own = plan.schedule.chunks;
   if (plan.schedule.strands == 2 && plan.schedule.kind != ScheduleKind::kFolded &&

@@ -80,6 +80,14 @@ const RankCase kPipeline[] = {
      "0, "
      "held: 4, durations_ns: [[2, 1, 1], [1, 1, 1], [1, 1, 1], [3, 3, 1]]}\n"
      "recompute: selective\nsharding: GGG\n"},
+    {"EmbeddingAndHeadAlone", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 3}\n"
+     "layers: [0, 1, 1, 1, 1, 0]\nsharding: NGG\n"},
+    {"EmbeddingAndHeadAloneFolded", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-v\nlayers: [0, 2, 2, 0]\n"},
+    {"EmbeddingAndHeadAloneInTwoStrands", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
+     "layers: [0, 2, 2, 0]\n"},
     {"Paired", 2, kTied,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},
     {"TwoStrands", 4, kTied,

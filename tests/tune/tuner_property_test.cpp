@@ -10,6 +10,8 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/choices.h"
+#include "stepwright/tune/descent.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/tune.h"
 
@@ -80,15 +82,31 @@ std::vector<Plan> single_changes(const Job& job, const Plan& plan) {
   return changed;
 }
 
+/// The changes that are plans of the space, with even layers and with balanced ones.
+std::vector<Plan> changes_in_space(const Job& job, const Dimensions& space, Plan best) {
+  const CostModel cost(job);
+  PlayedPrices prices(job, cost);
+  if (job.space.layers.empty()) best.layers.clear();
+  std::vector<Plan> changes = single_changes(job, best);
+  changes.push_back(best);
+  std::vector<Plan> inside;
+  for (Plan plan : changes) {
+    if (broken_rule(job, plan)) continue;
+    plan = canonical(plan, job);
+    if (!contains(job, space, plan)) continue;
+    inside.push_back(plan);
+    if (!balances(job, space, plan)) continue;
+    if (const auto split = prices.balanced(plan)) inside.push_back(*split);
+  }
+  return inside;
+}
+
 /// Returns how many changes are plans of the space that fit.
 std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensions& space) {
   std::uint64_t tried = 0;
   const Job& job = result.job;
   const TunedPlan& best = result.plans.front();
-  for (Plan plan : single_changes(job, best.plan)) {
-    if (broken_rule(job, plan)) continue;
-    plan = canonical(plan, job);
-    if (!contains(job, space, plan)) continue;
+  for (const Plan& plan : changes_in_space(job, space, best.plan)) {
     const Prediction prediction = predict({job, plan});
     if (!prediction.memory.fits()) continue;
     ++tried;

@@ -190,7 +190,7 @@ std::vector<std::int64_t> read_layers(Node node) {
   }
   std::vector<std::int64_t> layers;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    layers.push_back(node.at(i).integer(1, kLargestLayers));
+    layers.push_back(node.at(i).integer(0, kLargestLayers));
   }
   return layers;
 }

@@ -110,6 +110,7 @@ class Towards {
     for (std::int64_t pipeline = plan_.parallel.pipeline; pipeline >= 1; --pipeline) {
       if (plan_.parallel.pipeline * plan_.parallel.data % pipeline != 0) continue;
       for (std::int64_t chunks = plan_.schedule.chunks; chunks >= 1; --chunks) {
+        if (pipeline * chunks > job_.model.layers) continue;
         Plan& plan = plans.emplace_back(plan_);
         plan.layers.clear();
         plan.schedule.chunks = chunks;

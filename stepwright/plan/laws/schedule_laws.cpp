@@ -35,6 +35,7 @@ std::vector<std::int64_t> possible_chunks(const Job& job, const Plan& plan) {
 // --- Layers. ---
 
 bool too_many_stages(const Job& job, const Plan& plan) {
+  if (!plan.layers.empty()) return false;  // `wrong_split` counts them.
   return plan.schedule.chunks > job.model.layers / plan.parallel.pipeline;
 }
 
@@ -48,13 +49,16 @@ void repair_stages(Repairs& repairs) {
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
 }
 
+/// The embedding and the head may be alone.
 bool wrong_split(const Job& job, const Plan& plan) {
   if (plan.layers.empty()) return false;
   const std::int64_t chunks = placement_of(plan).model_chunks();
   if (std::ssize(plan.layers) != chunks) return true;
   std::int64_t rest = job.model.layers;
-  for (const std::int64_t layers : plan.layers) {
-    if (layers < 1 || layers > rest) return true;
+  for (std::int64_t i = 0; i < chunks; ++i) {
+    const std::int64_t layers = plan.layers[static_cast<std::size_t>(i)];
+    const bool end = i == 0 || i + 1 == chunks;
+    if (layers < (end ? 0 : 1) || layers > rest) return true;
     rest -= layers;
   }
   return rest != 0;
@@ -62,7 +66,9 @@ bool wrong_split(const Job& job, const Plan& plan) {
 
 std::string split_values(const Job& job, const Plan& plan) {
   return fmt::format(
-      "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) of 1 or more",
+      "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) of 1 or more, "
+      "the "
+      "first and the last of 0 or more",
       fmt::join(plan.layers, ", "), job.model.layers, placement_of(plan).model_chunks(),
       plan.parallel.pipeline, plan.schedule.chunks);
 }

@@ -10,7 +10,9 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
@@ -59,6 +61,7 @@ class Dice {
          ScheduleKind::kPaired, ScheduleKind::kStp});
     p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
+    if (!flag(4)) p.layers = fewer_at_the_ends(job.model.layers, placement_of(p).model_chunks());
     p.recompute.kind =
         pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull,
                              RecomputeKind::kEvery, RecomputeKind::kModules});
@@ -87,6 +90,14 @@ class Dice {
   }
 
  private:
+  /// The embedding and the head count as a layer each; they may stand alone.
+  static std::vector<std::int64_t> fewer_at_the_ends(std::int64_t layers, std::int64_t chunks) {
+    std::vector<std::int64_t> split = even_split(layers + 2, chunks);
+    --split.front();
+    --split.back();
+    return split;
+  }
+
   void shard(const Job& job, Plan& p) {
     p.sharding = pick(paro_strategies());
     const bool inner = sharding_word(p.sharding).find('I') != std::string::npos;

@@ -1,0 +1,129 @@
+#include "stepwright/tune/balanced_split.h"
+
+#include <algorithm>
+
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
+
+namespace stepwright {
+namespace {
+
+/// Shares of the slowest position that are not worth another split.
+constexpr double kWorthMoving = 1e-3;
+
+class Balance {
+ public:
+  Balance(const Work& work, const LayerCounts& layers, const Schedule& schedule,
+          const Recompute& recompute, std::int64_t pipeline)
+      : placement_(placement_of(schedule, pipeline)),
+        pairs_(schedule.strands > 1),
+        layers_(layers),
+        each_(work.layer_s[recompute_index(least_recomputed(recompute))]),
+        mean_s_(layers.sum(each_, 0, layers.layers()) / static_cast<double>(layers.layers())),
+        head_s_(work.head_s) {}
+
+  std::vector<std::int64_t> run() const {
+    const std::vector<std::int64_t> even = even_split(layers_.layers(), placement_.model_chunks());
+    std::vector<std::int64_t> split = dealt();
+    const bool gains = slowest_s(split) < slowest_s(even) * (1 - kWorthMoving);
+    return gains ? split : std::vector<std::int64_t>{};
+  }
+
+ private:
+  [[nodiscard]] std::size_t position_of(std::size_t chunk) const {
+    return static_cast<std::size_t>(placement_.holder(static_cast<std::int64_t>(chunk)).position);
+  }
+
+  /// The position whose `seconds` are least, of equal ones the last, which holds activations of
+  /// fewer micro-batches.
+  static std::size_t lightest(const std::vector<double>& seconds) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < seconds.size(); ++i) {
+      if (seconds[i] <= seconds[best]) best = i;
+    }
+    return best;
+  }
+
+  /// Of a position's chunks the one with least work; with two strands, of which layers run side by
+  /// side, the one with fewest layers.
+  [[nodiscard]] std::size_t lightest_chunk(std::size_t position,
+                                           const std::vector<std::int64_t>& split) const {
+    const auto work = [&](std::size_t chunk) {
+      const double head_s = chunk + 1 == split.size() && !pairs_ ? head_s_ : 0;
+      return head_s + static_cast<double>(split[chunk]) * mean_s_;
+    };
+    const auto held = static_cast<std::int64_t>(position);
+    auto best = static_cast<std::size_t>(placement_.model_chunk({held, 0}));
+    for (std::int64_t i = 1; i < placement_.chunks(); ++i) {
+      const auto chunk = static_cast<std::size_t>(placement_.model_chunk({held, i}));
+      if (work(chunk) <= work(best)) best = chunk;
+    }
+    return best;
+  }
+
+  /// Gives layers, all of the mean length, one by one to the position that has least work.
+  [[nodiscard]] std::vector<std::int64_t> dealt() const {
+    const std::int64_t chunks = placement_.model_chunks();
+    const std::int64_t share = layers_.layers() / chunks;
+    const std::int64_t least = share - share / 2;
+    std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), least);
+    std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
+    for (std::size_t i = 0; i < split.size(); ++i) {
+      position_s[position_of(i)] += static_cast<double>(least) * mean_s_;
+    }
+    position_s[position_of(split.size() - 1)] += head_s_;
+    for (std::int64_t rest = layers_.layers() - least * chunks; rest > 0; --rest) {
+      const std::size_t position = lightest(position_s);
+      ++split[lightest_chunk(position, split)];
+      position_s[position] += mean_s_;
+    }
+    return split;
+  }
+
+  /// What the slowest position takes, each layer as long as it is.
+  [[nodiscard]] double slowest_s(const std::vector<std::int64_t>& split) const {
+    std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
+    position_s[position_of(split.size() - 1)] += head_s_;
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < split.size(); ++i) {
+      position_s[position_of(i)] += layers_.sum(each_, first, first + split[i]);
+      first += split[i];
+    }
+    return std::ranges::max(position_s);
+  }
+
+  Placement placement_;
+  bool pairs_;
+  const LayerCounts& layers_;
+  const std::vector<double>& each_;  ///< By class of layer.
+  double mean_s_;
+  double head_s_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& layers,
+                                         const Schedule& schedule, const Recompute& recompute,
+                                         std::int64_t pipeline) {
+  if (pipeline == 1) return {};
+  return Balance(work, layers, schedule, recompute, pipeline).run();
+}
+
+const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& plan) {
+  if (!choice.balances) return nullptr;
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const Work& work = work_.rough(plan);
+  const auto [entry, fresh] = known_.try_emplace({&choice, &work, pipeline});
+  if (fresh) {
+    auto split = balanced_split(work, work_.layers(), choice.schedule, choice.recompute, pipeline);
+    if (!split.empty()) {
+      entry->second = StageChoice{.schedule = choice.schedule,
+                                  .recompute = choice.recompute,
+                                  .layers = std::move(split),
+                                  .balanced = true};
+    }
+  }
+  return entry->second ? &*entry->second : nullptr;
+}
+
+}  // namespace stepwright

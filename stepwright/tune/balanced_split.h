@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/tune/choices.h"
+#include "stepwright/tune/work_floor.h"
+
+namespace stepwright {
+
+/// Layers of each chunk, in model order, so that the slowest position of the pipeline has as little
+/// work as whole layers allow, the head with it; within a position its chunks have about as much. A
+/// chunk has at least half the layers of the even split. Empty where that gains nothing.
+std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& layers,
+                                         const Schedule& schedule, const Recompute& recompute,
+                                         std::int64_t pipeline);
+
+/// Stage choices with their layers dealt out by the rough work of plans (`WorkFloor::rough`): known
+/// before anything has a price, and the same whoever asks. Not shared between threads.
+class BalancedChoices {
+ public:
+  /// `work` must outlive it.
+  explicit BalancedChoices(WorkFloor& work) : work_(work) {}
+
+  /// Null where the choice does not balance or that gains nothing. Stays valid, as long as `choice`
+  /// does. Of `plan` count the degrees and the micro-batch.
+  const StageChoice* of(const StageChoice& choice, const Plan& plan);
+
+ private:
+  /// Choice, rough work, pipeline degree.
+  using Key = std::tuple<const StageChoice*, const Work*, std::int64_t>;
+  WorkFloor& work_;
+  std::map<Key, std::optional<StageChoice>> known_;
+};
+
+}  // namespace stepwright

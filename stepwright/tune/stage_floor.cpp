@@ -1,0 +1,99 @@
+#include "stepwright/tune/stage_floor.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
+#include "stepwright/simulate/price/schedule_forms.h"
+
+namespace stepwright {
+namespace {
+
+class PipelineFloor {
+ public:
+  PipelineFloor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                std::int64_t pipeline, std::int64_t micro_batches)
+      : choice_(choice),
+        layers_(layers),
+        each_(work.layer_s[recompute_index(least_recomputed(choice.recompute))]),
+        placement_(placement_of(choice.schedule, pipeline)),
+        closed_(has_closed_form(choice.schedule.kind)),
+        m_(static_cast<double>(micro_batches)),
+        head_s_(work.head_s),
+        all_s_(layers.sum(each_, 0, layers.layers()) + head_s_),
+        slowest_s_(all_s_ / static_cast<double>(pipeline)),
+        simulated_s_(m_ * slowest_s_) {}
+
+  StageFloor run() {
+    if (choice_.layers.empty()) {
+      see_even();
+    } else {
+      see_listed();
+    }
+    const double rounds = m_ - 1 / static_cast<double>(placement_.chunks());
+    return {.price_s = closed_ ? slowest_s_ * rounds + all_s_ / chunks() : m_ * slowest_s_,
+            .simulated_s = simulated_s_};
+  }
+
+ private:
+  [[nodiscard]] double chunks() const { return static_cast<double>(placement_.chunks()); }
+
+  /// `until_s`: what lies before the position's first chunk.
+  void see(double own_s, double until_s) {
+    slowest_s_ = std::max(slowest_s_, own_s);
+    simulated_s_ = std::max(simulated_s_, m_ * own_s + (closed_ ? until_s : 0));
+  }
+
+  /// A position of a split: `start` gives the first layer of a chunk of the model.
+  template <class Start>
+  void see_position(std::int64_t position, Start&& start) {
+    double own_s = placement_.holds_head(position) ? head_s_ : 0;
+    for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
+      const std::int64_t chunk = placement_.model_chunk({position, i});
+      own_s += layers_.sum(each_, start(chunk), start(chunk + 1));
+    }
+    see(own_s, layers_.sum(each_, 0, start(position)));
+  }
+
+  /// The positions that can be the slowest: that with the head, and one with a surplus of layers.
+  void see_even() {
+    const LayerSplit split(layers_.layers(), placement_.model_chunks());
+    const auto start = [&](std::int64_t chunk) { return split.start(chunk); };
+    const std::int64_t last = placement_.head_position();
+    see_position(last, start);
+    if (split.surplus == 0) return;
+    const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
+    const std::int64_t full = placement_.holder(fullest).position;
+    if (full != last) see_position(full, start);
+  }
+
+  void see_listed() {
+    std::vector<std::int64_t> starts{0};
+    for (const std::int64_t layers : choice_.layers) starts.push_back(starts.back() + layers);
+    const auto start = [&](std::int64_t chunk) { return starts[static_cast<std::size_t>(chunk)]; };
+    for (std::int64_t position = 0; position < placement_.positions(); ++position) {
+      see_position(position, start);
+    }
+  }
+
+  const StageChoice& choice_;
+  const LayerCounts& layers_;
+  const std::vector<double>& each_;  ///< By class of layer.
+  Placement placement_;
+  bool closed_;
+  double m_;
+  double head_s_;
+  double all_s_;
+  double slowest_s_;
+  double simulated_s_;
+};
+
+}  // namespace
+
+StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                       std::int64_t pipeline, std::int64_t micro_batches) {
+  return PipelineFloor(work, layers, choice, pipeline, micro_batches).run();
+}
+
+}  // namespace stepwright

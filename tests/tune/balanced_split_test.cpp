@@ -1,0 +1,78 @@
+#include "stepwright/tune/balanced_split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "small_jobs.h"
+
+namespace stepwright {
+namespace {
+
+using Layers = std::vector<std::int64_t>;
+
+/// Of layers that take a second each, and a head that takes `head_s`.
+Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
+                const Schedule& schedule = {}) {
+  Architecture model = small_tune_job().model;
+  model.layers = layers;
+  Work work;
+  work.layer_s.fill({1.0});
+  work.head_s = head_s;
+  return balanced_split(work, LayerCounts(model), schedule, Recompute{}, pipeline);
+}
+
+// 32 layers and a head as long as 2.5 of them: 34.5 over four positions are 8.6, whole layers 9.
+TEST(BalancedSplit, GivesThePositionOfTheHeadFewer) {
+  EXPECT_EQ(split_of(2.5, 32, 4), Layers({8, 9, 9, 6}));
+}
+
+// Both ends lie on one position, which shares its layers between them.
+TEST(BalancedSplit, GoesDownAndUpAgain) {
+  const Layers split = split_of(2, 32, 2, {.kind = ScheduleKind::kFolded, .chunks = 2});
+  ASSERT_EQ(split.size(), 4U);
+  EXPECT_EQ(split[0] + split[3], 15);
+  EXPECT_EQ(split[1] + split[2], 17);
+}
+
+TEST(BalancedSplit, IsNoneWhereItGainsNothing) {
+  EXPECT_TRUE(split_of(0, 32, 4).empty());
+  EXPECT_TRUE(split_of(0.5, 32, 4).empty());
+  EXPECT_TRUE(split_of(5, 32, 1).empty());
+}
+
+// 61 layers, 126, 27: sums stay, and the slowest position takes less than with even layers, but
+// not less than the mean.
+TEST(BalancedSplit, DealsOutAllLayers) {
+  std::int64_t splits = 0;
+  for (const std::int64_t layers : {27, 61, 78, 126}) {
+    for (const std::int64_t pipeline : {2, 4, 8}) {
+      for (const double head_s : {0.7, 3.0, 40.0}) {
+        const Layers split = split_of(head_s, layers, pipeline);
+        if (split.empty()) continue;
+        ++splits;
+        EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), layers);
+        const std::int64_t share = layers / pipeline;
+        EXPECT_GE(*std::ranges::min_element(split), share - share / 2);
+        const double slowest = std::max(static_cast<double>(*std::ranges::max_element(split)),
+                                        static_cast<double>(split.back()) + head_s);
+        EXPECT_LT(slowest, static_cast<double>(share) + head_s);
+        EXPECT_GE(slowest * static_cast<double>(pipeline), static_cast<double>(layers) + head_s);
+      }
+    }
+  }
+  EXPECT_GT(splits, 20);
+}
+
+// What two strands run side by side is layers.
+TEST(BalancedSplit, LeavesChunksOfAPositionEqualForTwoStrands) {
+  const Layers split =
+      split_of(3, 64, 4, {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});
+  ASSERT_EQ(split.size(), 8U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(std::abs(split[i] - split[7 - i]), 1);
+  EXPECT_LT(split[0] + split[7], split[3] + split[4]);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,58 @@
+#include "stepwright/tune/stage_floor.h"
+
+#include <gtest/gtest.h>
+
+#include "small_jobs.h"
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/placement.h"
+
+namespace stepwright {
+namespace {
+
+Work work_of(double layer_s, double other_layer_s, double head_s) {
+  Work work;
+  work.layer_s.fill({layer_s, other_layer_s});
+  work.head_s = head_s;
+  return work;
+}
+
+/// Layers of two classes: the first two look at a window only.
+Architecture two_classes(std::int64_t layers) {
+  Architecture model = small_tune_job().model;
+  model.layers = layers;
+  model.windows.assign(static_cast<std::size_t>(layers), 0);
+  model.windows[0] = model.windows[1] = 128;
+  return model;
+}
+
+constexpr Schedule kSchedules[] = {{},
+                                   {.kind = ScheduleKind::kGpipe},
+                                   {.kind = ScheduleKind::kInterleaved, .chunks = 2},
+                                   {.kind = ScheduleKind::kZeroBubbleH1},
+                                   {.kind = ScheduleKind::kFolded, .chunks = 2},
+                                   {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
+
+// A listed split has the floor of the same split where nobody lists it.
+TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {
+  const LayerCounts counts(two_classes(14));
+  const Work work = work_of(0.5, 1, 2);
+  for (const Schedule& schedule : kSchedules) {
+    const std::int64_t chunks = placement_of(schedule, 4).model_chunks();
+    const StageFloor even = stage_floor(work, counts, {schedule, Recompute{}, {}}, 4, 16);
+    const StageFloor listed =
+        stage_floor(work, counts, {schedule, Recompute{}, even_split(14, chunks)}, 4, 16);
+    EXPECT_GE(listed.price_s, even.price_s);
+    EXPECT_NEAR(listed.simulated_s, even.simulated_s, 0.1 * even.simulated_s);
+  }
+}
+
+// One layer of four on each of four positions takes one second, the head three: 16 micro-batches
+// wait for three layers and three gradients, which `layer_s` counts together.
+TEST(StageFloor, CountsWhatLiesBeforeTheHead) {
+  const LayerCounts counts(small_tune_job().model);  // Eight layers.
+  const StageFloor floor = stage_floor(work_of(1, 1, 3), counts, {{}, Recompute{}, {}}, 4, 16);
+  EXPECT_DOUBLE_EQ(floor.simulated_s, 16 * (2 + 3) + 6);
+}
+
+}  // namespace
+}  // namespace stepwright
