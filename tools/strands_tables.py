@@ -153,11 +153,11 @@ sharding: NNG
 """
 
 
-def predicted(command: str, setup: Setup, schedule: str) -> dict | None:
-    """What `predict` says; nothing where the plan is refused."""
+def predicted(command: str, text: str) -> dict | None:
+    """What `predict` says of a plan; nothing where it is refused."""
     with tempfile.TemporaryDirectory() as directory:
         plan = Path(directory) / "plan.yaml"
-        plan.write_text(plan_text(setup, schedule))
+        plan.write_text(text, encoding="utf-8")
         run = subprocess.run(
             [command, "predict", str(plan), "--json"], capture_output=True, text=True, check=False
         )
@@ -173,13 +173,17 @@ def shown(value: float | None, digits: int = 1) -> str:
 
 def rates(command: str, setup: Setup) -> tuple[dict, dict, dict | None]:
     """One strand, two strands, and two of them in a smaller bubble."""
-    plain = predicted(command, setup, "1f1b")
+    plain = predicted(command, plan_text(setup, "1f1b"))
     pairs = "{kind: folded, strands: 2}" if setup.pipeline > 1 else "{kind: paired, strands: 2}"
-    strands = predicted(command, setup, pairs)
+    strands = predicted(command, plan_text(setup, pairs))
     if plain is None or strands is None:
         raise SystemExit(f"{setup.name}: refused")
     dual = "{kind: dualpipev, strands: 2}"
-    return plain, strands, predicted(command, setup, dual) if setup.pipeline > 1 else None
+    return (
+        plain,
+        strands,
+        predicted(command, plan_text(setup, dual)) if setup.pipeline > 1 else None,
+    )
 
 
 def most_gain(plain: dict) -> float:

@@ -4,12 +4,11 @@ python3 tools/zero_bubble_tables.py [COMMAND] > docs/zero_bubble_published.md
 """
 
 import csv
-import json
 import statistics
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+from strands_tables import predicted
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "data/zero_bubble.csv"
@@ -85,20 +84,6 @@ sharding: NNN
 """
 
 
-def predicted(command: str, row: dict[str, str]) -> dict | None:
-    """What `predict` says; nothing where the plan is refused."""
-    with tempfile.TemporaryDirectory() as directory:
-        plan = Path(directory) / "plan.yaml"
-        plan.write_text(plan_text(row), encoding="utf-8")
-        run = subprocess.run(
-            [command, "predict", str(plan), "--json"], capture_output=True, text=True, check=False
-        )
-    if run.returncode not in (0, 1) or not run.stdout:
-        print(run.stderr, file=sys.stderr)
-        return None
-    return json.loads(run.stdout)
-
-
 def samples(row: dict[str, str], seconds: float) -> float:
     """Sequences per GPU and second."""
     return sequences(row) / int(row["gpus"]) / seconds
@@ -117,7 +102,7 @@ def main() -> None:
     gains: list[float] = []
     base: tuple[float, float] = (1, 1)
     for row in csv.DictReader(PUBLISHED.open(encoding="utf-8")):
-        answer = predicted(command, row)
+        answer = predicted(command, plan_text(row))
         if answer is None:
             raise SystemExit(f"{row}: refused")
         published = float(row["samples_per_gpu_per_s"])
