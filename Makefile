@@ -30,17 +30,21 @@ engine:
 	mkdir -p build/release
 	tools/engine.sh build/release/explorer.html
 
-# A wheel of the planner for this Python, in build/wheels/, tried in an environment of its own.
-wheels:
-	tools/setup.sh plan
+# Wheels of the planner for this Python, in build/wheels/, tried in environments of their own: for this
+# machine and, on x86-64, for aarch64.
+wheels: engine
+	tools/setup.sh wheels
 	tools/wheels.sh
 
-# A Debian package of the planner, in build/packages/.
-deb:
-	tools/setup.sh plan
+# A Debian package of the planner, in build/packages/, tried where it is unpacked.
+deb: engine
+	tools/setup.sh deb
 	cmake --preset release
 	cmake --build --preset release --target package_files
+	rm -rf build/packages
 	cd build/release && cpack -B ../packages
+	dpkg-deb --extract build/packages/*.deb build/packages/unpacked
+	python3 -B tools/try_packages.py build/packages/unpacked/usr/bin/stepwright
 
 # The documents as a site, in build/site/html.
 site:

@@ -1,4 +1,4 @@
-# `make deb`: the planner's command with its manual page and completions, as a Debian package.
+# `make deb`: the planner's command with its manual page, completions and explorer, as a Debian package.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # the package needs the command, not the tests
 set(folder "${PROJECT_BINARY_DIR}/package")
 set(files "")
@@ -18,6 +18,10 @@ endforeach()
 add_custom_target(package_files DEPENDS ${files})
 install(TARGETS stepwright RUNTIME DESTINATION bin COMPONENT planner)
 install(DIRECTORY "${folder}/share" DESTINATION . COMPONENT planner)
+# The explorer, where `make engine` has built it; the Python package has it, too.
+set(explorer "${PROJECT_SOURCE_DIR}/build/release/explorer.html")
+install(FILES "${explorer}" DESTINATION share/stepwright COMPONENT planner OPTIONAL)
+install(FILES "${explorer}" DESTINATION stepwright COMPONENT python OPTIONAL)
 install(FILES LICENSE DESTINATION share/doc/stepwright RENAME copyright COMPONENT planner)
 
 set(CPACK_GENERATOR DEB)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|engine
+# Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|wheels|...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 goal=${1:-plan}
-packages=(make cmake ninja-build g++ ccache libyaml-cpp-dev nlohmann-json3-dev
-  libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libpugixml-dev libtomlplusplus-dev libxgboost-dev libxxhash-dev zlib1g-dev)
+libraries=(libyaml-cpp-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev
+  libpugixml-dev libtomlplusplus-dev libxgboost-dev libxxhash-dev zlib1g-dev)
+packages=(make cmake ninja-build g++ ccache "${libraries[@]}")
 case $goal in
   plan) ;;
   test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-jsonschema python3-venv libgloo-dev python3-dev
@@ -16,13 +17,18 @@ case $goal in
   search|scaling) packages+=(python3) ;;
   cuda) ;;
   engine) packages+=(emscripten nodejs libfast-float-dev) ;;
+  wheels) packages+=(python3 python3-dev python3-venv) ;;
+  deb) packages+=(python3 dpkg-dev file) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda|engine" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda|engine|wheels|deb" >&2; exit 2 ;;
 esac
 
-# What some tests use, and are skipped without.
+# What some tests use, and are skipped without; what the wheel for aarch64 needs on x86-64.
 optional=()
-[ "$goal" != test ] || optional=(chromium fish zsh groff-base)
+case $goal-$(uname -m) in
+  test-*) optional=(chromium fish zsh groff-base) ;;
+  wheels-x86_64) optional=(g++-aarch64-linux-gnu qemu-user-static mmdebstrap) ;;
+esac
 
 absent() {
   for package in "$@"; do
@@ -48,7 +54,7 @@ if [ $((${#missing[@]} + ${#wished[@]})) -gt 0 ]; then
       echo "setup: install them with: sudo apt-get update && sudo apt-get install ${missing[*]}" >&2
       exit 1
     fi
-    echo "setup: went on without ${wished[*]}: tests that need it are skipped" >&2
+    echo "setup: went on without ${wished[*]}: what needs it is skipped" >&2
   else
     echo "setup: installing ${missing[*]} ${wished[*]}"
     apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
@@ -57,7 +63,29 @@ if [ $((${#missing[@]} + ${#wished[@]})) -gt 0 ]; then
       "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
     [ ${#wished[@]} -eq 0 ] ||
       "${apt[@]}" install -y --no-install-recommends "${wished[@]}" </dev/null ||
-      echo "setup: went on without ${wished[*]}: tests that need it are skipped" >&2
+      echo "setup: went on without ${wished[*]}: what needs it is skipped" >&2
+  fi
+fi
+
+# Debian's arm64 packages of the same libraries and of Python, unpacked: what a cross compiler and an
+# emulator take for the machine's own.
+if [ "$goal" = wheels ] && command -v mmdebstrap >/dev/null; then
+  arm64=build/arm64
+  unpacked=("${libraries[@]}" libpython3-dev python3 python3-pip-whl)
+  if [ "$(cat $arm64/packages.txt 2>/dev/null)" != "${unpacked[*]}" ]; then
+    echo "setup: unpacking ${unpacked[*]} of arm64 into $arm64/root"
+    rm -rf $arm64
+    mkdir -p $arm64
+    . /etc/os-release
+    if mmdebstrap --quiet --variant=extract --arch=arm64 --include="${unpacked[*]}" "$VERSION_CODENAME" $arm64/root; then
+      find $arm64/root -lname '/*' | while read -r link; do  # they mean this root
+        ln -sfrn "$arm64/root$(readlink "$link")" "$link"
+      done
+      echo "${unpacked[*]}" >$arm64/packages.txt
+    else
+      echo "setup: went on without them: no wheel for aarch64" >&2
+      rm -rf $arm64
+    fi
   fi
 fi
 

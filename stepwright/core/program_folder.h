@@ -4,7 +4,7 @@
 
 namespace stepwright {
 
-/// The folder of the program that runs.
+/// The folder of the program that runs or, where this is part of a Python module, of that module.
 std::filesystem::path program_folder();
 
 }  // namespace stepwright
