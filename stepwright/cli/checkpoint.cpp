@@ -10,6 +10,7 @@
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/checkpoint/verify.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -74,7 +75,7 @@ class Checkpoint : public Command {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
-        ->check(CLI::IsMember({"show", "verify", "convert"}));
+        ->check(one_of({"show", "verify", "convert"}));
     app()
         .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
         ->required();
@@ -86,12 +87,12 @@ class Checkpoint : public Command {
         .add_option("--format", format_,
                     "Of convert: stepwright (a file, our names) or huggingface (a directory that "
                     "transformers loads)")
-        ->check(CLI::IsMember({"stepwright", "huggingface"}));
+        ->check(one_of({"stepwright", "huggingface"}));
     app()
         .add_option("--dtype", dtype_,
                     "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
                     "checkpoint")
-        ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16"}));
+        ->check(one_of({"fp64", "fp32", "fp16", "bf16"}));
     app()
         .add_option("--shard-size", shard_bytes_,
                     "Largest file of a huggingface directory, in bytes or as 5GB")

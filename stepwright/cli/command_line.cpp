@@ -141,7 +141,9 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
     check_options(program, arguments);
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) fail_input(fmt::format("{} (stepwright --help)", error.what()));
+    if (error.get_exit_code() != 0) {
+      fail_input(fmt::format("{} (stepwright {} --help)", error.what(), arguments.front()));
+    }
     program.exit(error, console.out, console.out);  // --help, --version
     return;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/shell_words.h"
 
@@ -37,7 +38,7 @@ class Completion : public Command {
     app()
         .add_option("FOR", for_, "bash, zsh, fish, or man for the manual page")
         ->required()
-        ->check(CLI::IsMember(names));
+        ->check(one_of(names));
   }
 
   void run(const Console& console) override {

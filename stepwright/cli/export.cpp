@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cluster/catalog.h"
@@ -85,7 +86,7 @@ class Export : public Command {
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
-        ->check(CLI::IsMember(target_words()));
+        ->check(one_of(target_words()));
     add_launch_options();
     add_schedule_options();
     add_tuner_options();
@@ -148,10 +149,10 @@ class Export : public Command {
   void add_schedule_options() {
     app()
         .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
-        ->check(CLI::IsMember(words_of(kExportedCollectives)));
+        ->check(one_of(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->check(CLI::IsMember(words_of(kGeneratedNames)));
+        ->check(one_of(words_of(kGeneratedNames)));
     app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',');
     app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
   }

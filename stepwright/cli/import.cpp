@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/launch/launch_file.h"
 #include "stepwright/plan/files.h"
@@ -28,7 +29,7 @@ class Import : public Command {
     app()
         .add_option("--from", from_, "Whose configuration it is")
         ->required()
-        ->check(CLI::IsMember(import_words()));
+        ->check(one_of(import_words()));
     app()
         .add_option("files", files_, "Scripts and configurations that describe one job")
         ->required()

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
@@ -30,6 +31,29 @@ std::string joined(const std::vector<std::string>& ids) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
+/// What the ids stand for, forward and backward side by side.
+std::string operators_text(const StrandPair& pair) {
+  Table table{.columns = {{"id"},
+                          {"forward"},
+                          {"time", Align::kRight},
+                          {"id"},
+                          {"backward"},
+                          {"time", Align::kRight}},
+              .rows = {}};
+  const auto add = [](std::vector<std::string>& row, const Strand& strand, std::size_t i) {
+    const bool there = i < strand.size();
+    row.push_back(there ? strand[i].id : "");
+    row.push_back(there ? strand[i].what : "");
+    row.push_back(there ? format_time(strand[i].seconds) : "");
+  };
+  for (std::size_t i = 0; i < std::max(pair.forward.size(), pair.backward.size()); ++i) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    add(row, pair.forward, i);
+    add(row, pair.backward, i);
+  }
+  return to_text(table);
+}
+
 std::string blocks_text(const Interleaving& interleaving) {
   Table table{.columns = {{"#", Align::kRight},
                           {"forward"},
@@ -47,12 +71,14 @@ std::string blocks_text(const Interleaving& interleaving) {
   return to_text(table);
 }
 
-std::string interleaving_text(const Interleaving& found, const std::string& timeline) {
+std::string interleaving_text(const StrandPair& pair, const Interleaving& found,
+                              const std::string& timeline) {
   const auto share = [&](double seconds) {
-    return fmt::format("{} ({:.1f} %)", format_time(seconds), 100 * seconds / found.serial_s);
+    return fmt::format("{} ({})", format_time(seconds), format_percent(seconds / found.serial_s));
   };
   return fmt::format(
-      "A forward of one micro-batch beside a backward of another, in one layer\n\n{}\n{}\n"
+      "A forward of one micro-batch beside a backward of another, in one layer\n\n{}\n"
+      "What of them runs together, one block after the other\n\n{}\n{}\n"
       "one operator after the other       {}\n"
       "reductions beside weight gradients {}\n"
       "interleaved, with barriers         {}, of that {} of messages exposed\n"
@@ -61,9 +87,9 @@ std::string interleaving_text(const Interleaving& found, const std::string& time
       "The pair needs {} beyond the memory in use before it; one operator after the other needs "
       "{}.\n"
       "The forward's list starts at {}; operators of the next layer have a prime (').\n",
-      blocks_text(found), timeline, format_time(found.serial_s), share(found.serial_own_overlap_s),
-      share(found.interleaved_s), format_time(found.exposed_s), share(found.event_s),
-      share(found.lower_bound_s), format_bytes(found.peak_extra_bytes),
+      operators_text(pair), blocks_text(found), timeline, format_time(found.serial_s),
+      share(found.serial_own_overlap_s), share(found.interleaved_s), format_time(found.exposed_s),
+      share(found.event_s), share(found.lower_bound_s), format_bytes(found.peak_extra_bytes),
       format_bytes(found.serial_extra_bytes), found.starts_at);
 }
 
@@ -116,13 +142,13 @@ class InterleaveCommand : public Command {
     }
     const Interleaving found = interleave(pair, options);
     if (report_.wanted()) {
-      report_.write(console, job_line(planned.job), interleaving_json(found),
+      report_.write(console, job_line(planned.job), interleaving_json(pair, found),
                     {{"name", plan_name(planned.plan, planned.job)}, {"layer", layer_}});
     }
     if (json()) {
-      print_json(console.out, interleaving_json(found));
+      print_json(console.out, interleaving_json(pair, found));
     } else {
-      console.out << interleaving_text(found, timeline_text(pair, found, options.contention));
+      console.out << interleaving_text(pair, found, timeline_text(pair, found, options.contention));
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/list_tables.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/model/catalog.h"
@@ -39,7 +40,7 @@ class List : public Command {
         .add_option("WHAT", what_,
                     "models, profiles, shardings, schedules, collectives or frameworks")
         ->required()
-        ->check(CLI::IsMember(names));
+        ->check(one_of(names));
     app()
         .add_option("--config", config_, "With models: describe the model of this config.json")
         ->type_name("FILE");

@@ -12,6 +12,7 @@
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/report_names.h"
 #include "stepwright/cli/trace_file.h"
+#include "stepwright/cli/training_run_options.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
@@ -45,9 +46,16 @@ Json figures(const Prediction& prediction) {
   return json;
 }
 
-Json comparison_json(const Prediction& before, const Prediction& after) {
-  const Json old = prediction_json(before);
-  const Json changed = prediction_json(after);
+Json answer_json(const Prediction& prediction, const std::optional<TrainingRun>& run) {
+  Json json = prediction_json(prediction);
+  if (run) add_run_cost(json, prediction.planned.job, 0, *run);
+  return json;
+}
+
+Json comparison_json(const Prediction& before, const Prediction& after,
+                     const std::optional<TrainingRun>& run) {
+  const Json old = answer_json(before, run);
+  const Json changed = answer_json(after, run);
   Json result = changed;
   result["baseline"] = old;
   result["changed"] = changed;
@@ -87,6 +95,7 @@ class Predict : public Command {
       if (!file.empty()) check_output(file, plan_);
     }
     report_.check(plan_);
+    const std::optional<TrainingRun> run = run_.run();
     PlannedJob given =
         changes_.empty() ? load_legal_plan(plan_, console) : load_plan_file(plan_, console);
     reserve_.apply(given.job);
@@ -98,12 +107,15 @@ class Predict : public Command {
       prediction.notes.emplace_back("what --set changes, changes no figure of this prediction");
     }
     write_files(prediction, console);
-    const Json answer = before ? comparison_json(*before, prediction) : prediction_json(prediction);
+    const Json answer =
+        before ? comparison_json(*before, prediction, run) : answer_json(prediction, run);
     if (report_.wanted()) write_report(prediction, answer, console);
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << (before ? comparison_text(*before, prediction) : prediction_text(prediction));
+      const WholeRun whole{.run = run, .devices_idle = 0};
+      console.out << (before ? comparison_text(*before, prediction, whole)
+                             : prediction_text(prediction, whole));
     }
   }
 
@@ -130,6 +142,7 @@ class Predict : public Command {
 
   std::string plan_;
   std::vector<std::string> changes_;
+  TrainingRunOptions run_{app()};
   MemoryReserve reserve_{app()};
   ReportFile report_{app()};
   std::string trace_;

@@ -28,13 +28,16 @@ std::string memory_line(const MemoryReport& memory) {
                      name_of(kMemoryKindNames, largest_kind(memory)));
 }
 
-std::string tokens_rate(double tokens_per_s) { return fmt::format("{:.4g}", tokens_per_s); }
+std::string tokens_rate(double tokens_per_s) {
+  if (tokens_per_s < 1000) return fmt::format("{:.4g}", tokens_per_s);
+  return format_count(std::llround(tokens_per_s));
+}
 
 /// Which stage it is where there are several.
 std::string whose_time(const Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
   if (stages == 1) return "";
-  return fmt::format("Pipeline stage {} of 0 to {}, for which the others wait:\n",
+  return fmt::format("Pipeline stage {} (of 0 to {}), which the others wait for:\n",
                      prediction.simulation.critical_stage, stages - 1);
 }
 
@@ -92,7 +95,7 @@ std::string summary(const Prediction& prediction, const WholeRun& whole) {
       "losses      {}\n",
       job_line(job), plan_words(prediction.planned.plan, job), format_time(step_s),
       format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
-      format_count(std::llround(job.tokens() / step_s)),
+      format_count(std::llround(prediction.tokens_per_s())),
       tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, whole),
       memory_line(prediction.memory), format_percent(prediction.mfu),
       format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
@@ -107,8 +110,9 @@ std::string prediction_text(const Prediction& prediction, const WholeRun& whole)
                      breakdown_text(critical(prediction)), notes_text(prediction.notes));
 }
 
-std::string comparison_text(const Prediction& before, const Prediction& after) {
-  return fmt::format("{}\n{}\n{}{}", summary(after, {}), figures_text(before, after),
+std::string comparison_text(const Prediction& before, const Prediction& after,
+                            const WholeRun& whole) {
+  return fmt::format("{}\n{}\n{}{}", summary(after, whole), figures_text(before, after),
                      difference_text(critical(before), critical(after)), notes_text(after.notes));
 }
 

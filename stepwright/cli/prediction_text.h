@@ -20,7 +20,8 @@ struct WholeRun {
 std::string prediction_text(const Prediction& prediction, const WholeRun& whole = {});
 
 /// What `stepwright predict --set` prints: both summaries and the difference by term.
-std::string comparison_text(const Prediction& before, const Prediction& after);
+std::string comparison_text(const Prediction& before, const Prediction& after,
+                            const WholeRun& whole = {});
 
 /// "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a probability of 91%".
 std::string memory_use(const MemoryReport& memory);

@@ -1,5 +1,8 @@
 #include "stepwright/cli/progress_line.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <ostream>
 
 namespace stepwright {
@@ -7,6 +10,15 @@ namespace {
 
 /// Back to the first column, and everything after it gone.
 constexpr std::string_view kClear = "\r\x1b[K";
+
+/// "48 s", "3 min", "2.5 h".
+std::string about(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * kHour) return fmt::format("{:.0f} min", std::ceil(seconds / kMinute));
+  return fmt::format("{:.1f} h", seconds / kHour);
+}
 
 }  // namespace
 
@@ -18,6 +30,16 @@ void ProgressLine::show(std::string_view text) {
   if (terminal_ == nullptr) return;
   *terminal_ << kClear << text << std::flush;
   shown_ = true;
+}
+
+void ProgressLine::show(std::string_view text, std::size_t done, std::size_t most) {
+  const auto now = std::chrono::steady_clock::now();
+  if (done < done_) began_ = now;
+  done_ = done;
+  const double elapsed_s = std::chrono::duration<double>(now - began_).count();
+  if (elapsed_s < 1 || done == 0 || done >= most) return show(text);
+  const double left_s = elapsed_s * static_cast<double>(most - done) / static_cast<double>(done);
+  show(fmt::format("{}, at most {} left", text, about(left_s)));
 }
 
 }  // namespace stepwright

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <iosfwd>
 #include <string_view>
 
@@ -16,9 +18,16 @@ class ProgressLine {
 
   void show(std::string_view text);
 
+  /// As above, with the time that the rest takes at most if it goes on as it went: `done` of `most`
+  /// parts are done. It is said when a second has shown how it goes; fewer parts than before begin
+  /// anew.
+  void show(std::string_view text, std::size_t done, std::size_t most);
+
  private:
   std::ostream* terminal_;
   bool shown_ = false;
+  std::size_t done_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace stepwright

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
@@ -90,10 +91,10 @@ void ScalingOptions::add_to(CLI::App& app) {
   add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N");
   add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
   add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
-      ->check(CLI::IsMember(names_in(kScaledCollectives)));
+      ->check(one_of(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->check(CLI::IsMember(names_in(kGeneratedNames)));
+      ->check(one_of(names_in(kGeneratedNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
       ->check(CLI::Range(0.0, 1.0))

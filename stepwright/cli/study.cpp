@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/report_file.h"
@@ -41,7 +42,7 @@ class StudyCommand : public Command {
                     "collectives: how their schedules scale with the nodes of a cluster;\n"
                     "schedules: pipelines of equal stages, without communication")
         ->required()
-        ->check(CLI::IsMember({"utilization", "bandwidth", "search", "collectives", "schedules"}));
+        ->check(one_of({"utilization", "bandwidth", "search", "collectives", "schedules"}));
     app().add_option("JOB", file_,
                      "Job file (its best plan is studied), or a plan file; with collectives\n"
                      "a cluster profile or file; with schedules nothing");

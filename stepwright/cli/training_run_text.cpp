@@ -28,9 +28,10 @@ std::string tokens_text(double tokens) {
 std::string run_words(const Job& job, double step_time_s, std::int64_t devices_idle,
                       const TrainingRun& run) {
   const RunCost cost = run_cost(job, step_time_s, devices_idle, run);
-  return fmt::format("{} take {} days and {} GPU-hours{}, steps alone", tokens_text(run.tokens),
-                     amount(cost.days), amount(cost.gpu_hours),
-                     cost.cost ? fmt::format(" for {}", amount(*cost.cost)) : "");
+  return fmt::format(
+      "{} take {} days and {} GPU-hours{}, without restarts, checkpoints and evaluation",
+      tokens_text(run.tokens), amount(cost.days), amount(cost.gpu_hours),
+      cost.cost ? fmt::format(" for {}", amount(*cost.cost)) : "");
 }
 
 std::vector<std::string> run_headers(const TrainingRun& run) {
@@ -61,8 +62,8 @@ std::string run_text(const TuneResult& result, const TrainingRun& run) {
   };
   add(result.plans.front());
   for (const Alternative& alternative : alternatives(result)) add(alternative.tuned);
-  return fmt::format("\nTraining on {}, steps alone\n\n{}", tokens_text(run.tokens),
-                     to_text(table));
+  return fmt::format("\nTraining on {}, without restarts, checkpoints and evaluation\n\n{}",
+                     tokens_text(run.tokens), to_text(table));
 }
 
 }  // namespace stepwright

@@ -12,7 +12,7 @@ namespace stepwright {
 /// best plan and with the alternatives.
 std::string run_text(const TuneResult& result, const TrainingRun& run);
 
-/// "1T tokens take 158 days and 242,734 GPU-hours, steps alone", with a price also what they cost.
+/// "1T tokens take 158 days and 242,734 GPU-hours, without ...", with a price also what they cost.
 std::string run_words(const Job& job, double step_time_s, std::int64_t devices_idle,
                       const TrainingRun& run);
 

@@ -99,7 +99,13 @@ class Tune : public Command {
       if (!job.attention_stated) attention = own->job.kernels.attention;
       compared = against(result, own->plan, options_, attention);
     }
-    if (sweep) tune_sweep(*sweep, [&](const Job& other) { return search(other, console); });
+    if (sweep) {
+      std::size_t value = 0;
+      tune_sweep(*sweep, [&](const Job& other) {
+        return search(other, console,
+                      fmt::format("value {} of {}, ", ++value, sweep->points.size()));
+      });
+    }
     const bool details = verbose_ || json() || report_.wanted();
     const std::vector<MemoryStep> more =
         details ? more_memory(result, options_) : std::vector<MemoryStep>();
@@ -128,9 +134,9 @@ class Tune : public Command {
 
  private:
   /// A search that finds fault with the job names its file.
-  TuneResult search(const Job& job, const Console& console) {
+  TuneResult search(const Job& job, const Console& console, const std::string& which = "") {
     ProgressLine line(console.terminal);
-    tell_progress(line, console);
+    tell_progress(line, console, which);
     try {
       return tune(job, options_);
     } catch (const Error& error) {
@@ -139,9 +145,9 @@ class Tune : public Command {
     }
   }
 
-  void tell_progress(ProgressLine& line, const Console& console) {
-    options_.progress = [&](const TuneProgress& state) {
-      line.show(progress_text(state));
+  void tell_progress(ProgressLine& line, const Console& console, const std::string& which = "") {
+    options_.progress = [&line, &console, which](const TuneProgress& state) {
+      line.show(which + progress_text(state), state.done, state.most);
       if (console.progress) console.progress(state);
     };
   }

@@ -190,7 +190,7 @@ std::string progress_text(const TuneProgress& progress) {
   if (progress.simulating) {
     return fmt::format("simulating: {} of at most {} plans", progress.done, progress.most);
   }
-  return fmt::format("searching: {} of at most {} parts of the space, {} plans priced",
+  return fmt::format("searching: {} of at most {} parts of the space, {} plans estimated",
                      progress.done, progress.most, format_count(progress.priced));
 }
 

@@ -17,6 +17,7 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/report/timeline.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/baseline.h"
@@ -85,7 +86,9 @@ Json predicted(const Json& question) {
     answer["nearest"] = nearest_json(planned, *refused);
     return answer;
   }
-  const Prediction prediction = predict(planned);
+  const PlannedJob settled = with_order(planned);
+  if (lacks_order(planned.plan)) answer["settled"] = plan_json(settled);
+  const Prediction prediction = predict(settled);
   answer["prediction"] = prediction_json(prediction);
   answer["memory"] = memory_json(prediction.memory);
   return answer;

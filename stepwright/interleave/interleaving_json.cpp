@@ -3,19 +3,34 @@
 #include <nlohmann/json.hpp>
 
 namespace stepwright {
+namespace {
 
-nlohmann::ordered_json interleaving_json(const Interleaving& interleaving) {
-  nlohmann::ordered_json json = {{"serial_s", interleaving.serial_s},
-                                 {"serial_own_overlap_s", interleaving.serial_own_overlap_s},
-                                 {"interleaved_s", interleaving.interleaved_s},
-                                 {"event_s", interleaving.event_s},
-                                 {"lower_bound_s", interleaving.lower_bound_s},
-                                 {"exposed_s", interleaving.exposed_s},
-                                 {"exposed_by_collective", interleaving.exposed_by_collective},
-                                 {"starts_at", interleaving.starts_at},
-                                 {"peak_extra_bytes", interleaving.peak_extra_bytes},
-                                 {"serial_extra_bytes", interleaving.serial_extra_bytes}};
-  json["blocks"] = nlohmann::ordered_json::array();
+using Json = nlohmann::ordered_json;
+
+Json operators_json(const Strand& strand) {
+  Json list = Json::array();
+  for (const StrandOperator& op : strand) {
+    list.push_back({{"id", op.id}, {"what", op.what}, {"seconds", op.seconds}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json interleaving_json(const StrandPair& pair, const Interleaving& interleaving) {
+  Json json = {{"serial_s", interleaving.serial_s},
+               {"serial_own_overlap_s", interleaving.serial_own_overlap_s},
+               {"interleaved_s", interleaving.interleaved_s},
+               {"event_s", interleaving.event_s},
+               {"lower_bound_s", interleaving.lower_bound_s},
+               {"exposed_s", interleaving.exposed_s},
+               {"exposed_by_collective", interleaving.exposed_by_collective},
+               {"starts_at", interleaving.starts_at},
+               {"peak_extra_bytes", interleaving.peak_extra_bytes},
+               {"serial_extra_bytes", interleaving.serial_extra_bytes}};
+  json["operators"] = {{"forward", operators_json(pair.forward)},
+                       {"backward", operators_json(pair.backward)}};
+  json["blocks"] = Json::array();
   for (const Block& block : interleaving.blocks) {
     json["blocks"].push_back({{"forward", block.forward},
                               {"backward", block.backward},

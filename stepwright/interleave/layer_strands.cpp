@@ -115,19 +115,39 @@ constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
 /// Before the id of what is computed again for the backward.
 constexpr std::string_view kAgain = "re_";
 
+/// "mlp.fc1", "mlp.fc1, data gradient", "reduce_scatter of mlp.fc2".
+std::string what_is(const Operator& op) {
+  if (is_communication(op.kind)) {
+    return fmt::format("{} of {}", name_of(kOperatorNames, op.kind), op.name);
+  }
+  if (op.phase == Phase::kDataGradient) return fmt::format("{}, data gradient", op.name);
+  if (op.phase == Phase::kWeightGradient) return fmt::format("{}, weight gradient", op.name);
+  return op.phase == Phase::kRecompute ? fmt::format("{}, computed again", op.name)
+                                       : std::string(op.name);
+}
+
+void add_what(StrandOperator& out, const Operator& op) {
+  const std::string what = what_is(op);
+  if (out.what.find(what) != std::string::npos) return;
+  out.what += out.what.empty() ? what : " and " + what;
+}
+
 /// Collects operators of a template under their ids.
 class StrandWriter {
  public:
   StrandWriter(const Template& piece, std::span<const OperatorTime> times)
       : piece_(piece), times_(times), ids_(piece.operators.size()) {}
 
-  /// An operator that the program need not have.
-  void open(std::string_view id) { place(std::string(id)); }
+  /// An operator that the program need not have: the gradient of a residual addition.
+  void open(std::string_view id) {
+    strand_[place(std::string(id))].what = "residual, data gradient";
+  }
   void add(std::size_t op, std::string_view id) {
     const std::size_t at = place(std::string(id));
     StrandOperator& out = strand_[at];
     ids_[op] = at;
     out.operators.push_back(static_cast<std::int32_t>(op));
+    add_what(out, piece_.operators[op]);
     const bool message = is_communication(piece_.operators[op].kind);
     auto& [compute_s, message_s] = seconds_[at];
     (message ? message_s : compute_s) += times_[op].seconds;

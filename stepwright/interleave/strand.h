@@ -12,6 +12,7 @@ namespace stepwright {
 /// An operator of one micro-batch in one layer and direction: a computation, or a collective.
 struct StrandOperator {
   std::string id;                     ///< As in `docs/strands.md`: f1 ..., b1 ...
+  std::string what = {};              ///< For people: "all_gather of attention.qkv".
   LinkClass link = LinkClass::kNone;  ///< Of a collective; kNone: a computation.
   double seconds = 0;                 ///< Alone.
   std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.

@@ -28,8 +28,7 @@ constexpr Change kChanges[] = {{"The NICs were twice as fast", "cluster.nic=2x"}
 Json figures(const Prediction& changed) {
   return {{"step_time_s", changed.step_time_s()},
           {"tokens_per_s_per_device", changed.tokens_per_s_per_device},
-          {"tokens_per_s",
-           changed.tokens_per_s_per_device * static_cast<double>(changed.program.ranks)},
+          {"tokens_per_s", changed.tokens_per_s()},
           {"mfu", changed.mfu},
           {"peak_memory_bytes", static_cast<std::int64_t>(changed.memory.peak_bytes)},
           {"fits", changed.memory.fits()},

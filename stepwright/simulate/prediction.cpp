@@ -184,6 +184,7 @@ Json prediction_json(const Prediction& p) {
            {"price_s", p.price.seconds},
            {"lower_bound_s", p.price.lower_bound_s},
            {"upper_bound_s", p.price.upper_bound_s},
+           {"tokens_per_s", p.tokens_per_s()},
            {"tokens_per_s_per_device", p.tokens_per_s_per_device},
            {"tflops_per_device", p.flops_per_s_per_device / 1e12},
            {"peak_flops", p.peak_flops},

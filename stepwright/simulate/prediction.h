@@ -32,6 +32,7 @@ struct Prediction {
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
+  [[nodiscard]] double tokens_per_s() const { return planned.job.tokens() / step_time_s(); }
 };
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule

@@ -101,6 +101,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"step_time_s", tuned.step_time_s},
               {"low_s", result.interval.low * tuned.step_time_s},
               {"high_s", result.interval.high * tuned.step_time_s},
+              {"tokens_per_s", result.job.tokens() / tuned.step_time_s},
               {"mfu", used.mfu},
               {"tflops_per_device", used.flops_per_s / 1e12},
               {"peak_flops", used.peak_flops},

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -45,6 +46,19 @@ TEST(Explore, SaysOfAPlanWhatPredictSays) {
   const double drawn_s = asked("timeline", text_of(path)).at("timeline").at("step_time_s");
   EXPECT_NEAR(drawn_s, answer.at("prediction").at("step_time_s").get<double>(), 1e-9 * drawn_s);
   EXPECT_EQ(read_back(answer.at("plan")).plan, load_plan(path).plan);
+}
+
+TEST(Explore, AnOrderIsFoundOnce) {
+  Json plan = asked("predict", kJob).at("plan");
+  plan["parallel"] = {{"tensor", 1}, {"pipeline", 4}, {"data", 2}};
+  plan["schedule"] = "auto";
+  const Json answer = asked("predict", plan.dump());
+  EXPECT_TRUE(lacks_order(read_back(answer.at("plan")).plan));
+  const Json settled = answer.at("settled");
+  EXPECT_FALSE(lacks_order(read_back(settled).plan));
+  const Json again = asked("predict", settled.dump());
+  EXPECT_FALSE(again.contains("settled"));
+  EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));
 }
 
 TEST(Explore, AJobBeginsWithALegalPlan) {

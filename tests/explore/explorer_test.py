@@ -32,6 +32,13 @@ SET = """(control => {
 PRESS = (
     "[...document.querySelectorAll('button')].find(one => one.textContent.startsWith('%s')).click()"
 )
+OVERHEAR = """window.asked = [];
+(post => {
+  Worker.prototype.postMessage = function (question) {
+    window.asked.push(question);
+    post.call(this, question);
+  };
+})(Worker.prototype.postMessage)"""
 REFUSED = "!document.querySelector('.message').hidden"
 ANSWERED = "document.documentElement.dataset.answered"
 
@@ -170,6 +177,21 @@ class Explorer(unittest.TestCase):
         self.assertEqual(job["cluster"], {"profile": "dgx-a100-80g", "nodes": 2})
         self.assertEqual(job["batch"]["length"], 4096)
         self.check()
+
+    def test_an_order_is_found_once(self):
+        self.open()
+        self.tab.evaluate(OVERHEAR)
+        self.choose("Schedule", "auto")
+        self.press("Every picture")
+        self.wait_for("document.getElementById('what-if') !== null")
+        asked = self.tab.evaluate("window.asked")
+        self.assertEqual([each["ask"] for each in asked], ["predict", "timeline", "pictures"])
+        schedules = [json.loads(each["text"])["schedule"] for each in asked]
+        self.assertEqual(schedules[0]["kind"], "auto")
+        self.assertNotIn("durations", schedules[0])
+        for found in schedules[1:]:
+            self.assertTrue(found["kind"] != "auto" or "durations" in found, found)
+        self.assertEqual(self.plan()["schedule"]["kind"], "auto")
 
     def test_keys_move_a_slider(self):
         self.open()

@@ -187,6 +187,15 @@ class Report(unittest.TestCase):
         for row, stage in zip(peaks, answer["stages"], strict=True):
             self.assertEqual(row[-1], gibibytes(stage["peak_memory_bytes"]))
 
+    def test_the_losses_are_those_of_the_prediction(self):
+        page, answer = self.report("predict", LLAMA, "--tokens", "1e12")
+        self.see(page)
+        said = self.tab.evaluate("document.querySelector('#time').innerText")
+        for loss in answer["losses"][:3]:
+            self.assertIn(f"({seconds(loss['time_s'])}, {100 * loss['share']:.1f}%)", said)
+        tiles = self.tab.evaluate("document.querySelector('.tiles').innerText")
+        self.assertIn(f"{answer['days']:.3g} days", tiles)
+
     def test_every_other_command_draws_and_holds_its_answer(self):
         logs = Path("tests/logs/data")
         plan = self.folder / "two_ranks.yaml"

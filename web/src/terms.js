@@ -46,11 +46,9 @@ export const timelineTerms = {
   "link of the network": "Link of the network",
 };
 
-/** The terms of a breakdown that are losses: all but computation, the largest first. */
-export function losses(breakdown) {
-  return timeTerms
-    .slice(6)
-    .map(([kind, name, seconds]) => ({ kind, name, seconds: seconds(breakdown) }))
-    .filter(({ seconds }) => seconds > 0)
-    .sort((a, b) => b.seconds - a.seconds);
+/** What the planner calls `what` among the losses of a prediction. */
+export function lossName(what) {
+  if (what === "below_peak") return "Matrix products and attention below the dense peak";
+  if (what === "recomputation") return "Recomputation";
+  return timeTerms.find(([kind]) => kind === what.replace("exposed_", ""))[1];
 }

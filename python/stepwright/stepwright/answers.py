@@ -132,6 +132,8 @@ class PredictedStep(Part):
     """No simulated step is faster; seconds."""
     upper_bound_s: float
     """No simulated step is slower; seconds."""
+    tokens_per_s: float
+    """Tokens of a second, of all devices; seconds."""
     tokens_per_s_per_device: float
     """Tokens of a second and device; 1/s of one device."""
     tflops_per_device: float
@@ -166,6 +168,12 @@ class PredictedStep(Part):
     """What fills most of the memory where it does not fit."""
     over_by_bytes: int | None = None
     """By how much it does not fit, in bytes."""
+    days: float | None = None
+    """Days of the whole run."""
+    gpu_hours: float | None = None
+    """Hours of the whole run times GPUs of the cluster, idle ones too."""
+    cost: float | None = None
+    """Of the whole run, in the currency of the price."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +201,8 @@ class TunedPlan(Part):
     """A measured step is between this and `high_s` four times of five; seconds."""
     high_s: float
     """A measured step is between `low_s` and this four times of five; seconds."""
+    tokens_per_s: float
+    """Tokens of a second, of all devices; seconds."""
     mfu: float
     """Model FLOPs utilisation: the model's FLOPs over the peak, a fraction."""
     tflops_per_device: float

@@ -221,6 +221,8 @@ def predict(
     plan: PlanLike,
     *,
     set: Mapping[str, Any] | None = None,
+    tokens: float | None = None,
+    price_per_gpu_hour: float | None = None,
     memory_confidence: float | None = None,
     memory_reserve: float | None = None,
     trace: PathLike | None = None,
@@ -233,6 +235,8 @@ def predict(
         plan: A `Plan`, a mapping with the same keys, or the path of a file.
         set: What if: field -> value, as {"cluster.nic": "2x", "micro_batch": 2}. The answer is then
             of the changed plan, and its `baseline` of the plan as it is.
+        tokens: To train on; the answer then also says `days` and `gpu_hours`.
+        price_per_gpu_hour: Of one GPU, in any currency; the answer then also says `cost`.
         memory_confidence: Probability with which the plan is to fit in memory; 0.9.
         memory_reserve: Instead, share of the memory to leave free.
         trace: Where to write the timeline (Chrome trace, for ui.perfetto.dev).
@@ -243,6 +247,8 @@ def predict(
     call.arguments.append(call.file(Plan, plan))
     call.options(
         set=_assignments(set),
+        tokens=tokens,
+        price_per_gpu_hour=price_per_gpu_hour,
         memory_confidence=memory_confidence,
         memory_reserve=memory_reserve,
         trace=trace,

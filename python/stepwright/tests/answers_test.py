@@ -57,6 +57,10 @@ class Answers(PlaceTest):
             stepwright.predict(plan, set={"cluster.nic": "2x"}),
             *("predict", PLAN, "--set", "cluster.nic=2x"),
         )
+        whole = stepwright.predict(plan, tokens=1e12, price_per_gpu_hour=2)
+        self.expect_same(whole, *("predict", PLAN, "--tokens", 1e12, "--price-per-gpu-hour", 2))
+        self.assertAlmostEqual(whole.days * 86400 * whole.tokens_per_s, 1e12, delta=1)
+        self.assertEqual(whole.cost, 2 * whole.gpu_hours)
         self.expect_same(stepwright.memory(plan), "memory", PLAN)
         self.expect_same(
             stepwright.traffic(plan, rank=3, links=True),
@@ -73,6 +77,7 @@ class Answers(PlaceTest):
         best = stepwright.predict(tuning.best.plan)
         self.assertEqual(best.step_time_s, tuning.best.step_time_s)
         self.assertEqual(best.peak_memory_bytes, tuning.best.peak_memory_bytes)
+        self.assertEqual(best.tokens_per_s, tuning.best.tokens_per_s)
 
     def test_of_tables_are_the_commands(self):
         self.expect_same(stepwright.validate(TABLE), "validate", TABLE)

@@ -134,7 +134,7 @@ class Explorer {
       const took = performance.now() - began;
       if (answer.error === undefined) await this.show(answer);
       else this.say(answer.error);
-      if (!this.wish && answer.prediction) this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(answer.plan), name }));
+      if (!this.wish && answer.prediction) this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(this.settled), name }));
       document.documentElement.dataset.answered = took.toFixed(1); // milliseconds; for tests and the curious
     }
     this.thinking = false;
@@ -142,6 +142,7 @@ class Explorer {
 
   async show(answer) {
     this.plan = answer.plan;
+    this.settled = answer.settled ?? answer.plan; // with the order that `auto` found, which is searched for once
     this.panel.show(answer.plan, answer.sizes);
     this.link = await linkOf(answer.plan);
     history.replaceState(null, "", this.link);
@@ -195,14 +196,14 @@ class Explorer {
   }
 
   async picture() {
-    const pictures = await this.engine.ask({ ask: "pictures", text: JSON.stringify(this.plan), name: "the plan" });
+    const pictures = await this.engine.ask({ ask: "pictures", text: JSON.stringify(this.settled), name: "the plan" });
     if (pictures.error !== undefined) return this.say(pictures.error);
     this.further.replaceChildren(...furtherSections(pictures).filter(Boolean));
     return drawAll();
   }
 
   save() {
-    const file = new Blob([`${JSON.stringify(this.plan, null, 2)}\n`], { type: "application/json" });
+    const file = new Blob([`${JSON.stringify(this.settled, null, 2)}\n`], { type: "application/json" });
     const link = element("a", { href: URL.createObjectURL(file), download: "plan.json" });
     link.click();
     URL.revokeObjectURL(link.href);

@@ -1,6 +1,6 @@
 import { bars } from "../charts/bars.js";
 import { gantt } from "../charts/gantt.js";
-import { element, paragraph } from "../dom.js";
+import { element, paragraph, table } from "../dom.js";
 import { figure } from "../figure.js";
 import { bytes, change, percent, time } from "../format.js";
 import { section, tiles } from "../section.js";
@@ -43,7 +43,7 @@ function blocks(list) {
     kinds,
     end: at,
     timeName: "time since the pair began",
-    caption: "What stands in one column runs together. The ids are those of docs/strands.md.",
+    caption: "What stands in one column runs together. The table below says what the ids stand for.",
     figures: {
       caption: "Blocks in order",
       columns: [{ name: "Block", number: true }, { name: "Forward" }, { name: "Backward" }, { name: "Messages" }, { name: "Time", number: true }, { name: "Not hidden", number: true }],
@@ -51,6 +51,14 @@ function blocks(list) {
     },
   });
 }
+
+/** What the ids stand for. */
+const operators = ({ forward, backward }) =>
+  table({
+    caption: "Operators of the layer",
+    columns: [{ name: "Id" }, { name: "Operator" }, { name: "Alone", number: true }],
+    rows: [...forward, ...backward].map(({ id, what, seconds }) => [id, what, time(seconds)]),
+  });
 
 export function interleavePage({ answer, pictures }) {
   const gain = answer.interleaved_s / answer.serial_s - 1;
@@ -62,7 +70,7 @@ export function interleavePage({ answer, pictures }) {
       { name: "Messages not hidden", value: time(answer.exposed_s), rest: `${percent(answer.exposed_s / answer.interleaved_s)} of the pair` },
       { name: "More memory", value: bytes(answer.peak_extra_bytes), rest: `${bytes(answer.serial_extra_bytes)} one after the other` },
     ]),
-    section("Order", "What runs together", paragraph(`The forward list starts at ${answer.starts_at}; what belongs to the next layer has a prime.`), figure(blocks(answer.blocks))),
+    section("Order", "What runs together", paragraph(`The forward list starts at ${answer.starts_at}; what belongs to the next layer has a prime.`), figure(blocks(answer.blocks)), operators(answer.operators)),
     section(
       "Time",
       "How long the pair takes",

@@ -8,40 +8,42 @@ import { element, paragraph } from "../dom.js";
 import { figure } from "../figure.js";
 import { bytes, count, flops, percent, time } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
-import { losses } from "../terms.js";
+import { lossName } from "../terms.js";
 
-/** What a whole run of such steps takes, where its tokens were given: a tile or none. */
-function wholeRun({ days, gpu_hours: hours, cost }) {
-  if (days === undefined) return [];
-  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}`;
-  return [{ name: "The whole run takes", value: `${days.toPrecision(3)} days`, rest }];
+const kSecondsOfADay = 86400;
+const dayCount = (days) => `${days < 100 ? days.toPrecision(3) : count(days)} days`;
+
+/** What a whole run of such steps takes: of the tokens that were given, else of a trillion. */
+function wholeRun(prediction, { days, gpu_hours: hours, cost }) {
+  if (days === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "steps alone" };
+  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}, steps alone`;
+  return { name: "The whole run takes", value: dayCount(days), rest };
 }
 
 /** The figures that matter first; `run` may say what a whole run takes. */
 export function headline(prediction, run = {}) {
-  const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak } = prediction;
+  const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak, p_fits: likely } = prediction;
   return tiles([
-    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.lower_bound_s)} at the least` },
-    { name: "Throughput", value: `${count(prediction.tokens_per_s_per_device)} tokens/s`, rest: "of each GPU" },
+    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%` },
+    { name: "Throughput", value: `${count(prediction.tokens_per_s)} tokens/s`, rest: `${count(prediction.tokens_per_s_per_device)} tokens/s of each GPU` },
+    wholeRun(prediction, run),
     { name: "MFU", value: percent(prediction.mfu), rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}` },
     {
       name: prediction.fits ? "Memory: it fits" : "Memory: it does not fit",
       value: bytes(peak),
       kind: prediction.fits ? "good" : "bad",
-      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that in reserve`,
+      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${Math.round(100 * likely)}%`,
     },
-    ...wholeRun(run),
   ]);
 }
 
 /** The largest losses as a sentence. */
-export function lossSentence(prediction) {
-  const { breakdown: terms, step_time_s: step } = prediction;
-  const largest = losses(terms).slice(0, 3);
-  const computes = `Of each step ${percent(terms.compute_s / step)} is computation.`;
-  if (largest.length === 0) return computes;
-  const told = largest.map(({ name, seconds }) => `${name.toLowerCase()} (${time(seconds)}, ${percent(seconds / step)})`);
-  return `${computes} The largest losses: ${told.join(", ")}.`;
+export function lossSentence({ losses, mfu }) {
+  const ideal = `The model's own FLOPs at the dense peak would take ${percent(mfu)} of the step.`;
+  const largest = losses.filter(({ time_s: seconds }) => seconds > 0).slice(0, 3);
+  if (largest.length === 0) return ideal;
+  const told = largest.map(({ what, time_s: seconds, share }) => `${lossName(what).toLowerCase()} (${time(seconds)}, ${percent(share)})`);
+  return `${ideal} The largest losses: ${told.join("; ")}.`;
 }
 
 /** The breakdown of every stage, as a picture. */

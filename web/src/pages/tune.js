@@ -7,7 +7,7 @@ import { bytes, count, percent, time } from "../format.js";
 import { chosenFigure, notes, section } from "../section.js";
 import { headline, lossSentence, planSections } from "./plan.js";
 
-function whySentences(answer, best) {
+function whySentences(answer, prediction) {
   const told = [];
   const gap = percent(answer.optimality_gap);
   told.push(
@@ -18,7 +18,7 @@ function whySentences(answer, best) {
     const factor = answer.speedup_over_baseline.toFixed(2);
     told.push(`The usual rule of thumb would take ${time(answer.baseline.step_time_s)}, ${factor} times as long.`);
   }
-  told.push(lossSentence({ breakdown: best.breakdown, step_time_s: best.step_time_s }));
+  told.push(lossSentence(prediction));
   const tied = answer.plans.filter((plan) => plan.tied).length - 1;
   if (tied > 0) told.push(`${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} within the model's own error of the best: measure before you decide between them.`);
   return told;
@@ -111,7 +111,7 @@ export function tunePage({ answer, pictures }) {
   return [
     lead,
     headline(pictures.prediction, best),
-    section("Why", best.fits ? "Why this plan" : "What was searched", list(whySentences(answer, best))),
+    section("Why", best.fits ? "Why this plan" : "What was searched", list(whySentences(answer, pictures.prediction))),
     answer.against && against(answer.against),
     answer.alternatives.length > 0 ? alternatives(answer, names) : undefined,
     front(answer, pictures),
