@@ -4,10 +4,14 @@
 	collectives scaling
 
 plan:
+	@echo "Installs what is missing, then builds the planner, some three minutes on two cores."
 	tools/setup.sh plan
 	cmake --preset release
 	cmake --build --preset release --target stepwright
 	build/release/stepwright tune examples/llama-3-70b.yaml
+	@echo
+	@echo 'The command is build/release/stepwright: export PATH="$(CURDIR)/build/release:$$PATH"'
+	@echo 'Next, a job of your own: stepwright init -o job.yaml'
 
 test:
 	tools/setup.sh test

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "stepwright/cli/command.h"
@@ -15,10 +16,13 @@
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 #include "stepwright/logs/match_json.h"
+#include "stepwright/logs/predicted_times.h"
 #include "stepwright/logs/read_logs.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/simulate/found_order.h"
+#include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
 namespace {
@@ -64,6 +68,15 @@ std::string ledger_text(const Comparison& found) {
                             counted(found.communicators, "communicator"), found.differences.size());
 }
 
+std::string step_text(double logged_s, const Prediction& prediction) {
+  const double step_s = prediction.step_time_s();
+  return fmt::format(
+      "A step took {} in the logs (from mark to mark, the median); predicted are {} ({} to {} with "
+      "a probability of 80%).\n",
+      format_time(logged_s), format_time(step_s), format_time(prediction.interval.low * step_s),
+      format_time(prediction.interval.high * step_s));
+}
+
 class Compare : public Command {
  public:
   explicit Compare(CLI::App& program)
@@ -83,10 +96,13 @@ class Compare : public Command {
   void run(const Console& console) override {
     report_.check(plan_);
     const PlannedJob planned = with_order(load_legal_plan(plan_, console));
-    const StepProgram program = build_program(planned.job, planned.plan);
+    const Prediction prediction = predict(planned);
+    const StepProgram& program = prediction.program;
     const Grid grid(planned.plan);
     const Log log = read_logs(logs_);
     LogComparison found = compare_log(program, grid, log);
+    add_predicted_times(found, program, grid, operator_times(prediction));
+    const std::optional<double> logged_s = logged_step_s(log);
     Comparison ledger = compared_ledger(program, grid, log);
     const bool is_ledger = log.sources.front().format == LogFormat::kLedger;
     if (is_ledger) found.differences = ledger.differences;
@@ -97,6 +113,10 @@ class Compare : public Command {
                 {"differences", found.differences},
                 {"routed", routed_json(ledger.routed)}};
       answer.update(match_json(found, log));
+      if (logged_s) {
+        answer["step_time_s"] = prediction.step_time_s();
+        answer["logged_step_time_s"] = *logged_s;
+      }
     }
     if (report_.wanted()) {
       report_.write(console, job_line(planned.job), answer,
@@ -106,6 +126,7 @@ class Compare : public Command {
       print_json(console.out, answer);
     } else {
       console.out << (is_ledger ? ledger_text(ledger) : comparison_text(found, log));
+      if (logged_s) console.out << step_text(*logged_s, prediction);
     }
     if (!found.differences.empty()) {
       throw Error(ErrorKind::kRuntime, "the run sent something else than the plan says");

@@ -47,8 +47,9 @@ std::string median_line(const DeviceFit& fit) {
   if (means.empty()) return {};
   std::ranges::sort(means);
   return fmt::format(
-      "The median of the mean errors of {} operators and directions is {} % on sizes left out.\n",
-      means.size(), percent(means[means.size() / 2]));
+      "The mean errors of {} (each of an operator and a direction) have a median of {}% on sizes "
+      "left out.\n",
+      counted(static_cast<std::int64_t>(means.size()), "fit"), percent(means[means.size() / 2]));
 }
 
 }  // namespace
@@ -93,7 +94,8 @@ std::string dropped_text(const DeviceFit& fit) {
   }
   std::string text;
   for (const auto& [reason, rows] : by_reason) {
-    text += fmt::format("{1} rows dropped: {0}\n", reason, rows.size());
+    text += fmt::format("{} dropped: {}\n", counted(static_cast<std::int64_t>(rows.size()), "row"),
+                        reason);
     for (std::size_t i = 0; i < std::min(rows.size(), kShownRows); ++i) {
       text += fmt::format("  {}:{}: {}\n", rows[i]->file, rows[i]->line, rows[i]->detail);
     }

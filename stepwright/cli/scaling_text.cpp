@@ -77,7 +77,7 @@ std::string head_text(const ScalingStudy& study) {
 std::string differences_text(const ScalingStudy& study) {
   std::string text;
   for (const auto& [method, difference] : study.differences()) {
-    text += fmt::format("{}{} {:.2f} %", text.empty() ? "" : ", ", name_of(kAlgorithmNames, method),
+    text += fmt::format("{}{} {:.2f}%", text.empty() ? "" : ", ", name_of(kAlgorithmNames, method),
                         100 * difference);
   }
   if (text.empty()) return text;

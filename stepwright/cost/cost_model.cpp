@@ -92,7 +92,7 @@ std::string CostModel::provenance() const {
     text +=
         fmt::format("; {} ({}) comes before all of them", measured_->name, measured_->contents());
   }
-  return fmt::format("{}. The stated error of a step is {:.0f} %.", text, 100 * stated_error_);
+  return fmt::format("{}. The stated error of a step is {:.0f}%.", text, 100 * stated_error_);
 }
 
 /// What the device keeps in a run of the rate that an operator has alone.

@@ -22,6 +22,7 @@ struct MatchedCalls {
   std::int64_t predicted_only = 0;  ///< Of the predicted ones.
   std::int64_t logged_only = 0;     ///< Of the logged ones.
   bool beside = false;              ///< The plan lets them run beside computation.
+  double predicted_s = 0;           ///< Of the predicted ones, alone (`add_predicted_times`).
   std::int64_t timed = 0;           ///< Logged calls that say how long they took.
   double seconds = 0;               ///< Of those, with the wait for others.
   double transfer_s = 0;            ///< Of those, the shortest of all ranks' times of a call.

@@ -23,6 +23,7 @@ void add_times(MatchJson& json, const MatchedCalls& row) {
   if (row.timed == 0) return;
   json["time_s"] = row.seconds;
   json["transfer_s"] = row.transfer_s;
+  json["predicted_s"] = row.predicted_s;
   json["waiting_s"] = row.seconds - row.transfer_s;
   json["exposed_s"] = row.exposed_s;
   json["hidden_s"] = row.seconds - row.exposed_s;
@@ -78,6 +79,7 @@ std::vector<SchemeSum> by_scheme(const LogComparison& comparison) {
     sum.calls.logged += row.logged;
     sum.calls.predicted_only += row.predicted_only;
     sum.calls.logged_only += row.logged_only;
+    sum.calls.predicted_s += row.predicted_s;
     sum.calls.timed += row.timed;
     sum.calls.seconds += row.seconds;
     sum.calls.transfer_s += row.transfer_s;

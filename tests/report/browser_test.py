@@ -219,6 +219,19 @@ class Report(unittest.TestCase):
                     self.assertGreaterEqual(len(self.see(page, width, dark)), 1)
                 self.assertEqual(self.embedded()["answer"], answer)
 
+    def test_a_comparison_says_what_was_predicted_of_measured_times(self):
+        plan = self.folder / "two_ranks.yaml"
+        plan.write_text(TWO_RANKS, encoding="utf-8")
+        logs = Path("tests/logs/data")
+        traces = [str(logs / f"fsdp2.trace.{rank}.json.gz") for rank in (0, 1)]
+        page, answer = self.report("compare", str(plan), "--log", *traces)
+        self.see(page)
+        timed = [row for row in answer["by_scheme"] if "time_s" in row]
+        self.assertGreater(len(timed), 0)
+        for row, told in zip(timed, self.rows("Measured time by scheme"), strict=True):
+            shown = [row["transfer_s"], row["predicted_s"]]
+            self.assertEqual(told[2:4], [seconds(value) if value else "0 s" for value in shown])
+
     def test_a_report_of_many_rows_holds_some_of_them_and_says_so(self):
         profile = "gh200_120g_vista"
         table = "data/operators/gh200_120g.csv"

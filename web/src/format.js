@@ -48,6 +48,9 @@ export const count = (value) => Math.round(value).toLocaleString("en-US");
 
 export const percent = (share) => (Number.isFinite(share) ? `${(100 * share).toFixed(1)}%` : "n/a");
 
+/** A probability, as the command's text has it. */
+export const probability = (share) => `${Math.round(100 * share)}%`;
+
 /** Where the ticks of an axis of bytes are, a round number of binary units apart. */
 export function byteTicks(least, most, parts = 5) {
   const rough = Math.max(most - least, 1) / parts;

@@ -1088,6 +1088,8 @@ class SchemeCalls(Part):
     """Seconds."""
     transfer_s: float | None = None
     """Seconds."""
+    predicted_s: float | None = None
+    """Of the predicted calls, each by itself; seconds."""
     waiting_s: float | None = None
     """Seconds."""
     exposed_s: float | None = None
@@ -1165,6 +1167,10 @@ class Comparison(Answer):
     routed: list[RoutedCalls]
     ranks: int
     steps: int
+    step_time_s: float | None = None
+    """Predicted time of a step, in seconds; where the log has marks of steps."""
+    logged_step_time_s: float | None = None
+    """From one mark of a step to the next in the log, the median; seconds."""
     matched: int
     """Calls that are predicted and logged."""
     predicted_only: int

@@ -18,7 +18,7 @@ FittedLibrary fitted(const MachineSamples& samples, const CollectiveConstants* i
       .fit = fit_machine(samples, inside), .study = study_machine(samples, inside), .refused = {}};
   const LeftOutErrors& errors = library.study.rows_left_out;
   if (errors.all.rows > 0 && errors.all.mean > errors.unfitted.mean) {
-    library.refused = fmt::format("{:.1f} % off on rows left out, {:.1f} % with the defaults",
+    library.refused = fmt::format("{:.1f}% off on rows left out, {:.1f}% with the defaults",
                                   100 * errors.all.mean, 100 * errors.unfitted.mean);
   }
   return library;

@@ -158,7 +158,7 @@ void ClassFit::choose(const HeldOut& held_out) {
   }
   out_.by_series = errors_by_series(rows_, *chosen);
   if (best > errors.unfitted.mean) {
-    out_.refused = fmt::format("held-out error {:.1f} % is worse than the default's {:.1f} %",
+    out_.refused = fmt::format("held-out error {:.1f}% is worse than the default's {:.1f}%",
                                100 * best, 100 * errors.unfitted.mean);
   }
 }

@@ -127,8 +127,8 @@ class Calibrator {
     const double times = std::exp(left_out_error(worst));
     steps_.trust[worst] = 0;
     out_.runs[static_cast<std::size_t>(worst)].outlier = fmt::format(
-        "a fit to the other runs predicts {:.3g} times its time; those it misses by {:.1f} %",
-        times, 100 * std::expm1(middle));
+        "a fit to the other runs predicts {:.3g} times its time; those it misses by {:.1f}%", times,
+        100 * std::expm1(middle));
     return true;
   }
 
@@ -181,7 +181,7 @@ class Calibrator {
     out_.conditions = learnable_.at(
         logarithms,
         fmt::format("calibrated with {} runs of {} under {} of {}, what may move: {}; mean error "
-                    "{:.1f} % on runs left out, {:.1f} % before; others: {}",
+                    "{:.1f}% on runs left out, {:.1f}% before; others: {}",
                     out_.held_out.used, fmt::join(out_.devices, ", "),
                     fmt::join(out_.frameworks, ", "), runs_.table, out_.moved,
                     100 * out_.held_out.mean_abs, 100 * out_.built_in.mean_abs,

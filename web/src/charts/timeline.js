@@ -5,7 +5,7 @@ import { gantt } from "./gantt.js";
 
 const laneName = (lane) =>
   lane.startsWith("link") ? lane : lane === "compute" ? "computation" : `${lane.replace("_", " ")} stream`;
-const rowName = (row) => `${row.stage} · ${laneName(row.lane)}`;
+const rowName = (row) => `stage ${row.stage}: ${laneName(row.lane)}`;
 
 /** The rows of the overview as [{stage, lane, bars [{start, end, kind, microBatch, share}]}]. */
 function opened(timeline) {

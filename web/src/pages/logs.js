@@ -127,14 +127,20 @@ function measuredTimes(answer) {
     ["exposed_s", "Beside no computation"],
     ["hidden_s", "Hidden beside computation"],
   ];
+  const sides = [
+    { key: "predicted_s", name: "Predicted", colour: (colours) => colours.list[0] },
+    { key: "transfer_s", name: "In the log", colour: (colours) => colours.list[1] },
+  ];
   return section(
     "Time",
     "How long the messages took",
+    paragraph("A call takes as long as its transfer, the shortest time of all ranks, and as it waits for the last of them. Predicted is the transfer, of each call by itself."),
+    figure(bars({ label: "Transfer of messages, predicted and in the log", stacked: false, rows: timed.map((row) => ({ name: schemeName(row), values: { predicted_s: row.predicted_s, transfer_s: row.transfer_s } })), parts: sides, text: time, unit: "time of all ranks" })),
     figure(bars({ label: "Measured time of messages", rows: timed.map((row) => ({ name: schemeName(row), values: { exposed_s: row.exposed_s, hidden_s: row.hidden_s } })), parts: columns.map(([key, name], i) => ({ key, name, colour: (colours) => (i === 0 ? colours.bad : colours.list[2]) })), text: time, unit: "time of all ranks", total: ({ values }) => (values.exposed_s ?? 0) + (values.hidden_s ?? 0) })),
     table({
       caption: "Measured time by scheme",
-      columns: [{ name: "Messages" }, { name: "In calls", number: true }, { name: "Transfer", number: true }, { name: "Waiting", number: true }, { name: "Not hidden", number: true }],
-      rows: timed.map((row) => [schemeName(row), time(row.time_s), time(row.transfer_s), time(row.waiting_s), time(row.exposed_s ?? 0)]),
+      columns: [{ name: "Messages" }, { name: "In calls", number: true }, { name: "Transfer", number: true }, { name: "Predicted", number: true }, { name: "Waiting", number: true }, { name: "Not hidden", number: true }],
+      rows: timed.map((row) => [schemeName(row), time(row.time_s), time(row.transfer_s), time(row.predicted_s), time(row.waiting_s), time(row.exposed_s ?? 0)]),
     }),
   );
 }
@@ -156,6 +162,7 @@ export function comparePage({ answer, pictures }) {
       { name: "Calls predicted", value: count(answer.calls), rest: `on ${count(answer.communicators)} communicators` },
       { name: "Calls that match", value: count(answer.matched), rest: `${count(answer.ranks)} ranks, ${count(answer.steps)} steps` },
       { name: "Bytes", value: answer.byte_difference === 0 ? "equal" : bytes(answer.byte_difference), rest: "logged less predicted" },
+      ...(answer.logged_step_time_s === undefined ? [] : [{ name: "One step took", value: time(answer.logged_step_time_s), rest: `${time(answer.step_time_s)} predicted` }]),
     ]),
     !same && section("Differences", "What differs", list(answer.differences)),
     answer.by_scheme.length > 0 && predictedAndLogged(answer),

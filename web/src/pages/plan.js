@@ -6,7 +6,7 @@ import { detail, overview } from "../charts/timeline.js";
 import { trafficMatrix } from "../charts/traffic.js";
 import { element, paragraph } from "../dom.js";
 import { figure } from "../figure.js";
-import { bytes, count, flops, percent, time } from "../format.js";
+import { bytes, count, flops, percent, probability, time } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
 import { lossName } from "../terms.js";
 
@@ -32,7 +32,7 @@ export function headline(prediction, run = {}) {
       name: prediction.fits ? "Memory: it fits" : "Memory: it does not fit",
       value: bytes(peak),
       kind: prediction.fits ? "good" : "bad",
-      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${Math.round(100 * likely)}%`,
+      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${probability(likely)}`,
     },
   ]);
 }

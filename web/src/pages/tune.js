@@ -3,7 +3,7 @@ import { pareto } from "../charts/pareto.js";
 import { sweepView } from "../charts/sweep.js";
 import { element, list, paragraph, table } from "../dom.js";
 import { figure } from "../figure.js";
-import { bytes, count, percent, time } from "../format.js";
+import { bytes, count, percent, probability, time } from "../format.js";
 import { chosenFigure, notes, section } from "../section.js";
 import { headline, lossSentence, planSections } from "./plan.js";
 
@@ -38,8 +38,8 @@ function alternatives(answer, names) {
     figure(breakdown({ label: "Time of the best plans", rows: plans.map((plan, i) => ({ name: called[i].code, breakdown: plan.breakdown })), caption: "Of the critical stage of each plan." })),
     table({
       caption: "Beside the best plan: + better, - worse",
-      columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "MFU", number: true }, { name: "Memory", number: true }, { name: "Against the best" }, { name: "Runs as it is on" }],
-      rows: plans.map((plan, i) => [planCell(called[i]), time(plan.step_time_s), percent(plan.mfu), bytes(plan.peak_memory_bytes), what(plan, i), plan.runs_on.join(", ")]),
+      columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "MFU", number: true }, { name: "Memory", number: true }, { name: "P(fits)", number: true }, { name: "Against the best" }, { name: "Runs as it is on" }],
+      rows: plans.map((plan, i) => [planCell(called[i]), time(plan.step_time_s), percent(plan.mfu), bytes(plan.peak_memory_bytes), probability(plan.p_fits), what(plan, i), plan.runs_on.join(", ")]),
       best: 0,
     }),
   );
@@ -78,27 +78,27 @@ function against({ changes, ...own }) {
   );
 }
 
-/** What a device with more memory would gain, and what two strands would. */
+/** What less certainty that it fits, a device with more memory and two strands would gain. */
 function beyond(answer) {
   const { more_memory: more, two_strands: strands } = answer;
   if (more.length === 0 && !strands) return undefined;
   return section(
     "More memory",
-    "What this cluster cannot do yet",
+    "What more risk, more memory or two strands would gain",
     strands && paragraph(`Two strands of micro-batches, which only Stepwright's own executor runs, would take ${time(strands.step_time_s)}: ${time(strands.gain_s)} less, by a plan near the best.`),
     more.length > 0 &&
       table({
-        caption: "What more memory would gain, by plans near the best",
-        columns: [{ name: "Memory of a GPU", number: true }, { name: "Step", number: true }, { name: "Gain", number: true }, { name: "Needs", number: true }],
-        rows: more.map((step) => [bytes(step.capacity_bytes) + (step.reserve_share === 0 ? ", without reserve" : ""), time(step.step_time_s), time(step.gain_s), bytes(step.peak_memory_bytes)]),
+        caption: "By plans near the best",
+        columns: [{ name: "Memory of a GPU", number: true }, { name: "Step", number: true }, { name: "Gain", number: true }, { name: "Needs", number: true }, { name: "P(fits)", number: true }],
+        rows: more.map((step) => [bytes(step.capacity_bytes), time(step.step_time_s), time(step.gain_s), bytes(step.peak_memory_bytes), probability(step.p_fits)]),
       }),
   );
 }
 
 const refused = (answer) =>
   table({
-    caption: "Points of the space that no rule allows",
-    columns: [{ name: "Points", number: true }, { name: "Refused by the rule that" }],
+    caption: "Why combinations are not legal",
+    columns: [{ name: "Combinations", number: true }, { name: "Refused by the rule that" }],
     rows: answer.rejected.map(({ count: points, reason }) => [count(points), reason]),
   });
 
@@ -119,7 +119,7 @@ export function tunePage({ answer, pictures }) {
     timePart,
     ...rest,
     beyond(answer),
-    section("Search", "What was searched", paragraph(`${count(answer.space.total)} points, ${count(answer.space.legal)} of them legal; ${count(answer.space.priced)} priced, ${count(answer.space.bounded)} ruled out by bounds, ${count(answer.space.simulated)} simulated.`), refused(answer)),
+    section("Search", "What was searched", paragraph(`Of ${count(answer.space.total)} combinations of choices ${count(answer.space.legal)} are legal; ${count(answer.space.priced)} were estimated, lower bounds ruled out ${count(answer.space.bounded)}, and ${count(answer.space.simulated)} were simulated.`), refused(answer)),
     notes(answer.notes),
   ];
 }

@@ -1,0 +1,52 @@
+#include "stepwright/logs/predicted_times.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/logs/fixtures.h"
+#include "tests/logs/nccl_writer.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Optional;
+
+/// A second for each call.
+std::vector<std::vector<double>> second_each(const StepProgram& program) {
+  std::vector<std::vector<double>> times;
+  for (const Template& piece : program.templates) {
+    std::vector<double>& of_piece = times.emplace_back();
+    for (const Operator& op : piece.operators) of_piece.push_back(op.repeats);
+  }
+  return times;
+}
+
+TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
+  std::int64_t rows = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Dice dice(seed);
+    const Job job = random_good_job(dice);
+    const Plan plan = random_legal_plan(dice, job);
+    const StepProgram program = build_program(job, plan);
+    const Grid grid(plan);
+    LogComparison found =
+        compare_log(program, grid, log_of(nccl_log_of(program, grid, 2, {0, program.ranks - 1})));
+    add_predicted_times(found, program, grid, second_each(program));
+    for (const MatchedCalls& row : found.rows) {
+      EXPECT_NEAR(row.predicted_s, static_cast<double>(row.predicted), 1e-9 * row.predicted_s);
+      rows += row.predicted > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(rows, 100);
+}
+
+TEST(LoggedStep, IsTheMedianFromMarkToMark) {
+  Log log;
+  EXPECT_FALSE(logged_step_s(log));
+  log.sources = {{.step_starts_s = {5, 7, 9.5}}, {.step_starts_s = {100, 101}}};
+  EXPECT_THAT(logged_step_s(log), Optional(DoubleNear(2, 1e-12)));
+}
+
+}  // namespace
+}  // namespace stepwright
