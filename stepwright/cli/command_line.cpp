@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/parse_error_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
@@ -142,7 +143,8 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      fail_input(fmt::format("{} (stepwright {} --help)", error.what(), arguments.front()));
+      fail_input(fmt::format("{} (stepwright {} --help)", parse_error_text(error.what()),
+                             arguments.front()));
     }
     program.exit(error, console.out, console.out);  // --help, --version
     return;

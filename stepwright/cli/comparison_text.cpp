@@ -27,15 +27,16 @@ std::string scheme_text(const LogComparison& comparison) {
   for (const SchemeSum& sum : by_scheme(comparison)) {
     const MatchedCalls& row = sum.calls;
     const auto seconds = [&](double of_calls) {
-      return row.timed > 0 ? format_time(of_calls) : "-";
+      return row.timed > 0 && of_calls > 0 ? format_time(of_calls) : "-";
     };
-    table.rows.push_back(
-        {std::string(name_of(kSchemeNames, row.scheme)),
-         std::string(name_of(kLogOperationNames, row.operation)), row.group,
-         row.group_size > 0 ? format_count(row.group_size) : "-", format_count(row.predicted),
-         format_count(row.logged), format_bytes(static_cast<double>(sum.predicted_bytes)),
-         format_bytes(static_cast<double>(sum.logged_bytes)), seconds(row.seconds),
-         seconds(row.transfer_s), seconds(row.predicted_s), seconds(row.exposed_s)});
+    table.rows.push_back({std::string(name_of(kSchemeNames, row.scheme)),
+                          std::string(name_of(kLogOperationNames, row.operation)), row.group,
+                          row.group_size > 0 ? format_count(row.group_size) : "-",
+                          format_count(row.predicted), format_count(row.logged),
+                          format_bytes(static_cast<double>(sum.predicted_bytes)),
+                          format_bytes(static_cast<double>(sum.logged_bytes)), seconds(row.seconds),
+                          seconds(row.transfer_s), seconds(row.predicted_s),
+                          row.timed > 0 ? format_time(row.exposed_s) : "-"});
   }
   return to_text(table);
 }

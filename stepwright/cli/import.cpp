@@ -31,7 +31,7 @@ class Import : public Command {
         ->required()
         ->check(one_of(import_words()));
     app()
-        .add_option("files", files_, "Scripts and configurations that describe one job")
+        .add_option("FILE", files_, "Scripts and configurations that describe one job")
         ->required()
         ->type_name("FILE");
     app()

@@ -31,7 +31,7 @@ std::string run_words(const Job& job, double step_time_s, std::int64_t devices_i
   return fmt::format(
       "{} take {} days and {} GPU-hours{}, without restarts, checkpoints and evaluation",
       tokens_text(run.tokens), amount(cost.days), amount(cost.gpu_hours),
-      cost.cost ? fmt::format(" for {}", amount(*cost.cost)) : "");
+      cost.cost ? fmt::format(", which cost {}", amount(*cost.cost)) : "");
 }
 
 std::vector<std::string> run_headers(const TrainingRun& run) {
