@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "stepwright/core/format.h"
@@ -39,6 +40,8 @@ void each_row(const Breakdown& before, const Breakdown& after, Add&& add) {
 }
 
 std::vector<std::string> difference_row(std::string_view name, double before, double after) {
+  constexpr double kRounding = 1e-9;  // of sums in another order
+  if (std::abs(after - before) <= kRounding * before) after = before;
   const std::string share =
       before > 0 ? (after > before ? "+" : "") + format_percent((after - before) / before)
                  : std::string("-");

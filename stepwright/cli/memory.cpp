@@ -45,6 +45,11 @@ std::string stages_text(const MemoryReport& report) {
   return to_text(table);
 }
 
+constexpr const char* kKinds =
+    "gathered: parameters gathered for use; communication: buffers of messages; framework: "
+    "context, "
+    "communicators and what the allocator cannot use, estimated\n";
+
 std::string verdict(const MemoryReport& report) {
   const std::string sizes = memory_use(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
@@ -77,7 +82,7 @@ class Memory : public Command {
     }
     console.out << job_line(planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
-                << stages_text(report) << '\n'
+                << stages_text(report) << kKinds << '\n'
                 << verdict(report) << notes_text(notes);
   }
 

@@ -53,8 +53,13 @@ std::string in_units(double value, std::span<const Unit> units) {
 }  // namespace
 
 std::string format_bytes(double size_bytes) {
-  static constexpr Unit kUnits[] = {
-      {1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}};
+  static constexpr double kStep = 1024;
+  static constexpr Unit kUnits[] = {{kStep * kStep * kStep * kStep * kStep, "PiB"},
+                                    {kStep * kStep * kStep * kStep, "TiB"},
+                                    {kStep * kStep * kStep, "GiB"},
+                                    {kStep * kStep, "MiB"},
+                                    {kStep, "KiB"},
+                                    {1.0, "B"}};
   return in_units(size_bytes, kUnits);
 }
 

@@ -67,8 +67,9 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
   if (reasons.empty()) return;
   const auto nearest = nearest_run(framework, planned.job, planned.plan);
   if (!take_nearest || !nearest) {
-    fail_unsupported(
-        fmt::format("{}; {}", fmt::join(reasons, "; "), nearest_text(framework, planned)));
+    fail_unsupported(fmt::format("{}; {}{}", fmt::join(reasons, "; "),
+                                 nearest_text(framework, planned),
+                                 nearest ? ": --nearest writes that one" : ""));
   }
   notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
                               framework.name,

@@ -75,7 +75,10 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   const auto compare = [&](std::string_view field, std::string_view before,
                            std::string_view after) {
     if (before == after) return;
-    notes.push_back(fmt::format("`{}` is {} there and {} in the plan.", field, after, before));
+    notes.push_back(
+        fmt::format("`{0}` is {1} there and {2} in the plan: `stepwright predict PLAN --set "
+                    "{0}={1}` says what a step takes there.",
+                    field, after, before));
   };
   compare("optimizer", name_of(kOptimizerNames, from.optimizer),
           name_of(kOptimizerNames, to.optimizer));

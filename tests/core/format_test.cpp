@@ -13,7 +13,8 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 TEST(Format, WritesBytesWithThreeDigits) {
   EXPECT_EQ(format_bytes(40 * kGiB), "40.0 GiB");
   EXPECT_EQ(format_bytes(1.234 * kGiB), "1.23 GiB");
-  EXPECT_EQ(format_bytes(2048 * kGiB), "2,048 GiB");
+  EXPECT_EQ(format_bytes(2048 * kGiB), "2.00 TiB");
+  EXPECT_EQ(format_bytes(2048 * 1024 * kGiB), "2.00 PiB");
   EXPECT_EQ(format_bytes(kGiB / 2), "512 MiB");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
   EXPECT_EQ(format_bytes(7), "7.00 B");
