@@ -138,8 +138,9 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
     }
   }
   file.text = target.write(planned, header_of(target, planned, file.notes));
-  file.notes.insert(file.notes.begin(), {fmt::format("It was checked against {}.", target.checked),
-                                         fmt::format("It assumes {}.", target.assumes)});
+  file.notes.insert(file.notes.begin(),
+                    {fmt::format("The file was checked against {}.", target.checked),
+                     fmt::format("The file assumes {}.", target.assumes)});
   return file;
 } catch (const Error& error) {
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
