@@ -142,6 +142,7 @@ ANSWERS = {
         "predict examples/tiny-moe.plan.yaml",
         "predict large.plan.yaml",
         f"predict {PLAN} --set cluster.nic=2x",
+        f"predict {PLAN} --tokens 1e12 --price-per-gpu-hour 2",
     ],
     "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
     "traffic": [

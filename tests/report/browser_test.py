@@ -2,6 +2,7 @@
 `--json` says, and stay readable on a narrow screen. Runs in the root of the repository;
 STEPWRIGHT_COMMAND names the command."""
 
+import base64
 import json
 import os
 import re
@@ -261,6 +262,25 @@ class Report(unittest.TestCase):
         self.assertIn(HOSTILE, self.tab.evaluate("document.querySelector('h1').textContent"))
         self.assertIn("stepwright tune", self.tab.evaluate("document.title"))
         self.assertEqual(self.tab.evaluate("document.images.length"), 0)
+
+    def test_prints_on_white_what_the_screen_shows(self):
+        page, _ = self.report("predict", LLAMA)
+        self.see(page, dark=True)
+        paper = "getComputedStyle(document.body).backgroundColor"
+        on_screen = self.tab.evaluate(paper)
+        dark = self.tab.evaluate(INK)
+        self.tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        for drawn, printed in zip(dark, self.tab.evaluate(INK), strict=True):
+            self.assertNotEqual(drawn["sum"], printed["sum"])
+        self.tab.call("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(self.tab.evaluate(paper), "rgb(255, 255, 255)")
+        self.assertNotEqual(on_screen, "rgb(255, 255, 255)")
+        self.tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        pages = base64.b64decode(self.tab.call("Page.printToPDF")["data"])
+        self.assertTrue(pages.startswith(b"%PDF"))
+        self.assertGreater(pages.count(b"/Type /Page\n"), 2)
+        self.tab.call("Emulation.setEmulatedMedia", media="")
+        self.assertEqual(self.tab.messages, [])
 
     def test_the_timeline_zooms_by_keys(self):
         page, _ = self.report("predict", LLAMA)
