@@ -15,8 +15,8 @@ const dayCount = (days) => `${days < 100 ? days.toPrecision(3) : count(days)} da
 
 /** What a whole run of such steps takes: of the tokens that were given, else of a trillion. */
 function wholeRun(prediction, { days, gpu_hours: hours, cost }) {
-  if (days === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "steps alone" };
-  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}, steps alone`;
+  if (days === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "without restarts, checkpoints and evaluation" };
+  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}, without restarts, checkpoints and evaluation`;
   return { name: "The whole run takes", value: dayCount(days), rest };
 }
 
