@@ -18,9 +18,11 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("SAMPLES");
   app.add_option("--ranks", o.ranks, "Processes that measure at the same time on this machine")
       ->type_name("N");
-  app.add_option("--scale", o.scale, "That of the held runs for which collectives are sampled")
+  app.add_option("--scale", o.scale,
+                 "The --scale of train --hold in the runs for which collectives are\nsampled")
       ->type_name("S");
-  app.add_option("--pace", o.pace, "That of the runs for which operators are sampled")
+  app.add_option("--pace", o.pace,
+                 "The --pace of train in the runs for which operators are sampled")
       ->type_name("P");
   app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
   app.add_option(
