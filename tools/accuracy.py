@@ -46,7 +46,8 @@ POORLY_KNOWN = [
         "gradients over many nodes",
         (
             "on two clusters gradients over 32 nodes come out 6 to 17 % too fast, on five others "
-            "not: no network share that falls with the nodes fits both"
+            "not: no network share that falls with the nodes fits both. In the grid it decides "
+            "which plan is chosen on 128 and 256 devices"
         ),
         "`nccl-tests` on all nodes of the cluster",
     ),
