@@ -40,6 +40,8 @@ Json kernels_entry(const FrameworkKernels& kernels) {
           {"fused_norm", kernels.fused_norm},
           {"fused_activation", kernels.fused_activation},
           {"fused_accumulation", kernels.fused_accumulation},
+          {"fused_gate", kernels.fused_gate},
+          {"scattered_gradients", kernels.scattered_gradients},
           {"source", kernels.source}};
 }
 

@@ -50,6 +50,13 @@ struct Kernels {
   /// Activations between stages travel in one part per tensor rank and are gathered on arrival
   /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
   bool scattered_pipeline = false;
+  /// Of gradients whose optimizer is sharded each rank is handed its share of the sum
+  /// (reduce-scatter); false: the whole sum (all-reduce), of which it takes its share.
+  bool scattered_gradients = true;
+  bool wide_gradients = false;  ///< Gradients travel in fp32, whatever they are summed in.
+  /// The gated half of an MLP is in the same product as the other; false: in one of its own, whose
+  /// gradient of the input is reduced by itself (but under sequence parallelism).
+  bool fused_gate = true;
 };
 
 /// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), and

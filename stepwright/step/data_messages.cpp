@@ -15,9 +15,10 @@ constexpr Reach reach_of(Spread spread) {
 }
 
 /// From gradients as backwards leave them to what the optimizer's rank has to have.
-DataMessages last_reductions(Spread gradients, Spread optimizer) {
+DataMessages last_reductions(Spread gradients, Spread optimizer, bool scattered) {
   if (gradients == Spread::kGlobal) return {};
-  if (optimizer == Spread::kNone) return {sum(Reach::kWorld)};
+  const bool whole = !scattered && gradients == Spread::kNone;
+  if (optimizer == Spread::kNone || whole) return {sum(Reach::kWorld)};
   if (gradients == Spread::kInner) {
     return {optimizer == Spread::kInner ? sum(Reach::kOuter) : scatter(Reach::kOuter)};
   }
@@ -27,7 +28,7 @@ DataMessages last_reductions(Spread gradients, Spread optimizer) {
 
 }  // namespace
 
-DataMessages data_messages(const Sharding& sharding, DataMoment moment) {
+DataMessages data_messages(const Sharding& sharding, DataMoment moment, bool scattered) {
   const auto [p, g, os] = std::tuple(sharding.parameters, sharding.gradients, sharding.optimizer);
   switch (moment) {
     case DataMoment::kEachUse:
@@ -36,7 +37,7 @@ DataMessages data_messages(const Sharding& sharding, DataMoment moment) {
     case DataMoment::kEachBackward:
       if (g == Spread::kNone) return {};
       return {scatter(reach_of(g))};
-    case DataMoment::kLastBackward: return last_reductions(g, os);
+    case DataMoment::kLastBackward: return last_reductions(g, os, scattered);
     case DataMoment::kAfterStep:
       if (p == os) return {};
       return {gather(p == Spread::kInner ? Reach::kOuter : reach_of(os))};

@@ -60,7 +60,8 @@ class DataMessages {
 };
 
 /// What one of the fourteen strategies sends at a moment: one cell of the table.
-DataMessages data_messages(const Sharding& sharding, DataMoment moment);
+/// `scattered`: as `Kernels::scattered_gradients`.
+DataMessages data_messages(const Sharding& sharding, DataMoment moment, bool scattered);
 
 /// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
 /// communicators.
@@ -94,9 +95,11 @@ StateSpread routed_spread(const Plan& plan);
 /// Elements that a rank holds of a state of this spread, padding included.
 std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size);
 
-/// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated.
-constexpr DType message_type(DataMoment moment, DType storage, DType gradient) {
-  return reduces(moment) ? gradient : storage;
+/// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated,
+/// unless those travel wider (`Kernels::wide_gradients`).
+constexpr DType message_type(DataMoment moment, DType storage, DType gradient, bool wide) {
+  if (!reduces(moment)) return storage;
+  return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 /// Elements of a bucket at a moment; 0: what is gathered for use is never cut.
 std::int64_t bucket_elements(const Plan& plan, DataMoment moment);

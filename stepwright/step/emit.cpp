@@ -171,10 +171,43 @@ TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
   return linear(e, gathered, p);
 }
 
+namespace {
+
+/// Backwards of products that share their input: each has the gradient of the input reduced beside
+/// that of its weight, the sum comes last.
+TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
+                           const Crossing& crossing) {
+  Product part = p;
+  part.columns /= p.parts;
+  TensorId sum = -1;
+  for (std::int64_t i = 0; i < p.parts; ++i) {
+    const TensorId dx = leave_tensor(e, linear_data_gradient(e, dy, part), crossing);
+    linear_weight_gradient(e, dy, x, part);
+    if (i == 0) {
+      sum = dx;
+      continue;
+    }
+    const TensorId both = activation(e, "gradient", e.s.tokens, p.inner);
+    e.out.add({.kind = OperatorKind::kAdd,
+               .phase = Phase::kDataGradient,
+               .dtype = e.s.storage,
+               .shape = {.rows = e.s.tokens, .columns = p.inner},
+               .name = p.name},
+              {sum, dx}, {both});
+    sum = both;
+  }
+  return sum;
+}
+
+}  // namespace
+
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
   TensorId x = kept(e, input);
   const Crossing crossing{p.inner, p.name, Phase::kDataGradient, true};
   if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
+  if (p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
+    return backward_of_parts(e, dy, x, p, crossing);
+  }
   const TensorId partial = linear_data_gradient(e, dy, p);
   const TensorId dx = leave_tensor(e, partial, crossing);
   linear_weight_gradient(e, dy, x, p);

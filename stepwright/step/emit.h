@@ -39,6 +39,9 @@ struct Product {
   /// leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
   TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
+  /// Products that this one stands for, each with an equal part of the columns: what each adds to
+  /// the gradient of the input is reduced by itself.
+  std::int64_t parts = 1;
 };
 
 /// Sizes of a matrix of activations.

@@ -4,8 +4,10 @@ namespace stepwright {
 namespace {
 
 Product fc1(const Setting& s, const MlpRole& role) {
-  const std::int64_t wide = role.ffn / s.tensor * (s.model->gated ? 2 : 1);
-  return {s.tokens, s.model->hidden, wide, role.fc1};
+  const std::int64_t halves = s.model->gated ? 2 : 1;
+  Product product{s.tokens, s.model->hidden, role.ffn / s.tensor * halves, role.fc1};
+  if (!s.kernels.fused_gate) product.parts = halves;
+  return product;
 }
 
 Product fc2(const Setting& s, const MlpRole& role) {

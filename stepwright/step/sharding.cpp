@@ -40,17 +40,19 @@ void ShardingBuilder::add(MessageWriter& out, const StateSpread& spread, const U
                           Moments moments, Stream stream) const {
   for (const DataMoment moment : moments) {
     const Mark mark = mark_of(moment);
-    for (const DataMessage& message : data_messages(plan_.sharding, moment)) {
-      out.message({.kind = message.kind,
-                   .group = spread.group(message.reach),
-                   .size = spread.ranks(message.reach),
-                   .elements = divide_up(spread.payload(size, moment), spread.parts(message.reach)),
-                   .dtype = message_type(moment, s_.storage, s_.gradient),
-                   .phase = mark.phase,
-                   .stream = stream,
-                   .bucket = bucket_elements(plan_, moment),
-                   .name = mark.name,
-                   .purpose = mark.purpose});
+    for (const DataMessage& message :
+         data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients)) {
+      out.message(
+          {.kind = message.kind,
+           .group = spread.group(message.reach),
+           .size = spread.ranks(message.reach),
+           .elements = divide_up(spread.payload(size, moment), spread.parts(message.reach)),
+           .dtype = message_type(moment, s_.storage, s_.gradient, s_.kernels.wide_gradients),
+           .phase = mark.phase,
+           .stream = stream,
+           .bucket = bucket_elements(plan_, moment),
+           .name = mark.name,
+           .purpose = mark.purpose});
     }
   }
 }

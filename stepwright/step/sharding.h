@@ -47,7 +47,7 @@ class ShardingBuilder {
  private:
   using Moments = std::initializer_list<DataMoment>;
   [[nodiscard]] bool sends(DataMoment moment) const {
-    return !data_messages(plan_.sharding, moment).empty();
+    return !data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
   }
   /// The messages of `moments` in their order, for blocks of a size: of one kind of parameters.
   void add(MessageWriter& out, const StateSpread& spread, const UnitSize& size, Moments moments,

@@ -181,6 +181,49 @@ TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
             8 * (2 * 32 + 1));
 }
 
+TEST(StepProgram, AGateOfItsOwnHasItsGradientReducedByItself) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 8, 1);
+  const StepProgram regathering = build_program(job, plan);
+  job.kernels.fused_gate = false;
+  EXPECT_EQ(program_json(build_program(job, plan)), program_json(regathering))
+      << "rows that are gathered for both have one sum";
+  plan.sequence_parallel = false;
+  const StepProgram program = build_program(job, plan);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kDataGradient),
+            8 * (3 * 32 + 1));
+  expect_well_formed(program);
+  job.kernels.fused_gate = true;
+  EXPECT_DOUBLE_EQ(product_flops(program, false), product_flops(build_program(job, plan), false));
+}
+
+TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
+  Job job = job_of("llama-3-8b", 2, 16, 2048);
+  Plan plan = plan_of(job, 2, 1);
+  plan.sharding = {.optimizer = Spread::kGlobal};
+  plan.accumulate = DType::kBf16;
+  const auto reduced = [&] {
+    std::map<std::pair<OperatorKind, DType>, std::int64_t> elements;
+    const StepProgram program = build_program(job, plan);
+    for_each_operator(program, program.stages.front(), [&](const Operator& op) {
+      if (op.purpose != Purpose::kReduceGradients) return;
+      elements[{op.kind, op.dtype}] += op.payload_elements * op.repeats;
+    });
+    return elements;
+  };
+  const auto scattered = reduced();
+  ASSERT_EQ(scattered.size(), 1U);
+  EXPECT_EQ(scattered.begin()->first, std::pair(OperatorKind::kReduceScatter, DType::kBf16));
+  job.kernels.scattered_gradients = false;
+  job.kernels.wide_gradients = true;
+  const auto whole = reduced();
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole.begin()->first, std::pair(OperatorKind::kAllReduce, DType::kFp32));
+  EXPECT_LE(whole.begin()->second, scattered.begin()->second) << "shards are padded";
+  EXPECT_NEAR(static_cast<double>(whole.begin()->second),
+              static_cast<double>(scattered.begin()->second), 1000);
+}
+
 TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
   const Job job = job_of("llama-3-8b", 1, 8, 8192);
   Plan plan = plan_of(job, 1, 1, 4);

@@ -59,7 +59,7 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
 Kernels read_kernels(Node node, Kernels kernels) {
   node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
                    "fused_accumulation", "fused_activation", "gathered_logits",
-                   "scattered_pipeline"});
+                   "scattered_pipeline", "scattered_gradients", "wide_gradients", "fused_gate"});
   const auto read = [node](std::string_view key, bool& flag) {
     if (const auto given = node.find(key)) flag = given->boolean();
   };
@@ -74,6 +74,9 @@ Kernels read_kernels(Node node, Kernels kernels) {
   read("cuda_graphs", kernels.cuda_graphs);
   read("gathered_logits", kernels.gathered_logits);
   read("scattered_pipeline", kernels.scattered_pipeline);
+  read("scattered_gradients", kernels.scattered_gradients);
+  read("wide_gradients", kernels.wide_gradients);
+  read("fused_gate", kernels.fused_gate);
   return kernels;
 }
 

@@ -49,7 +49,10 @@ Json kernels_json(const Kernels& kernels) {
           {"fused_accumulation", kernels.fused_accumulation},
           {"cuda_graphs", kernels.cuda_graphs},
           {"gathered_logits", kernels.gathered_logits},
-          {"scattered_pipeline", kernels.scattered_pipeline}};
+          {"scattered_pipeline", kernels.scattered_pipeline},
+          {"scattered_gradients", kernels.scattered_gradients},
+          {"wide_gradients", kernels.wide_gradients},
+          {"fused_gate", kernels.fused_gate}};
 }
 
 Json objective_json(const Objective& objective, bool expanded) {

@@ -56,7 +56,8 @@ AbilityEntry read_line(Node node) {
 }
 
 FrameworkKernels read_kernels_of(Node node) {
-  node.allow_only({"attention", "fused_norm", "fused_activation", "fused_accumulation", "source"});
+  node.allow_only({"attention", "fused_norm", "fused_activation", "fused_accumulation",
+                   "fused_gate", "scattered_gradients", "source"});
   FrameworkKernels kernels;
   const Node attention = node.get("attention");
   for (const auto& [generation, name] : kGenerationNames) {
@@ -69,6 +70,8 @@ FrameworkKernels read_kernels_of(Node node) {
   };
   read("fused_activation", kernels.fused_activation);
   read("fused_accumulation", kernels.fused_accumulation);
+  read("fused_gate", kernels.fused_gate);
+  read("scattered_gradients", kernels.scattered_gradients);
   kernels.source = read_source(node);
   return kernels;
 }
@@ -127,6 +130,8 @@ Kernels default_kernels(const Framework& framework, const Device& device) {
   kernels.fused_norm = own.fused_norm;
   kernels.fused_activation = own.fused_activation;
   kernels.fused_accumulation = own.fused_accumulation;
+  kernels.fused_gate = own.fused_gate;
+  kernels.scattered_gradients = own.scattered_gradients;
   return kernels;
 }
 

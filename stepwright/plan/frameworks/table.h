@@ -27,6 +27,8 @@ struct FrameworkKernels {
   bool fused_norm = true;
   bool fused_activation = true;
   bool fused_accumulation = true;
+  bool fused_gate = true;
+  bool scattered_gradients = true;
   std::string source;
 };
 

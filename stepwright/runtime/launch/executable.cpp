@@ -33,6 +33,9 @@ void check_kernels(const Kernels& kernels) {
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
   refuse(!kernels.fused_accumulation, "kernels.fused_accumulation", "false", "leave it true");
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
+  refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
+  refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
+  refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 

@@ -58,16 +58,17 @@ void each_message(const Job& job, const Plan& plan, const StageCost& stage,
     const std::int64_t payload = spread.payload(stage.size, moment);
     const std::int64_t bucket = bucket_elements(plan, moment);
     const std::int64_t times = times_of(moment);
-    for (const DataMessage& message : data_messages(plan.sharding, moment)) {
+    for (const DataMessage& message :
+         data_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
       const std::int64_t parts = spread.parts(message.reach);
       const std::int64_t pieces = times * pieces_of(payload / parts / times, bucket);
-      visit(PositionMessage{
-          .moment = moment,
-          .kind = message.kind,
-          .group = spread.group(message.reach),
-          .type = message_type(moment, storage_type(job.precision), plan.accumulate),
-          .elements = static_cast<double>(payload) / static_cast<double>(parts),
-          .count = static_cast<double>(pieces)});
+      visit(PositionMessage{.moment = moment,
+                            .kind = message.kind,
+                            .group = spread.group(message.reach),
+                            .type = message_type(moment, storage_type(job.precision),
+                                                 plan.accumulate, job.kernels.wide_gradients),
+                            .elements = static_cast<double>(payload) / static_cast<double>(parts),
+                            .count = static_cast<double>(pieces)});
     }
   }
 }

@@ -52,7 +52,9 @@ constexpr StackWord kStacks[] = {
     // Aleph-Alpha/scaling@78489292: core/nn/linear/column_parallel_linear.py (the head's output is
     // gathered, inputs stay gathered, gradients are reduced in place), core/nn/parallel_module/
     // pipeline_partitioning.py (equal numbers of modules), core/nn/parallel_module/communicator.py
-    // (whole activations), core/optimizer (gradients in the type of the parameters).
+    // (whole activations), core/optimizer (gradients are summed in the type of the parameters),
+    // core/optimizer/allreduce.py (and reduced in fp32, to all ranks), core/nn/mlp.py (gate and
+    // input of an MLP are two column-parallel products).
     {"scaling (",
      {.framework = "megatron-lm",
       .attention = AttentionKernel::kFlash2,
@@ -61,7 +63,10 @@ constexpr StackWord kStacks[] = {
       .waits_for_tensor = true,
       .keeps_gathered = true,
       .adds_gradients = true,
-      .split = StageSplit::kModules}},
+      .split = StageSplit::kModules,
+      .reduces_whole = true,
+      .reduces_wide = true,
+      .splits_gate = true}},
     {"automodel",
      {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
     {"megatron-bridge", kMegatronBridge},
@@ -84,9 +89,10 @@ constexpr StackWord kStacks[] = {
     // beside those of weights.
     {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
     // huggingface/nanotron src/nanotron/trainer.py: no DistributedDataParallel, so no overlap,
-    // where
-    // gradients are summed in fp32 and the optimizer is sharded (make_ddp); build_model: blocks by
-    // their cost.
+    // where gradients are summed in fp32 and the optimizer is sharded (make_ddp); build_model:
+    // blocks by their cost. Asynchronous tensor messages are those of gradients
+    // (src/nanotron/parallel/tensor_parallel/functional.py): a row product waits for its
+    // reduce-scatter, and a gather has the rank's own part of the product beside it alone.
     {"nanotron",
      {.framework = "nanotron",
       .overlaps_data = true,
@@ -142,7 +148,7 @@ bool overlaps_tensor(const Words& notes) {
   for (const char* key : {"ub_tp_comm_overlap", "tp_comm_overlap"}) {
     if (const auto stated = notes.flag(key)) return *stated;
   }
-  return notes.has("tp/dp/pp", "tp-comm-overlap", "async communication when tp");
+  return notes.has("tp/dp/pp", "tp-comm-overlap");
 }
 
 bool overlaps_expert(const Words& notes) {
@@ -203,6 +209,10 @@ Kernels row_kernels(const RunRow& row, const Device& device) {
   kernels.gathered_logits = stack_of(row).gathers_logits;
   kernels.scattered_pipeline = stack_of(row).scatters_pipeline;
   kernels.cuda_graphs = uses_graphs(notes);
+  const Stack& stack = stack_of(row);
+  kernels.wide_gradients = stack.reduces_wide;
+  if (stack.splits_gate) kernels.fused_gate = false;
+  if (stack.reduces_whole) kernels.scattered_gradients = false;
   return kernels;
 }
 

@@ -188,6 +188,9 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
       if (job.model.experts) plan.sharding.expert_group = 2;
     }
     compare_choices(job, plan);
+    Job whole = job;
+    whole.kernels.scattered_gradients = false;
+    compare(whole, plan);
   }
 }
 

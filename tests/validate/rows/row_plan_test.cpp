@@ -116,6 +116,23 @@ TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
   EXPECT_FALSE(planned(row).plan.overlap.gradients);
 }
 
+TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
+  RunRow row = small_row();
+  row.framework = "Megatron-DeepSpeed";
+  row.sharding = "ZeRO-1";
+  EXPECT_TRUE(planned(row).job.kernels.scattered_gradients);
+  row.framework = "nanotron";
+  row.sharding = "ZeRO-1";
+  EXPECT_FALSE(planned(row).job.kernels.scattered_gradients);
+  EXPECT_TRUE(planned(row).job.kernels.fused_gate);
+  row.framework = "InternEvo";
+  EXPECT_FALSE(planned(row).job.kernels.fused_gate);
+  EXPECT_FALSE(planned(row).job.kernels.wide_gradients);
+  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
+  EXPECT_TRUE(planned(row).job.kernels.wide_gradients);
+  EXPECT_FALSE(planned(row).job.kernels.scattered_gradients);
+}
+
 TEST(RowPlan, MegatronOfLateYearsIsMegatronCore) {
   RunRow row = small_row();
   row.framework = "Megatron-LM";
