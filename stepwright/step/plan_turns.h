@@ -11,4 +11,7 @@ namespace stepwright {
 /// schedule is `auto` and no order is settled (`with_order`).
 std::vector<Turns> plan_turns(const Plan& plan, std::int64_t micro_batches);
 
+/// No order of a plan whose schedule is `auto` is shorter, in the seconds of its basis.
+double least_order_s(const Plan& plan, std::int64_t micro_batches);
+
 }  // namespace stepwright

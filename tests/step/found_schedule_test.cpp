@@ -65,6 +65,10 @@ TurnSeconds seconds_of(const Uneven& u, const Placement& placement) {
   return seconds;
 }
 
+UnevenPipeline pipeline_of(const Uneven& u, const Placement& placement) {
+  return evenly_held(placement, u.micro_batches, seconds_of(u, placement), u.most);
+}
+
 bool holds(const Uneven& u, std::span<const Turns> turns, std::int64_t chunks) {
   return std::ranges::all_of(held_activations(turns, chunks),
                              [&](double held) { return held <= u.most + 1e-9; });
@@ -99,10 +103,7 @@ double found_s(const Uneven& u) {
   double best = kNever;
   for (const std::int64_t chunks : {1, 2}) {
     const Placement placement(PlacementKind::kV, u.stages, chunks);
-    const std::vector<Turns> turns = found_turns({.placement = placement,
-                                                  .micro_batches = u.micro_batches,
-                                                  .seconds = seconds_of(u, placement),
-                                                  .most_activations = u.most});
+    const std::vector<Turns> turns = found_turns(pipeline_of(u, placement));
     EXPECT_TRUE(holds(u, turns, chunks)) << u.name;
     best = std::min(best, played_s(u, placement, turns));
   }
@@ -161,10 +162,8 @@ TEST(FoundSchedule, IsNeverLongerThanTheBestNamedOne) {
 // shorter than one forward on the first stage and then all 6 units of the second.
 TEST(FoundSchedule, IsTheShortestByHand) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  const std::vector<Turns> turns = found_turns({.placement = Placement(PlacementKind::kV, 2, 1),
-                                                .micro_batches = 2,
-                                                .seconds = {.parts = {2, {part}}},
-                                                .most_activations = 2});
+  const std::vector<Turns> turns =
+      found_turns(evenly_held(Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
   TurnPlayer player;
   EXPECT_DOUBLE_EQ(
       makespan_s(player.play(turns, Placement(PlacementKind::kV, 2, 1), {.parts = {2, {part}}})),
@@ -173,22 +172,15 @@ TEST(FoundSchedule, IsTheShortestByHand) {
 
 TEST(FoundSchedule, RefusesToHoldLessThanOneMicroBatch) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  EXPECT_THROW(found_turns({.placement = Placement(PlacementKind::kV, 2, 1),
-                            .micro_batches = 2,
-                            .seconds = {.parts = {2, {part}}},
-                            .most_activations = 0.5}),
-               Error);
+  EXPECT_THROW(
+      found_turns(evenly_held(Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 0.5)),
+      Error);
 }
 
 TEST(FoundSchedule, TheSamePipelineHasTheSameOrder) {
   const Uneven u = cases().front();
   const Placement placement(PlacementKind::kV, u.stages, 2);
-  const auto find = [&] {
-    return found_turns({.placement = placement,
-                        .micro_batches = u.micro_batches,
-                        .seconds = seconds_of(u, placement),
-                        .most_activations = u.most});
-  };
+  const auto find = [&] { return found_turns(pipeline_of(u, placement)); };
   const auto a = find();
   const auto b = find();
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(parts_of(a[i]), parts_of(b[i]));

@@ -231,7 +231,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       const CostModel cost(job);
       Pricer pricer(job, cost);
       if (lacks_order(plan)) {
-        plan.schedule.durations = priced_durations(pricer, plan, pipeline * chunks);
+        plan.schedule.basis = priced_basis(pricer, plan, pipeline);
       }
       const Simulation simulation =
           simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
