@@ -11,6 +11,9 @@ namespace stepwright {
 /// schedule is `auto` and no order is settled (`with_order`).
 std::vector<Turns> plan_turns(const Plan& plan, std::int64_t micro_batches);
 
+/// What the order of a plan takes whose schedule is `auto`, in the seconds of its basis.
+double order_s(const Plan& plan, std::int64_t micro_batches);
+
 /// No order of a plan whose schedule is `auto` is shorter, in the seconds of its basis.
 double least_order_s(const Plan& plan, std::int64_t micro_batches);
 

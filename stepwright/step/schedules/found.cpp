@@ -16,8 +16,10 @@
 namespace stepwright {
 namespace {
 
-/// Parts played to find an order: about two tenths of a second.
-constexpr std::int64_t kPlayedParts = 4'000'000;
+/// Parts played to find an order: as many as so many orders have, some tenths of a second.
+constexpr std::int64_t kPlayedOrders = 4'000;
+constexpr std::int64_t kLeastPlayed = 2'000'000;
+constexpr std::int64_t kMostPlayed = 12'000'000;
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
 
@@ -42,10 +44,18 @@ double mean_forward(const std::vector<KeptSize>& chunks) {
   return sum / static_cast<double>(chunks.size());
 }
 
+std::int64_t played_parts(const UnevenPipeline& pipeline) {
+  const std::int64_t parts = 3 * pipeline.placement.model_chunks() * pipeline.micro_batches;
+  return std::clamp(kPlayedOrders * parts, kLeastPlayed, kMostPlayed);
+}
+
 class Finder {
  public:
   explicit Finder(const UnevenPipeline& pipeline)
-      : pipeline_(pipeline), least_s_(least_makespan_s(pipeline)), search_(pipeline) {
+      : pipeline_(pipeline),
+        least_s_(least_makespan_s(pipeline)),
+        most_played_(played_parts(pipeline)),
+        search_(pipeline) {
     for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
@@ -56,6 +66,7 @@ class Finder {
   }
 
   std::vector<Order> run() {
+    one_by_one();
     named();
     lists();
     descend();
@@ -65,7 +76,7 @@ class Finder {
 
  private:
   [[nodiscard]] bool done() const {
-    return search_.played() > kPlayedParts || best_s_ <= least_s_ * (1 + kRounding);
+    return search_.played() > most_played_ || best_s_ <= least_s_ * (1 + kRounding);
   }
   [[nodiscard]] std::int64_t stages() const { return std::ssize(pipeline_.seconds.parts); }
 
@@ -73,6 +84,19 @@ class Finder {
     if (seconds >= best_s_) return;
     best_s_ = seconds;
     best_ = std::move(orders);
+  }
+
+  /// One micro-batch after the other: there is room for that.
+  void one_by_one() {
+    const std::int64_t chunks = pipeline_.placement.chunks();
+    Order order;
+    for (std::int64_t i = 0; i < pipeline_.micro_batches; ++i) {
+      for (std::int64_t c = 0; c < chunks; ++c) order.push_back(part_of(Direction::kForward, c, i));
+      for (std::int64_t c = chunks; c-- > 0;) order.push_back(part_of(Direction::kBackward, c, i));
+    }
+    std::vector<Order> orders(pipeline_.seconds.parts.size(), order);
+    const double seconds = search_.start(orders);
+    offer(std::move(orders), seconds);
   }
 
   /// Schedules with a name and this placement, as far as there is room, as they are and with every
@@ -178,7 +202,7 @@ class Finder {
 
   /// Whether its list is shorter than those of all policies before.
   bool try_policy(const ListPolicy& policy) {
-    if (done() && !best_.empty()) return false;
+    if (done()) return false;
     std::vector<Order> orders = listed_orders(pipeline_, policy);
     const double seconds = complete(orders) ? search_.start(orders) : kUnreached;
     offer(std::move(orders), seconds);
@@ -191,7 +215,7 @@ class Finder {
   /// The best list's caps and cuts, one position at a time.
   void descend() {
     if (policy_.caps.empty()) return;
-    for (bool better = true; better && !done() && search_.played() < kPlayedParts / 2;) {
+    for (bool better = true; better && !done() && search_.played() < most_played_ / 2;) {
       better = false;
       for (std::size_t i = 0; i < policy_.caps.size(); ++i) {
         for (const int step : {-1, 1}) {
@@ -222,13 +246,14 @@ class Finder {
   void search() {
     search_.start(best_);
     search_.join();
-    search_.walk(kPlayedParts, least_s_ * (1 + kRounding));
+    search_.walk(most_played_, least_s_ * (1 + kRounding));
     search_.join();
     offer(std::vector<Order>(search_.orders()), search_.seconds());
   }
 
   const UnevenPipeline& pipeline_;
   double least_s_;
+  std::int64_t most_played_;
   OrderSearch search_;
   std::vector<Order> best_;
   double best_s_ = kUnreached;

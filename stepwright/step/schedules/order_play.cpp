@@ -171,4 +171,46 @@ double OrderPlay::change(std::size_t position, Order changed, std::size_t from, 
   return seconds;
 }
 
+std::vector<OrderPlay::Spot> OrderPlay::critical() const {
+  const auto end_s = [&](const Spot& spot) {
+    return starts_[spot.position][spot.index] +
+           of(spot.position, orders_[spot.position][spot.index]);
+  };
+  Spot at;
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    const Spot last{i, orders_[i].size() - 1};
+    if (i == 0 || end_s(last) > end_s(at)) at = last;
+  }
+  std::vector<Spot> chain{at};
+  while (starts_[at.position][at.index] > 0) {
+    const double start_s = starts_[at.position][at.index];
+    if (at.index > 0 && end_s({at.position, at.index - 1}) >= start_s) {
+      --at.index;
+    } else {
+      at = awaited(at);
+    }
+    chain.push_back(at);
+  }
+  return chain;
+}
+
+/// The part that another waits for.
+OrderPlay::Spot OrderPlay::awaited(const Spot& spot) const {
+  const Part& part = orders_[spot.position][spot.index];
+  const bool forward = part.direction == Direction::kForward;
+  const Place own{static_cast<std::int64_t>(spot.position), part.chunk};
+  const auto before = forward ? pipeline_.placement.previous(own) : pipeline_.placement.next(own);
+  const Place other = before.value_or(own);
+  const bool of_forward = forward || !before;
+  const auto position = static_cast<std::size_t>(other.position);
+  const Order& order = orders_[position];
+  const auto found = std::ranges::find_if(order, [&](const Part& one) {
+    const bool direction = of_forward ? one.direction == Direction::kForward
+                                      : one.direction == Direction::kBackward ||
+                                            one.direction == Direction::kDataGradient;
+    return direction && one.chunk == other.chunk && one.micro_batch == part.micro_batch;
+  });
+  return {position, static_cast<std::size_t>(found - order.begin())};
+}
+
 }  // namespace stepwright

@@ -31,6 +31,14 @@ class OrderPlay {
   [[nodiscard]] const std::vector<double>& starts(std::size_t position) const {
     return starts_[position];
   }
+  /// A part in an order.
+  struct Spot {
+    std::size_t position = 0;
+    std::size_t index = 0;
+  };
+  /// Parts of which each begins as soon as the one before it in the list lets it, up to the end of
+  /// all: no order is shorter that leaves these as they are.
+  [[nodiscard]] std::vector<Spot> critical() const;
   /// What one part takes.
   [[nodiscard]] double of(std::size_t position, const Part& part) const {
     return pipeline_.seconds.parts[position][static_cast<std::size_t>(part.chunk)].of(
@@ -58,6 +66,7 @@ class OrderPlay {
     double left_s = 0;  ///< Of its parts that are to come.
   };
   void make_rows();
+  [[nodiscard]] Spot awaited(const Spot& spot) const;
   [[nodiscard]] const Row* row_of(std::size_t position, const Part& part) const;
   [[nodiscard]] std::size_t cell(std::int64_t row, const Part& part) const {
     return static_cast<std::size_t>(row * pipeline_.micro_batches + part.micro_batch);

@@ -31,6 +31,7 @@ class OrderSearch {
   [[nodiscard]] std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(random_()) % count;
   }
+  [[nodiscard]] OrderPlay::Spot pick();
   bool move(std::size_t position, std::size_t from);
   bool cut(std::size_t position, std::size_t at);
   bool join(std::size_t position, std::size_t at);
@@ -39,6 +40,9 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderPlay play_;
+  std::vector<OrderPlay::Spot> chain_;
+  double chain_s_ = OrderPlay::kNever;
+  int picked_ = 0;  ///< From the chain.
   std::mt19937 random_{1};
 };
 
