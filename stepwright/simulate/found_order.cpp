@@ -63,9 +63,9 @@ struct Built {
 
 /// With as much less room as the order of a plan needs more of than there is, by the program's
 /// account. None where no position is left room for one micro-batch, or some tries do not do.
-std::optional<Built> with_room(const Job& job, Plan plan) {
+std::optional<Built> with_room(Pricer& pricer, const Job& job, Plan plan) {
   for (int i = 0; i < kTries && holds_one(plan.schedule.basis, plan); ++i) {
-    StepProgram program = build_program(job, plan);
+    StepProgram program = build_program(job, plan, pricer.found_order(plan));
     MemoryReport memory = memory_report(job, program);
     if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
     for (std::size_t at = 0; at < memory.stages.size(); ++at) {
@@ -92,7 +92,7 @@ class Settling {
       if (broken_rule(job_, found)) continue;
       for (const Plan& order : priced_orders(pricer, job_, found)) {
         if (least_order_s(order, micro_batches(job_, order)) >= best_s_) continue;
-        if (const auto built = with_room(job_, order)) offer(*built);
+        if (const auto built = with_room(pricer, job_, order)) offer(*built);
       }
     }
     const bool fits = best_s_ < std::numeric_limits<double>::infinity();
@@ -199,8 +199,13 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
 
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
   std::vector<Plan> orders;
+  double best_s = std::numeric_limits<double>::infinity();
   for (Plan& order : priced_orders(pricer, job, plan)) {
-    if (auto built = with_room(job, std::move(order))) orders.push_back(std::move(built->plan));
+    if (least_order_s(order, micro_batches(job, order)) >= best_s) continue;
+    auto built = with_room(pricer, job, std::move(order));
+    if (!built) continue;
+    best_s = std::min(best_s, order_s(built->plan, pricer.found_order(built->plan)));
+    orders.push_back(std::move(built->plan));
   }
   return orders;
 }

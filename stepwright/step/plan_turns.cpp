@@ -49,11 +49,10 @@ std::vector<Turns> plan_turns(const Plan& plan, std::int64_t micro_batches) {
   return found_turns(pipeline_of(schedule.basis, placement_of(plan), micro_batches));
 }
 
-double order_s(const Plan& plan, std::int64_t micro_batches) {
-  const UnevenPipeline pipeline =
-      pipeline_of(plan.schedule.basis, placement_of(plan), micro_batches);
+double order_s(const Plan& plan, std::span<const Turns> turns) {
+  const UnevenPipeline pipeline = pipeline_of(plan.schedule.basis, placement_of(plan), 1);
   TurnPlayer player;
-  return makespan_s(player.play(found_turns(pipeline), pipeline.placement, pipeline.seconds));
+  return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
 double least_order_s(const Plan& plan, std::int64_t micro_batches) {

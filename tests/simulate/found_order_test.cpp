@@ -239,7 +239,8 @@ Outcome outcome_of(const PlannedJob& planned) {
   if (!traits_of(schedule.kind).found) return outcome;
   outcome.best =
       fmt::format("{} x {}", name_of(kFoundPlacements, schedule.basis.placement), schedule.chunks);
-  const double turns_s = order_s(settled.plan, micro_batches(settled.job, settled.plan));
+  const double turns_s =
+      order_s(settled.plan, plan_turns(settled.plan, micro_batches(settled.job, settled.plan)));
   outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
   return outcome;
 }
