@@ -52,8 +52,8 @@ std::string changes(const Plan& from, const Plan& to) {
                 name_of(kScheduleNames, to.schedule.kind));
   found.compare("chunks", from.schedule.chunks, to.schedule.chunks);
   found.compare("strands", from.schedule.strands, to.schedule.strands);
-  found.compare("order found for", from.schedule.durations, to.schedule.durations,
-                to.schedule.durations.chunks.empty() ? "this plan's durations" : "others");
+  found.compare("order found for", from.schedule.basis, to.schedule.basis,
+                to.schedule.basis.chunks.empty() ? "this plan" : "another");
   found.compare("layers", from.layers, to.layers,
                 to.layers.empty() ? "even" : fmt::format("[{}]", fmt::join(to.layers, ", ")));
   found.compare("sequence_parallel", from.sequence_parallel, to.sequence_parallel,

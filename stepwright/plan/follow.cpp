@@ -38,9 +38,8 @@ void follow_layers(const Job& job, Plan& plan) {
   const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
   if (!each) plan.layers.clear();
   const bool settled =
-      traits_of(plan.schedule.kind).found && possible &&
-      std::ssize(plan.schedule.durations.chunks) == placement_of(plan).model_chunks();
-  if (!settled) plan.schedule.durations = {};
+      traits_of(plan.schedule.kind).found && possible && fits_plan(plan.schedule.basis, plan);
+  if (!settled) plan.schedule.basis = {};
 }
 
 /// Gives the scheme whose algorithm is refused to the library; false for other rules.

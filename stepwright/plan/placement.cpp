@@ -43,11 +43,17 @@ bool Placement::holds_head(std::int64_t position) const {
 }
 
 Placement placement_of(const Schedule& schedule, std::int64_t positions) {
-  return {traits_of(schedule.kind).placement, positions, schedule.chunks};
+  const ScheduleTraits& traits = traits_of(schedule.kind);
+  return {traits.found ? schedule.basis.placement : traits.placement, positions, schedule.chunks};
 }
 
 Placement placement_of(const Plan& plan) {
   return placement_of(plan.schedule, plan.parallel.pipeline);
+}
+
+bool fits_plan(const OrderBasis& basis, const Plan& plan) {
+  return std::ssize(basis.chunks) == placement_of(plan).model_chunks() &&
+         std::ssize(basis.room_bytes) == plan.parallel.pipeline;
 }
 
 }  // namespace stepwright

@@ -101,4 +101,7 @@ inline Place Placement::on_route_of(const Place& place, std::int64_t model_chunk
 Placement placement_of(const Schedule& schedule, std::int64_t positions);
 Placement placement_of(const Plan& plan);
 
+/// Whether what an order is found for has the chunks and positions of a plan.
+bool fits_plan(const OrderBasis& basis, const Plan& plan);
+
 }  // namespace stepwright

@@ -111,13 +111,17 @@ std::string layers_word(const std::vector<std::int64_t>& layers) {
 
 namespace {
 
-std::string durations_text(const Durations& durations) {
-  if (durations.chunks.empty()) return "";
-  std::string text = fmt::format("[{} held, hop {}", durations.held, durations.hop_ns);
-  for (const ChunkDurations& chunk : durations.chunks) {
-    text += fmt::format(", {}+{}+{}", chunk.forward_ns, chunk.data_ns, chunk.weight_ns);
+std::string basis_text(const OrderBasis& basis) {
+  if (basis.chunks.empty()) return "";
+  std::string text =
+      fmt::format("[{}, room {} B, hop {} ns", name_of(kFoundPlacements, basis.placement),
+                  fmt::join(basis.room_bytes, "+"), basis.hop_ns);
+  for (const ChunkLoad& chunk : basis.chunks) {
+    text +=
+        fmt::format(", {}+{}+{}/{} ns {}/{} B", chunk.forward_ns, chunk.data_ns, chunk.weight_ns,
+                    chunk.backward_ns, chunk.forward_bytes, chunk.weight_bytes);
   }
-  return text + " ns]";
+  return text + "]";
 }
 
 }  // namespace
@@ -129,7 +133,7 @@ std::string plan_text(const Plan& plan) {
                                  degrees.data, degrees.pipeline, plan.micro_batch);
   text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
   if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
-  text += durations_text(plan.schedule.durations);
+  text += basis_text(plan.schedule.basis);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);
   text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));

@@ -130,7 +130,7 @@ inline constexpr ScheduleWord kScheduleWords[] = {
       .braids = true,
       .least_rounds = 3}},
     {"auto",
-     "an order found for the pipeline's own durations, with the activations of 1f1b",
+     "the best of the others and of orders found for the pipeline's own durations and memory",
      {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}}};
 static_assert(std::size(kScheduleWords) == std::size(kScheduleNames));
 
@@ -157,21 +157,28 @@ inline std::vector<std::int64_t> strands_of(ScheduleKind kind,
   return {1};
 }
 
-/// What one chunk takes for one micro-batch.
-struct ChunkDurations {
+/// What one chunk takes and keeps for one micro-batch.
+struct ChunkLoad {
   std::int64_t forward_ns = 0;
-  std::int64_t data_ns = 0;    ///< Data gradients.
-  std::int64_t weight_ns = 0;  ///< Weight gradients.
-  auto operator<=>(const ChunkDurations&) const = default;
+  std::int64_t data_ns = 0;        ///< Data gradients.
+  std::int64_t weight_ns = 0;      ///< Weight gradients.
+  std::int64_t backward_ns = 0;    ///< Both together, where the backward is not cut.
+  std::int64_t forward_bytes = 0;  ///< From the forward to the backward or data gradients.
+  std::int64_t weight_bytes = 0;   ///< From the data gradients to the weight gradients.
+  auto operator<=>(const ChunkLoad&) const = default;
 };
 
+/// Where the chunks of an order that is found may lie.
+inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
+                                                            {PlacementKind::kCyclic, "cyclic"}};
+
 /// What the order of an `auto` schedule is found for.
-struct Durations {
-  std::vector<ChunkDurations> chunks;  ///< In model order; empty: no order is settled yet.
-  std::int64_t hop_ns = 0;             ///< Of a message between positions.
-  std::int64_t held = 0;  ///< Chunks whose activations a position holds at most, each until its
-                          ///< weight gradient is done.
-  auto operator<=>(const Durations&) const = default;
+struct OrderBasis {
+  PlacementKind placement = PlacementKind::kV;  ///< Or cyclic.
+  std::vector<ChunkLoad> chunks;                ///< In model order; empty: no order is settled yet.
+  std::int64_t hop_ns = 0;                      ///< Of a message between positions.
+  std::vector<std::int64_t> room_bytes;         ///< By position: what its chunks keep at most.
+  auto operator<=>(const OrderBasis&) const = default;
 };
 
 /// The order in which pipeline positions work, and how many micro-batches run beside each other.
@@ -179,7 +186,7 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
-  Durations durations = {};  ///< Of `auto`: the same ones have the same order.
+  OrderBasis basis = {};     ///< Of `auto`: the same one has the same order.
   auto operator<=>(const Schedule&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/placement.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "stepwright/step/plan_turns.h"
 
 namespace stepwright {
 namespace {
@@ -22,21 +24,56 @@ constexpr std::int64_t kMostAutoChunks = traits_of(ScheduleKind::kAuto).most_chu
 
 std::int64_t whole_nanoseconds(double seconds) { return std::llround(1e9 * seconds); }
 
-/// The schedule that places as many chunks as an `auto` one does, and cuts all backwards too.
-Schedule placed_alike(std::int64_t chunks) {
-  return {.kind = chunks == 1 ? ScheduleKind::kZeroBubbleH1 : ScheduleKind::kZeroBubbleV,
-          .chunks = chunks};
+/// How often an order that does not fit is looked for again, with less room.
+constexpr int kTries = 3;
+/// Less room makes an order whose parts are kept longer elsewhere.
+constexpr double kOvershoot = 1.1;
+
+/// Whether every position has room for one micro-batch.
+bool holds_one(const OrderBasis& basis, const Plan& plan) {
+  const Placement placement = placement_of(plan);
+  std::vector<std::int64_t> left = basis.room_bytes;
+  for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
+    left[static_cast<std::size_t>(placement.holder(i).position)] -=
+        basis.chunks[static_cast<std::size_t>(i)].forward_bytes;
+  }
+  return std::ranges::all_of(left, [](std::int64_t bytes) { return bytes >= 0; });
 }
 
-/// Micro-batches that a position may hold, the most first.
-std::vector<std::int64_t> holdings(std::int64_t stages, std::int64_t micro_batches) {
-  std::vector<std::int64_t> list;
-  for (const std::int64_t held : {2 * stages, 3 * stages / 2, stages, 3 * stages / 4,
-                                  stages / 2 + 1, stages / 3 + 1, std::int64_t{1}}) {
-    const std::int64_t most = std::min(held, micro_batches);
-    if (list.empty() || most < list.back()) list.push_back(most);
+/// Plans with an order to be found by their price in each placement, with room for as much as fits
+/// by its account, up to twice as many micro-batches as 1F1B holds.
+std::vector<Plan> priced_orders(Pricer& pricer, const Job& job, const Plan& plan) {
+  const std::int64_t most = std::min(2 * plan.parallel.pipeline, micro_batches(job, plan));
+  std::vector<Plan> orders;
+  for (const auto& [placement, name] : kFoundPlacements) {
+    if (placement != PlacementKind::kV && plan.schedule.chunks == 1) continue;
+    Plan found = plan;
+    found.schedule.basis.placement = placement;
+    found.schedule.basis = priced_basis(pricer, found, most);
+    orders.push_back(std::move(found));
   }
-  return list;
+  return orders;
+}
+
+struct Built {
+  Plan plan;
+  StepProgram program;
+  MemoryReport memory;
+};
+
+/// With as much less room as the order of a plan needs more of than there is, by the program's
+/// account. None where no position is left room for one micro-batch, or some tries do not do.
+std::optional<Built> with_room(Pricer& pricer, const Job& job, Plan plan) {
+  for (int i = 0; i < kTries && holds_one(plan.schedule.basis, plan); ++i) {
+    StepProgram program = build_program(job, plan, pricer.found_order(plan));
+    MemoryReport memory = memory_report(job, program);
+    if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
+    for (std::size_t at = 0; at < memory.stages.size(); ++at) {
+      const double over = memory.stages[at].peak_bytes - memory.usable_bytes();
+      if (over > 0) plan.schedule.basis.room_bytes[at] -= std::llround(kOvershoot * over);
+    }
+  }
+  return std::nullopt;
 }
 
 /// Plays candidates of one plan and keeps the best.
@@ -49,11 +86,14 @@ class Settling {
     for (const auto& [plan, price] : named(pricer)) {
       if (price.lower_bound_s < best_s_) offer(plan);
     }
-    for (std::int64_t chunks = 1; chunks <= kMostAutoChunks; ++chunks) {
+    for (std::int64_t chunks = kMostAutoChunks; chunks > 0; --chunks) {
       Plan found = plan_;
       found.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
       if (broken_rule(job_, found)) continue;
-      for (const Plan& order : found_orders(pricer, job_, found)) offer(order);
+      for (const Plan& order : priced_orders(pricer, job_, found)) {
+        if (least_order_s(order, micro_batches(job_, order)) >= best_s_) continue;
+        if (const auto built = with_room(pricer, job_, order)) offer(*built);
+      }
     }
     const bool fits = best_s_ < std::numeric_limits<double>::infinity();
     return fits ? best_ : smallest_;
@@ -83,18 +123,21 @@ class Settling {
   }
 
   void offer(const Plan& plan) {
-    const StepProgram program = build_program(job_, plan);
-    const MemoryReport memory = memory_report(job_, program);
+    StepProgram program = build_program(job_, plan);
+    MemoryReport memory = memory_report(job_, program);
     if (memory.peak_bytes < least_bytes_) {
       least_bytes_ = memory.peak_bytes;
       smallest_ = plan;
     }
-    if (!memory.fits()) return;
-    const auto layouts = group_layouts(job_.cluster, Grid(plan));
-    const double seconds = simulate(program, cost_, layouts, plan).step_time_s;
+    if (memory.fits()) offer(Built{plan, std::move(program), std::move(memory)});
+  }
+
+  void offer(const Built& built) {
+    const auto layouts = group_layouts(job_.cluster, Grid(built.plan));
+    const double seconds = simulate(built.program, cost_, layouts, built.plan).step_time_s;
     if (seconds >= best_s_) return;
     best_s_ = seconds;
-    best_ = plan;
+    best_ = built.plan;
   }
 
   const Job& job_;
@@ -112,50 +155,57 @@ std::string order_note(const Schedule& schedule) {
                        name_of(kScheduleNames, schedule.kind), schedule.chunks);
   }
   return fmt::format(
-      "schedule auto: an order found for this plan's durations, with {:g} micro-batches in flight "
-      "at most",
-      static_cast<double>(schedule.durations.held) / static_cast<double>(schedule.chunks));
+      "schedule auto: an order found for what this plan's chunks ({}) take and keep is the best",
+      schedule.chunks == 1                            ? "one a position"
+      : schedule.basis.placement == PlacementKind::kV ? "two a position, down and up again"
+                                                      : "two a position, around");
 }
 
 }  // namespace
 
 bool lacks_order(const Plan& plan) {
-  return traits_of(plan.schedule.kind).found && plan.schedule.durations.chunks.empty();
+  return traits_of(plan.schedule.kind).found && plan.schedule.basis.chunks.empty();
 }
 
-Durations priced_durations(Pricer& pricer, const Plan& plan, std::int64_t held) {
-  Plan alike = plan;
-  alike.schedule = placed_alike(plan.schedule.chunks);
-  const TurnSeconds seconds = pricer.turn_seconds(alike);
-  const Placement placement(traits_of(ScheduleKind::kAuto).placement, plan.parallel.pipeline,
-                            plan.schedule.chunks);
-  Durations durations{.chunks = {}, .hop_ns = whole_nanoseconds(seconds.hop_s), .held = held};
+OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_batches) {
+  const PipelineParts parts = pricer.parts(plan);
+  const Placement placement = placement_of(plan);
+  OrderBasis basis{.placement = plan.schedule.basis.placement,
+                   .chunks = {},
+                   .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
+                   .room_bytes = {}};
   for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
     const auto [position, chunk] = placement.holder(i);
-    const PartSeconds& part =
-        seconds.parts[static_cast<std::size_t>(position)][static_cast<std::size_t>(chunk)];
-    durations.chunks.push_back({.forward_ns = whole_nanoseconds(part.forward),
-                                .data_ns = whole_nanoseconds(part.data),
-                                .weight_ns = whole_nanoseconds(part.weight)});
+    const auto at = static_cast<std::size_t>(position);
+    const auto own = static_cast<std::size_t>(chunk);
+    const PartSeconds& part = parts.seconds.parts[at][own];
+    const ChunkBytes& bytes = parts.bytes[at][own];
+    basis.chunks.push_back({.forward_ns = whole_nanoseconds(part.forward),
+                            .data_ns = whole_nanoseconds(part.data),
+                            .weight_ns = whole_nanoseconds(part.weight),
+                            .backward_ns = whole_nanoseconds(part.backward),
+                            .forward_bytes = std::llround(bytes.forward),
+                            .weight_bytes = std::llround(bytes.weight)});
   }
-  return durations;
+  for (std::size_t i = 0; i < parts.bytes.size(); ++i) {
+    double most = 0;
+    for (const ChunkBytes& bytes : parts.bytes[i]) most += std::max(bytes.forward, bytes.weight);
+    most *= static_cast<double>(micro_batches);
+    basis.room_bytes.push_back(
+        std::llround(std::floor(std::max(0.0, std::min(most, parts.room_bytes[i])))));
+  }
+  return basis;
 }
 
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
-  const std::int64_t chunks = plan.schedule.chunks;
-  const std::int64_t stages = plan.parallel.pipeline;
-  const std::int64_t all = micro_batches(job, plan);
-  const double usable = usable_bytes(job);
   std::vector<Plan> orders;
-  Plan found = plan;
-  found.schedule = {.kind = ScheduleKind::kAuto,
-                    .chunks = chunks,
-                    .durations = priced_durations(pricer, plan, chunks)};
-  for (const std::int64_t held : holdings(stages, all)) {
-    // Less than 1F1B holds is for those that cannot hold as much.
-    if (!orders.empty() && held != std::min(stages, all)) continue;
-    found.schedule.durations.held = held * chunks;
-    if (pricer.price(found).memory_bytes <= usable) orders.push_back(found);
+  double best_s = std::numeric_limits<double>::infinity();
+  for (Plan& order : priced_orders(pricer, job, plan)) {
+    if (least_order_s(order, micro_batches(job, order)) >= best_s) continue;
+    auto built = with_room(pricer, job, std::move(order));
+    if (!built) continue;
+    best_s = std::min(best_s, order_s(built->plan, pricer.found_order(built->plan)));
+    orders.push_back(std::move(built->plan));
   }
   return orders;
 }

@@ -13,7 +13,7 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Job& job, const Plan& plan)
+  ProgramBuilder(const Job& job, const Plan& plan, std::vector<Turns> turns)
       : job_(job),
         plan_(plan),
         grid_(plan),
@@ -24,7 +24,7 @@ class ProgramBuilder {
         placement_(placement_of(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
         layers_(chunk_layers(job, plan)),
-        turns_(plan_turns(plan, micro_batches(job, plan))) {}
+        turns_(std::move(turns)) {}
 
   StepProgram build() {
     StepProgram program;
@@ -221,7 +221,11 @@ class ProgramBuilder {
 }  // namespace
 
 StepProgram build_program(const Job& job, const Plan& plan) {
-  return ProgramBuilder(job, plan).build();
+  return build_program(job, plan, plan_turns(plan, micro_batches(job, plan)));
+}
+
+StepProgram build_program(const Job& job, const Plan& plan, std::vector<Turns> turns) {
+  return ProgramBuilder(job, plan, std::move(turns)).build();
 }
 
 }  // namespace stepwright

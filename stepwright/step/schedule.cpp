@@ -11,10 +11,9 @@ std::vector<Turns> uniform_turns(const Schedule& schedule, std::int64_t stages,
                                  std::int64_t micro_batches) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
   const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
-  return found_turns({.placement = placement_of(schedule, stages),
-                      .micro_batches = micro_batches,
-                      .seconds = {.parts = {static_cast<std::size_t>(stages), position}},
-                      .most_activations = static_cast<double>(stages)});
+  return found_turns(evenly_held(placement_of(schedule, stages), micro_batches,
+                                 {.parts = {static_cast<std::size_t>(stages), position}},
+                                 static_cast<double>(stages)));
 }
 
 }  // namespace

@@ -104,6 +104,10 @@ BackwardForm backward_form(const Schedule& schedule) {
     constexpr std::int64_t kRounds = 4;  // Enough for all to fill.
     std::array<BackwardForm, std::size(kScheduleNames)> forms{};
     for (const auto& [kind, name] : kScheduleNames) {
+      if (traits_of(kind).found) {  // Each as it is shorter.
+        forms[static_cast<std::size_t>(kind)] = BackwardForm::kBoth;
+        continue;
+      }
       const std::vector<Part> parts =
           parts_of(pipeline_schedule({.kind = kind, .chunks = kFew}, kFew, 0, kRounds * kFew));
       const auto any = [&](Direction direction) {

@@ -165,10 +165,8 @@ std::vector<Turns> turns_of(const UniformPipeline& pipeline, const Schedule& sch
   if (!traits_of(schedule.kind).found) {
     return all_turns(schedule, pipeline.stages, pipeline.micro_batches);
   }
-  return found_turns({.placement = placement_of(schedule, pipeline.stages),
-                      .micro_batches = pipeline.micro_batches,
-                      .seconds = seconds,
-                      .most_activations = static_cast<double>(pipeline.stages)});
+  return found_turns(evenly_held(placement_of(schedule, pipeline.stages), pipeline.micro_batches,
+                                 seconds, static_cast<double>(pipeline.stages)));
 }
 
 SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) {

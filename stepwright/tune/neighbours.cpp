@@ -111,7 +111,7 @@ std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan
   std::vector<Plan> found;
   std::set<Plan> seen = {plan};
   const auto take = [&](Plan changed, bool moved) {
-    changed.schedule.durations = {};  // An order is found anew.
+    changed.schedule.basis = {};  // An order is found anew.
     if (broken_rule(job, changed)) {
       follow(job, changed);
       moved = true;

@@ -41,13 +41,23 @@ void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
   degrees.expert_tensor = dice.chance(2) ? 1 : dice.pick(near_divisors(4));
 }
 
-Durations durations(Dice& dice, const Plan& plan) {
+OrderBasis basis(Dice& dice, const Plan& plan) {
   const std::int64_t stages = plan.parallel.pipeline;
-  Durations of{.chunks = {}, .hop_ns = 100, .held = stages * plan.schedule.chunks};
-  for (std::int64_t i = 0; i < of.held; ++i) {
+  const std::int64_t chunks = plan.schedule.chunks;
+  OrderBasis of{.placement = dice.pick<PlacementKind>({PlacementKind::kV, PlacementKind::kCyclic}),
+                .chunks = {},
+                .hop_ns = 100,
+                .room_bytes = {}};
+  for (std::int64_t i = 0; i < stages * chunks; ++i) {
     of.chunks.push_back({.forward_ns = dice.pick<std::int64_t>({1000, 1500}),
                          .data_ns = dice.pick<std::int64_t>({1000, 2000}),
-                         .weight_ns = 1000});
+                         .weight_ns = 1000,
+                         .backward_ns = dice.pick<std::int64_t>({1800, 2500}),
+                         .forward_bytes = 2,
+                         .weight_bytes = dice.pick<std::int64_t>({1, 3})});
+  }
+  for (std::int64_t i = 0; i < stages; ++i) {
+    of.room_bytes.push_back(2 * chunks * dice.pick<std::int64_t>({stages, stages + 1}));
   }
   return of;
 }
@@ -68,7 +78,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
     if (dice.chance(30)) plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = 1};
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
-    if (plan.schedule.kind == ScheduleKind::kAuto) plan.schedule.durations = durations(dice, plan);
+    if (plan.schedule.kind == ScheduleKind::kAuto) plan.schedule.basis = basis(dice, plan);
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
   if (plan.layers.size() > 1 && dice.chance(2)) {

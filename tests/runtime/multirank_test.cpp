@@ -72,13 +72,18 @@ const RankCase kPipeline[] = {
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: dualpipev\nsharding: GGG\n"
      "recompute: full\n"},
     {"Found", 4, kTied,
-     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 200, held: 4, "
-     "durations_ns: [[2000, 1000, 1000], [1000, 1000, 1000], [1000, 1000, 1000], "
-     "[2000, 2000, 1000]]}\n"},
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 200, "
+     "room_bytes: [4, 4, 4, 4], kept_bytes: [[1, 1], [1, 1], [1, 1], [1, 1]], "
+     "durations_ns: [[2000, 1000, 1000, 2000], [1000, 1000, 1000, 1800], "
+     "[1000, 1000, 1000, 1700], [2000, 2000, 1000, 3000]]}\n"},
+    {"FoundWhole", 4, kTied,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 0, "
+     "room_bytes: [4, 4, 4, 4], kept_bytes: [[1, 9], [1, 9], [1, 9], [1, 9]], "
+     "durations_ns: [[2, 2, 1, 3], [2, 2, 1, 3], [2, 2, 1, 3], [2, 2, 1, 3]]}\n"},
     {"FoundDownAndUp", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: auto, chunks: 2, hop_ns: "
-     "0, "
-     "held: 4, durations_ns: [[2, 1, 1], [1, 1, 1], [1, 1, 1], [3, 3, 1]]}\n"
+     "0, room_bytes: [4, 4], kept_bytes: [[1, 1], [1, 1], [1, 1], [1, 1]], "
+     "durations_ns: [[2, 1, 1, 2], [1, 1, 1, 2], [1, 1, 1, 2], [3, 3, 1, 3]]}\n"
      "recompute: selective\nsharding: GGG\n"},
     {"EmbeddingAndHeadAlone", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 3}\n"
@@ -88,6 +93,10 @@ const RankCase kPipeline[] = {
     {"EmbeddingAndHeadAloneInTwoStrands", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
      "layers: [0, 2, 2, 0]\n"},
+    {"FoundCyclic", 2, kTied,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: auto, chunks: 2, placement: "
+     "cyclic, hop_ns: 0, room_bytes: [5, 5], kept_bytes: [[1, 1], [1, 1], [1, 1], [1, 1]], "
+     "durations_ns: [[4, 4, 2, 5], [4, 4, 2, 5], [4, 4, 2, 5], [4, 4, 2, 5]]}\n"},
     {"Paired", 2, kTied,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 2}\n"},
     {"TwoStrands", 4, kTied,

@@ -1,6 +1,7 @@
 // `auto` against every schedule with a name, as predicted, over uneven pipelines.
 #include "stepwright/simulate/found_order.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/placement.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/step/plan_turns.h"
 
 namespace stepwright {
 namespace {
@@ -195,21 +198,68 @@ double best_named_s(const PlannedJob& planned) {
   return best;
 }
 
+/// No order of at most two chunks a position is shorter, in whatever room the plan leaves.
+double least_s(const PlannedJob& planned) {
+  const CostModel cost(planned.job);
+  Pricer pricer(planned.job, cost);
+  const std::int64_t count = micro_batches(planned.job, planned.plan);
+  double least = kNotRun;
+  for (const std::int64_t chunks : {1, 2}) {
+    for (const auto& [placement, name] : kFoundPlacements) {
+      Plan plan = planned.plan;
+      plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
+      if (broken_rule(planned.job, plan)) continue;
+      plan.schedule.basis.placement = placement;
+      plan.schedule.basis = priced_basis(pricer, plan, 2 * plan.parallel.pipeline);
+      least = std::min(least, least_order_s(plan, count));
+    }
+  }
+  return least;
+}
+
+/// What is best of a plan, its step, and how long that and the least possible step are against the
+/// best named schedule. What a step has beside its turns is that of the best.
+struct Outcome {
+  std::string best;
+  double step_s = 0;
+  double ratio = 0;
+  double least_ratio = 0;
+};
+
+Outcome outcome_of(const PlannedJob& planned) {
+  const double named = best_named_s(planned);
+  const PlannedJob settled = with_order(planned);
+  const Prediction prediction = predict(settled);
+  EXPECT_TRUE(prediction.memory.fits());
+  const Schedule& schedule = settled.plan.schedule;
+  const double step_s = prediction.step_time_s();
+  Outcome outcome{.best = std::string(name_of(kScheduleNames, schedule.kind)),
+                  .step_s = step_s,
+                  .ratio = step_s / named};
+  if (!traits_of(schedule.kind).found) return outcome;
+  outcome.best =
+      fmt::format("{} x {}", name_of(kFoundPlacements, schedule.basis.placement), schedule.chunks);
+  const double turns_s =
+      order_s(settled.plan, plan_turns(settled.plan, micro_batches(settled.job, settled.plan)));
+  outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
+  return outcome;
+}
+
+// At least two per cent faster in most plans, and in the others nearly as fast as can be.
 TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
   int faster = 0;
+  int at_the_end = 0;
   for (const Uneven& u : cases()) {
     SCOPED_TRACE(u.name);
-    const PlannedJob job = planned(u);
-    const double named = best_named_s(job);
-    ASSERT_LT(named, kNotRun);
-    const Prediction prediction = predict(job);
-    EXPECT_TRUE(prediction.memory.fits());
-    const double ratio = prediction.step_time_s() / named;
-    EXPECT_LE(ratio, 1 + 1e-9);
-    faster += ratio <= 0.98 ? 1 : 0;
-    RecordProperty(u.name, std::to_string(ratio));
+    const Outcome outcome = outcome_of(planned(u));
+    EXPECT_LE(outcome.ratio, 1 + 1e-9);
+    faster += outcome.ratio <= 0.98 ? 1 : 0;
+    at_the_end += outcome.ratio > 0.98 && outcome.least_ratio > 0.98 ? 1 : 0;
+    RecordProperty(u.name, fmt::format("{} | {:.3f} s | {:.3f} | {:.3f}", outcome.best,
+                                       outcome.step_s, outcome.ratio, outcome.least_ratio));
   }
-  EXPECT_GE(faster, 4);
+  EXPECT_GE(faster, 14);
+  EXPECT_GE(faster + at_the_end, 21);
 }
 
 TEST(FoundOrder, IsSettledOnce) {

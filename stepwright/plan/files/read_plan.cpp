@@ -24,25 +24,43 @@ Parallel read_parallel(Node node) {
   return parallel;
 }
 
-/// Chunks of activations that a file may let a position hold.
-constexpr std::int64_t kMostHeld = std::int64_t{1} << 30;
+/// Bytes that a file may let a position keep: more than there are.
+constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
 
 /// Chunks where a file says nothing: the only number of the kind, or 1.
 std::int64_t usual_chunks(ScheduleKind kind) {
   return has_chunk_choice(kind) ? 1 : traits_of(kind).least_chunks;
 }
 
-/// [forward, data gradients, weight gradients] of each chunk.
-std::vector<ChunkDurations> read_durations(Node node) {
-  std::vector<ChunkDurations> chunks;
-  if (!node.is_sequence()) node.fail("must be a list, one entry for each chunk");
-  for (std::size_t i = 0; i < node.size(); ++i) {
-    const Node chunk = node.at(i);
-    if (!chunk.is_sequence() || chunk.size() != 3)
-      chunk.fail("must be [forward, data gradients, weight gradients]");
-    chunks.push_back({.forward_ns = read_nanoseconds(chunk.at(0)),
-                      .data_ns = read_nanoseconds(chunk.at(1)),
-                      .weight_ns = read_nanoseconds(chunk.at(2))});
+/// What `read` makes of each entry of a list.
+template <class Read>
+auto read_each(Node node, std::string_view what, Read read) {
+  std::vector<decltype(read(node))> values;
+  if (!node.is_sequence()) node.fail(fmt::format("must be a list, one entry for each {}", what));
+  for (std::size_t i = 0; i < node.size(); ++i) values.push_back(read(node.at(i)));
+  return values;
+}
+
+std::int64_t read_kept(Node node) { return node.integer(0, kMostKeptBytes); }
+
+/// Durations of each chunk, and what it keeps.
+std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
+  std::vector<ChunkLoad> chunks = read_each(durations, "chunk", [](Node chunk) {
+    if (!chunk.is_sequence() || chunk.size() != 4)
+      chunk.fail("must be [forward, data gradients, weight gradients, whole backward]");
+    return ChunkLoad{.forward_ns = read_nanoseconds(chunk.at(0)),
+                     .data_ns = read_nanoseconds(chunk.at(1)),
+                     .weight_ns = read_nanoseconds(chunk.at(2)),
+                     .backward_ns = read_nanoseconds(chunk.at(3))};
+  });
+  if (!kept.is_sequence() || kept.size() != chunks.size())
+    kept.fail("must be a list with an entry for each of durations_ns");
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const Node chunk = kept.at(i);
+    if (!chunk.is_sequence() || chunk.size() != 2)
+      chunk.fail("must be [until the backward, until the weight gradients]");
+    chunks[i].forward_bytes = read_kept(chunk.at(0));
+    chunks[i].weight_bytes = read_kept(chunk.at(1));
   }
   return chunks;
 }
@@ -54,7 +72,8 @@ Schedule read_schedule(Node node) {
     schedule.chunks = usual_chunks(schedule.kind);
     return schedule;
   }
-  node.allow_only({"kind", "chunks", "strands", "durations_ns", "hop_ns", "held"});
+  node.allow_only({"kind", "chunks", "strands", "placement", "durations_ns", "kept_bytes", "hop_ns",
+                   "room_bytes"});
   if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
   schedule.chunks = usual_chunks(schedule.kind);
   if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
@@ -62,21 +81,25 @@ Schedule read_schedule(Node node) {
   const auto durations = node.find("durations_ns");
   if (!durations) return schedule;
   if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
-  schedule.durations = {.chunks = read_durations(*durations),
-                        .hop_ns = read_nanoseconds(node.get("hop_ns")),
-                        .held = node.get("held").integer(schedule.chunks, kMostHeld)};
+  schedule.basis = {.chunks = read_loads(*durations, node.get("kept_bytes")),
+                    .hop_ns = read_nanoseconds(node.get("hop_ns")),
+                    .room_bytes = read_each(node.get("room_bytes"), "position", read_kept)};
+  if (const auto placement = node.find("placement")) {
+    schedule.basis.placement = placement->choice(kFoundPlacements);
+  }
   return schedule;
 }
 
-/// Fails unless an order is settled for the chunks that there are.
-void check_durations(Node node, const Plan& plan) {
-  const auto given = std::ssize(plan.schedule.durations.chunks);
-  const std::int64_t chunks = placement_of(plan).model_chunks();
-  if (given == 0 || given == chunks) return;
+/// Fails unless an order is settled for the chunks and positions that there are.
+void check_basis(Node node, const Plan& plan) {
+  const OrderBasis& basis = plan.schedule.basis;
+  if (basis.chunks.empty() || fits_plan(basis, plan)) return;
   node.fail(
-      fmt::format("durations_ns has {} chunks, and the plan has {}; without durations_ns, "
-                  "hop_ns and held an order is found anew",
-                  given, chunks));
+      fmt::format("durations_ns has {} chunks and room_bytes {} positions, and the plan has {} and "
+                  "{}; without durations_ns, kept_bytes, hop_ns and room_bytes an order is found "
+                  "anew",
+                  basis.chunks.size(), basis.room_bytes.size(), placement_of(plan).model_chunks(),
+                  plan.parallel.pipeline));
 }
 
 /// Whether the ranks are those of the cluster, so that groups in a node can be counted.
@@ -136,7 +159,7 @@ Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) 
   if (const auto given = node.find("micro_batch")) plan.micro_batch = read_degree(*given);
   if (const auto given = node.find("schedule")) {
     plan.schedule = read_schedule(*given);
-    check_durations(*given, plan);
+    check_basis(*given, plan);
   }
   if (const auto given = node.find("sharding")) read_sharding(*given, job, plan, notes);
   if (const auto given = node.find("recompute")) plan.recompute = read_recompute(*given);

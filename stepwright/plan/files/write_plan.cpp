@@ -74,15 +74,18 @@ Json schedule_json(const Schedule& schedule) {
   Json mapping = {{"kind", name_of(kScheduleNames, schedule.kind)},
                   {"chunks", schedule.chunks},
                   {"strands", schedule.strands}};
-  const Durations& durations = schedule.durations;
-  if (durations.chunks.empty()) return mapping;
+  const OrderBasis& basis = schedule.basis;
+  if (basis.chunks.empty()) return mapping;
+  mapping["placement"] = name_of(kFoundPlacements, basis.placement);
   mapping["durations_ns"] = Json::array();
-  for (const ChunkDurations& chunk : durations.chunks) {
+  mapping["kept_bytes"] = Json::array();
+  for (const ChunkLoad& chunk : basis.chunks) {
     mapping["durations_ns"].push_back(
-        Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns}));
+        Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns, chunk.backward_ns}));
+    mapping["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
   }
-  mapping["hop_ns"] = durations.hop_ns;
-  mapping["held"] = durations.held;
+  mapping["hop_ns"] = basis.hop_ns;
+  mapping["room_bytes"] = basis.room_bytes;
   return mapping;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/data_cost.h"
 #include "stepwright/simulate/price/schedule_forms.h"
 
 namespace stepwright {
@@ -88,6 +89,16 @@ PeakBytes PipelinePricer::Chunk::data_peak() const {
   if (weight.seconds > 0)
     peak.any = std::max(peak.any, backward.retained_bytes + data_beyond_bytes);
   return peak;
+}
+
+ChunkBytes PipelinePricer::Chunk::bytes() const {
+  ChunkBytes bytes{
+      .forward = forward.retained_bytes, .weight = backward.retained_bytes, .beside = {}};
+  bytes.beside.keep(forward_peak, -bytes.forward);
+  bytes.beside.keep(whole_peak, -bytes.forward);
+  bytes.beside.keep(data_peak(), -std::max(bytes.forward, bytes.weight));
+  bytes.beside.keep(weight_peak, -bytes.weight);
+  return bytes;
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
@@ -210,6 +221,7 @@ PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   return played_bytes(known.fullest[static_cast<std::size_t>(position)], stage);
 }
 
+/// What a position has of chunks and does in them, without what waits.
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
   const Placement placement = placement_of(plan);
   StageCost stage;
@@ -239,7 +251,6 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
-  stage.activations = activations(plan, stage);
   stage.strands = plan.schedule.strands > 1;
   const auto at = static_cast<std::size_t>(position);
   first_forward_floor_[at] = chunks_.front().forward.floor_s;
@@ -482,6 +493,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
       continue;
     }
     cost.stages.push_back(stage(blocks, plan, position));
+    cost.stages.back().activations = activations(plan, cost.stages.back());
     set_seconds(plan, cost.stages.back(), position, send);
     if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position);
     set_load(cost.stages.back(), plan, send);
@@ -491,6 +503,36 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   if (plays_ || played != Played::kNothing) set_turn_floors(cost, plan, played);
   cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
+}
+
+std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Plan& plan,
+                                             const Send& send, PipelineParts& parts) {
+  const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
+  count_layers(plan);
+  form_ = BackwardForm::kBoth;
+  plays_ = true;
+  for (auto* values :
+       {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_, &weight_floor_}) {
+    values->assign(p, 0);
+  }
+  turn_seconds_.parts.assign(p, {});
+  turn_floors_.parts.assign(p, {});
+  slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
+  std::vector<StageCost> stages;
+  for (std::int64_t position = 0; position < plan.parallel.pipeline; ++position) {
+    stages.push_back(stage(blocks, plan, position));
+    set_seconds(plan, stages.back(), position, send);
+    std::vector<ChunkBytes>& bytes = parts.bytes.emplace_back();
+    for (const Chunk& chunk : chunks_) {
+      bytes.push_back(chunk.bytes());
+      StageCost deferred;
+      deferred.deferred_size = chunk.cut_size;
+      bytes.back().weight += deferred_gradient_bytes(plan, deferred);
+    }
+  }
+  parts.seconds = turn_seconds_;
+  parts.seconds.hop_s = plan.overlap.pipeline ? send.seconds : 0;
+  return stages;
 }
 
 }  // namespace stepwright

@@ -25,8 +25,9 @@ class PipelinePricer {
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
                                      Played played);
-  /// Of the turns of the pipeline that was composed last, where they were played.
-  [[nodiscard]] const TurnSeconds& turn_seconds() const { return turn_seconds_; }
+  /// Of all positions what does not depend on an order; `parts` without room.
+  [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const Plan& plan,
+                                             const Send& send, PipelineParts& parts);
 
  private:
   /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes.
@@ -58,6 +59,8 @@ class PipelinePricer {
     /// Both gradients of a micro-batch.
     [[nodiscard]] BlockCost gradients(BackwardForm form) const;
     [[nodiscard]] PeakBytes data_peak() const;
+    /// Of parts that may be cut or not.
+    [[nodiscard]] ChunkBytes bytes() const;
   };
   void count_layers(const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;

@@ -74,6 +74,17 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
   return work;
 }
 
+/// A message to the neighbouring position; none where there is no other.
+PipelinePricer::Send send_of(const BlockCosts& blocks, const Plan& plan, const Layouts& layouts,
+                             const CostModel& cost) {
+  if (plan.parallel.pipeline == 1) return {};
+  const OperatorTime time = cost.message(OperatorKind::kSend, blocks.sent_bytes,
+                                         layouts[static_cast<std::size_t>(GroupKind::kPipeline)],
+                                         Algorithm::kLibrary, Scheme::kPipeline);
+  return {time.seconds, slow_down_beside(time.link, cost.contention()) - 1, blocks.arrival_s,
+          time.link};
+}
+
 }  // namespace
 
 struct Pricer::Store {
@@ -123,16 +134,8 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
 }
 
 PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played played) {
-  PipelinePricer::Send send;
-  if (plan.parallel.pipeline > 1) {
-    const OperatorTime time =
-        cost_.message(OperatorKind::kSend, blocks.sent_bytes,
-                      layouts(plan)[static_cast<std::size_t>(GroupKind::kPipeline)],
-                      Algorithm::kLibrary, Scheme::kPipeline);
-    send = {time.seconds, slow_down_beside(time.link, cost_.contention()) - 1, blocks.arrival_s,
-            time.link};
-  }
-  PipelineCost cost = store_->pipelines.compose(blocks, plan, send, played);
+  PipelineCost cost =
+      store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
   for (const StageCost& stage : cost.stages) {
     const double dynamic = stage.activations.any;
     cost.memory_floor_bytes =
@@ -142,9 +145,27 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played
   return cost;
 }
 
-TurnSeconds Pricer::turn_seconds(const Plan& plan) {
-  static_cast<void>(pipeline(blocks(plan), plan, Played::kAll));
-  return store_->pipelines.turn_seconds();
+PipelineParts Pricer::parts(const Plan& plan) {
+  const BlockCosts& costs = blocks(plan);
+  PipelineParts parts;
+  const std::vector<StageCost> stages =
+      store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
+  const double usable = usable_bytes(job_);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const DataMemory memory = data_memory(job_, plan, stages[i]);
+    PeakBytes beside;
+    for (const ChunkBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
+    const double set_aside =
+        store_->reserve.bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
+    const double dynamic = (usable - memory.states_bytes - set_aside) / (1 + store_->reserve.share);
+    parts.room_bytes.push_back(
+        dynamic - std::max(beside.any, beside.using_parameters + memory.transient_bytes));
+  }
+  return parts;
+}
+
+const std::vector<Turns>& Pricer::found_order(const Plan& plan) {
+  return store_->played.schedule(plan, micro_batches(job_, plan)).turns;
 }
 
 double Pricer::turns_floor_s(const PipelineCost& pipeline, const Plan& plan) {

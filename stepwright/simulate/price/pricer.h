@@ -170,6 +170,22 @@ struct Price {
   double memory_bytes = 0;
 };
 
+/// What one chunk keeps for one micro-batch, and the most that its parts need beside that.
+struct ChunkBytes {
+  double forward = 0;  ///< From its forward to its backward or data gradients.
+  double weight = 0;   ///< From its data gradients to its weight gradients.
+  PeakBytes beside;
+};
+
+/// What a plan's chunks take and keep for one micro-batch, by position, then chunk, whatever the
+/// order of its schedule.
+struct PipelineParts {
+  TurnSeconds seconds;  ///< Of cut backwards and whole ones.
+  std::vector<std::vector<ChunkBytes>> bytes;
+  std::vector<double>
+      room_bytes;  ///< By position: what its chunks may keep, by the price's account.
+};
+
 struct DataCost;
 class BlockStore;
 
@@ -208,8 +224,10 @@ class Pricer {
   Price played_price(const Plan& plan, Played played = Played::kAll) {
     return finish(pipeline(blocks(plan), plan, played), plan);
   }
-  /// What the turns of a plan's chunks take, backwards cut where its schedule cuts them.
-  [[nodiscard]] TurnSeconds turn_seconds(const Plan& plan);
+  /// What an order of the plan's parts can be looked for by.
+  [[nodiscard]] PipelineParts parts(const Plan& plan);
+  /// The turns of a plan whose order is found, looked for once.
+  [[nodiscard]] const std::vector<Turns>& found_order(const Plan& plan);
   /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
   [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);
 

@@ -1,22 +1,26 @@
 #pragma once
 
-#include "stepwright/step/schedules/list_scheduler.h"
+#include "stepwright/step/schedules/uneven_pipeline.h"
 
 namespace stepwright {
 
-/// Turns with cut backwards, by position: the shortest of
+/// Turns by position, backwards whole or cut: the shortest of
 ///
-/// - the named schedules with this placement that hold no more activations, backwards cut;
+/// - the named schedules with this placement for which there is room, as they are and with every
+///   backward cut;
 /// - lists: a position takes the first part that is ready, of several the one that a policy
 ///   prefers, weight gradients where nothing else can run before they would be done, forwards as
-///   long as it holds less than a cap; over policies and caps by position;
-/// - the shortest of those, turns moved one by one as long as it gets shorter.
+///   long as what it keeps is below a cap; over policies, caps by position, and how many of the
+///   first and of the last backwards are cut;
+/// - the shortest of those, with backwards made whole again where that makes nothing longer, and
+///   then changed part by part as long as it gets shorter: moved, cut, made whole.
 ///
-/// By `TurnPlayer`, within a fixed number of played turns; the same for the same pipeline. Throws
-/// `Error{kInput}` when a position may not hold one micro-batch.
+/// In the seconds of `TurnPlayer`, within a fixed number of played parts; the same for the same
+/// pipeline. Throws `Error{kInput}` when a position has no room for one micro-batch.
 std::vector<Turns> found_turns(const UnevenPipeline& pipeline);
 
-/// The most activations that turns hold, by position, in the unit of `UnevenPipeline`.
+/// The most activations that turns hold, by position, in those of one micro-batch through all of
+/// its chunks, each until its weight gradient is done.
 std::vector<double> held_activations(std::span<const Turns> turns, std::int64_t chunks);
 
 }  // namespace stepwright

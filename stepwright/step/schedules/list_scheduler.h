@@ -3,30 +3,27 @@
 #include <cstdint>
 #include <vector>
 
-#include "stepwright/plan/placement.h"
-#include "stepwright/step/turn_play.h"
+#include "stepwright/step/schedules/uneven_pipeline.h"
 
 namespace stepwright {
 
-/// A pipeline for which an order of turns is looked for.
-struct UnevenPipeline {
-  Placement placement;
-  std::int64_t micro_batches = 1;
-  TurnSeconds seconds;          ///< Of its data and weight gradients, and hops; without pairs.
-  double most_activations = 0;  ///< A position holds at most, in those of one micro-batch through
-                                ///< all of its chunks, each until its weight gradient is done.
+/// Which backwards of a chunk are cut in two: so many of the first and of the last.
+struct CutEnds {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
 };
 
 /// What a list prefers.
 struct ListPolicy {
-  std::vector<std::int64_t> caps;  ///< By position: chunks' activations held at most.
-  double patience = 0;             ///< A weight gradient may delay what comes by this part of it.
-  bool forward_first = false;      ///< Else data gradients.
-  bool deep_first = false;         ///< Of one direction the chunk that is further on its way.
+  std::vector<std::vector<CutEnds>> cuts;  ///< By position, then chunk.
+  std::vector<double> caps;                ///< By position: forwards keep at most.
+  double patience = 0;         ///< A weight gradient may delay what comes by this part of it.
+  bool forward_first = false;  ///< Else data gradients.
+  bool deep_first = false;     ///< Of one direction the chunk that is further on its way.
 };
 
-/// Turns with cut backwards, by position, in the order of time: whoever can begin first begins,
-/// with what its policy prefers. Caps may stop a list before all parts have their turn.
-std::vector<Turns> listed_turns(const UnevenPipeline& pipeline, const ListPolicy& policy);
+/// The parts of all positions, in the order of time: whoever can begin first begins, with what its
+/// policy prefers. Caps may stop a list before all parts have their turn.
+std::vector<Order> listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy);
 
 }  // namespace stepwright

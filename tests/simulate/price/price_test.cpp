@@ -231,7 +231,10 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       const CostModel cost(job);
       Pricer pricer(job, cost);
       if (lacks_order(plan)) {
-        plan.schedule.durations = priced_durations(pricer, plan, pipeline * chunks);
+        plan.schedule.basis = priced_basis(pricer, plan, pipeline);
+        // Whether it fits is not asked.
+        plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
+                                              std::int64_t{1} << 45);
       }
       const Simulation simulation =
           simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
