@@ -59,7 +59,7 @@ bool OrderSearch::move(std::size_t position, std::size_t from) {
 bool OrderSearch::cut(std::size_t position, std::size_t at) {
   Order parts = play_.orders()[position];
   const std::int64_t last =
-      std::min(std::ssize(parts), static_cast<std::int64_t>(at) + kFarthestWeight);
+      std::min<std::int64_t>(std::ssize(parts), static_cast<std::int64_t>(at) + kFarthestWeight);
   const std::int64_t weight =
       static_cast<std::int64_t>(at) + 1 + below(last - static_cast<std::int64_t>(at));
   Part part = parts[at];
