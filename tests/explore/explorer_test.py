@@ -188,9 +188,9 @@ class Explorer(unittest.TestCase):
         self.assertEqual([each["ask"] for each in asked], ["predict", "timeline", "pictures"])
         schedules = [json.loads(each["text"])["schedule"] for each in asked]
         self.assertEqual(schedules[0]["kind"], "auto")
-        self.assertNotIn("durations", schedules[0])
+        self.assertNotIn("durations_ns", schedules[0])
         for found in schedules[1:]:
-            self.assertTrue(found["kind"] != "auto" or "durations" in found, found)
+            self.assertTrue(found["kind"] != "auto" or "durations_ns" in found, found)
         self.assertEqual(self.plan()["schedule"]["kind"], "auto")
 
     def test_keys_move_a_slider(self):
