@@ -25,11 +25,18 @@ class BalancedChoices {
   /// `work` must outlive it.
   explicit BalancedChoices(WorkFloor& work) : work_(work) {}
 
-  /// Null where the choice does not balance or that gains nothing. Stays valid, as long as `choice`
-  /// does. Of `plan` count the degrees and the micro-batch.
-  const StageChoice* of(const StageChoice& choice, const Plan& plan);
+  /// Visits the choice and, where it balances and that gains something, the same with its layers
+  /// dealt out. Both stay valid, as long as `choice` does. Of `plan` count the degrees and the
+  /// micro-batch.
+  template <class Visit>
+  void each(const StageChoice& choice, const Plan& plan, Visit&& visit) {
+    visit(choice);
+    if (const StageChoice* balanced = of(choice, plan)) visit(*balanced);
+  }
 
  private:
+  /// Null where there is none.
+  const StageChoice* of(const StageChoice& choice, const Plan& plan);
   /// Choice, rough work, pipeline degree.
   using Key = std::tuple<const StageChoice*, const Work*, std::int64_t>;
   WorkFloor& work_;

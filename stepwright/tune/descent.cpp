@@ -32,10 +32,6 @@ void play_near(std::vector<Candidate>& candidates, double best_s, PlayedPrices& 
   std::ranges::sort(candidates, before);
 }
 
-}  // namespace
-
-namespace {
-
 /// The neighbours of a plan, and its own and their balanced splits where the space has these.
 std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions& space, Plan plan) {
   if (job.space.layers.empty()) plan.layers.clear();

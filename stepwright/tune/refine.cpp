@@ -15,10 +15,6 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-}  // namespace
-
-namespace {
-
 /// Layers of each pipeline position, of its smallest chunk alone where `smallest`.
 std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_t layers,
                                           std::int64_t pipeline, bool smallest) {
@@ -114,8 +110,7 @@ template <class Visit>
 void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit) {
   const Plan plan = unit_plan(job_, part, grid);
   for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
-    visit(choice);
-    if (const StageChoice* split = balanced_.of(choice, plan)) visit(*split);
+    balanced_.each(choice, plan, visit);
   }
 }
 

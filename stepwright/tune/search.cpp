@@ -51,8 +51,7 @@ class RoughFloors {
     };
     const Plan plan = unit_plan(job_, unit, grid);
     for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
-      see(choice);
-      if (const StageChoice* split = balanced_.of(choice, plan)) see(*split);
+      balanced_.each(choice, plan, see);
     }
     return least;
   }

@@ -175,16 +175,20 @@ class Tuning {
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
 
+  /// Simulates one plan beside the others.
+  void try_plan(const Plan& plan, const Price& price) {
+    const Candidate candidate{price.seconds, plan_text(plan), plan, price};
+    const Candidate* const one[] = {&candidate};
+    trial_.run(one);
+  }
+
   /// What layers of another number beside embedding and head gain.
   void explain_layers(TuneResult& result, PlayedPrices& prices) {
     const TunedPlan best = trial_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
     Plan even = best.plan;
     even.layers.clear();
-    const Price price = prices.price(even);
-    const Candidate candidate{price.seconds, plan_text(even), even, price};
-    const Candidate* const one[] = {&candidate};
-    trial_.run(one);
+    try_plan(even, prices.price(even));
     const std::vector<TunedPlan> ranked = trial_.ranked();
     const auto found = std::ranges::find(ranked, even, &TunedPlan::plan);
     const std::string gain =
@@ -300,10 +304,7 @@ class Tuning {
     }
     const Plan& plan = result.baseline->plan;
     if (!contains(job_, space_, plan)) return;
-    const Price price = Pricer(job_, cost_).price(plan);
-    const Candidate candidate{price.seconds, plan_text(plan), plan, price};
-    const Candidate* const one[] = {&candidate};
-    trial_.run(one);
+    try_plan(plan, Pricer(job_, cost_).price(plan));
   }
 
   static void set_speedup(TuneResult& result) {

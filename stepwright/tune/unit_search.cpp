@@ -147,8 +147,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     visit(stages);
   };
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
-    see(choice);
-    if (const StageChoice* split = balanced_.of(choice, plan)) see(*split);
+    balanced_.each(choice, plan, see);
   }
 }
 
