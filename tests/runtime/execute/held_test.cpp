@@ -173,7 +173,9 @@ TEST_F(Paced, ComputationsLearnTheSame) {
   ASSERT_EQ(run(train), 0) << read("out");
   const std::vector<double> learned = each_step("loss");
   ASSERT_EQ(run(train + " --pace 8"), 0) << read("out");
-  EXPECT_EQ(each_step("loss"), learned);
+  // A paced rank computes on one thread, another one on its share of the cores: sums in another
+  // order.
+  EXPECT_THAT(each_step("loss"), ::testing::Pointwise(::testing::DoubleNear(1e-4), learned));
 }
 
 TEST_F(Paced, WhatIsNoPaceIsRefused) {
