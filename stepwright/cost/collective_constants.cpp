@@ -58,9 +58,9 @@ std::vector<std::string> listed(const CollectiveConstants& constants) {
     const OperationConstants& operation = constants.of(collective);
     lines.push_back(fmt::format(
         "{} inside a node: share {:.4g}, few ranks {:.4g}, switch {:.4g}; network: ring {:.4g}, "
-        "tree {:.4g}; fill {:.4g}",
+        "tree {:.4g}, crowding {:.4g}; fill {:.4g}",
         name, operation.inside_share, operation.few_ranks, operation.switch_share,
-        operation.network_share, operation.tree_share, operation.fill));
+        operation.network_share, operation.tree_share, operation.crowding, operation.fill));
     lines.push_back(fmt::format(
         "{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
         "belief {}",

@@ -41,9 +41,9 @@ struct ProtocolConstants {
 ///     seconds^2 = wait^2 + 2 fill wait move + move^2
 ///     wait      = start + hops * latency
 ///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
-///                     bytes on the network / (network_share line rate)) / rate
+///                     bytes on the network / (network_share line rate) * crowd^crowding) / rate
 ///
-/// for n ranks in a node.
+/// for n ranks in a node; crowd is 1, or the ranks of a group across nodes over kUncrowdedRanks.
 struct OperationConstants {
   std::array<ProtocolConstants, kProtocols> protocols;
   /// How start and transfer go together: 0 side by side (the longer counts), 1 one after the other,
@@ -53,12 +53,16 @@ struct OperationConstants {
   double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
   double network_share = 1;  ///< Of the NICs' line rate.
   double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
+  double crowding = 0;       ///< By which power of its crowd a group attains less of the network.
   /// Of the line rate inside a node when the switch adds (NVLS), each rank sending its buffer once;
   /// all-reduce only; 0 where no switch does.
   double switch_share = 0;
 
   bool operator==(const OperationConstants&) const = default;
 };
+
+/// Ranks of two nodes of eight: groups of more meet each other's messages in the network.
+inline constexpr double kUncrowdedRanks = 16;
 
 /// Constants of every operation on one kind of machine.
 struct CollectiveConstants {

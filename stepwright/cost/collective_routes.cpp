@@ -16,10 +16,20 @@ double ceil_log2(std::int64_t number) {
   return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(number - 1)));
 }
 
-/// The transfer on a route by the full protocol.
-double move_s(const Routes& routes, const Route& route, double inside_share, double network_share) {
-  const double inside_s = route.inside_s / inside_share;
-  const double network_s = route.network_s / network_share;
+double inside_share(const Routes& routes, const OperationConstants& constants) {
+  return constants.inside_share * (1 - constants.few_ranks * routes.few_ranks);
+}
+
+/// Factor on transfers across nodes.
+double crowded(const Routes& routes, const OperationConstants& constants) {
+  return constants.crowding > 0 ? std::pow(routes.crowd, constants.crowding) : 1;
+}
+
+/// The transfer on a route by the full protocol; `network_share` of a group that is not crowded.
+double move_s(const Routes& routes, const Route& route, const OperationConstants& constants,
+              double network_share) {
+  const double inside_s = route.inside_s / inside_share(routes, constants);
+  const double network_s = route.network_s * crowded(routes, constants) / network_share;
   return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
 }
 
@@ -45,14 +55,10 @@ double chosen(const Routes& routes, const Route& route, double move,
   return result;
 }
 
-double inside_share(const Routes& routes, const OperationConstants& constants) {
-  return constants.inside_share * (1 - constants.few_ranks * routes.few_ranks);
-}
-
 /// The transfer by the switches of the nodes.
 double switch_move_s(const Routes& routes, const OperationConstants& constants) {
   return std::max(routes.switch_s / constants.switch_share,
-                  routes.tree.network_s / constants.tree_share);
+                  routes.tree.network_s * crowded(routes, constants) / constants.tree_share);
 }
 
 bool by_switch(const Routes& routes, const OperationConstants& constants) {
@@ -153,6 +159,11 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   const bool two_level = message.algorithm == Algorithm::kTwoLevel;
   Routes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
+  const std::int64_t nodes = nodes_of(message.layout, inside_);
+  if (nodes > 1 && message.collective != Collective::kPointToPoint) {
+    const std::int64_t beside = ho_ring || two_level ? nodes : message.layout.size;  // in one ring
+    routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
+  }
   routes.ring = route(message);
   const bool reduces = message.collective == Collective::kAllReduce;
   if (ho_ring) {
@@ -201,9 +212,8 @@ GroupLinks LineRates::links(const CollectiveMessage& message,
 std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
                                   Algorithm way, Protocol protocol) {
   const ProtocolConstants& by = constants.protocols[static_cast<std::size_t>(protocol)];
-  const double inside = inside_share(routes, constants);
   const auto on = [&](const Route& route, double network_share) {
-    return times(routes, route, move_s(routes, route, inside, network_share), by);
+    return times(routes, route, move_s(routes, route, constants, network_share), by);
   };
   if (way == Algorithm::kRing) return on(routes.ring, constants.network_share);
   if (way == Algorithm::kTree && routes.has_tree) return on(routes.tree, constants.tree_share);
@@ -225,15 +235,14 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
 }
 
 double seconds(const Routes& routes, const OperationConstants& constants, Algorithm way) {
-  const double inside = inside_share(routes, constants);
   const auto takes = [way](Algorithm one) { return way == Algorithm::kLibrary || way == one; };
   double least = INFINITY;
   if (takes(Algorithm::kRing)) {
-    const double move = move_s(routes, routes.ring, inside, constants.network_share);
+    const double move = move_s(routes, routes.ring, constants, constants.network_share);
     least = chosen(routes, routes.ring, move, constants);
   }
   if (takes(Algorithm::kTree) && routes.has_tree) {
-    const double move = move_s(routes, routes.tree, inside, constants.tree_share);
+    const double move = move_s(routes, routes.tree, constants, constants.tree_share);
     least = std::min(least, chosen(routes, routes.tree, move, constants));
   }
   if (takes(Algorithm::kNvls) && by_switch(routes, constants)) {
@@ -246,8 +255,9 @@ double seconds(const Routes& routes, const OperationConstants& constants, Algori
 }
 
 bool outside(const Routes& routes, const OperationConstants& constants) {
-  return routes.ring.network_s > 0 && routes.ring.network_s / constants.network_share >=
-                                          routes.ring.inside_s / inside_share(routes, constants);
+  if (routes.ring.network_s == 0) return false;
+  return routes.ring.network_s * crowded(routes, constants) / constants.network_share >=
+         routes.ring.inside_s / inside_share(routes, constants);
 }
 
 }  // namespace stepwright

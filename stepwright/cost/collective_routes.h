@@ -26,6 +26,7 @@ struct Routes {
   /// An all-reduce that the switches of the nodes add, on the same tree; bytes inside only.
   double switch_s = 0;
   double few_ranks = 1;   ///< 1 / (ranks of a node - 1), the most 1.
+  double crowd = 1;       ///< Ranks across nodes over kUncrowdedRanks, at least 1.
   double stages = 1;      ///< Collectives one after the other; above 1 their transfers add up.
   bool has_tree = false;  ///< Else only the ring.
   bool has_switch = false;

@@ -99,6 +99,45 @@ TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
   }
 }
 
+// 32 ranks over 4 nodes are twice kUncrowdedRanks; inside a node, and of transfers between two
+// ranks, there is no crowd.
+TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
+  CollectiveConstants even = round_constants();
+  for (OperationConstants& operation : even.operations) operation.network_share = 0.01;
+  CollectiveConstants crowded = even;
+  for (OperationConstants& operation : crowded.operations) operation.crowding = 1;
+  const auto ratio = [&](Collective collective, Spot spot) {
+    const auto bytes_s = [&](const CollectiveConstants& constants) {
+      return seconds(collective, kGibi, spot, constants) -
+             seconds(collective, 1e-9, spot, constants);
+    };
+    return bytes_s(crowded) / bytes_s(even);
+  };
+  EXPECT_NEAR(ratio(Collective::kAllGather, {32, 1}), 2, 1e-3);
+  EXPECT_NEAR(ratio(Collective::kReduceScatter, {32, 1}), 2, 1e-3);
+  EXPECT_NEAR(ratio(Collective::kAllGather, {16, 1}), 1, 1e-9);
+  EXPECT_NEAR(ratio(Collective::kAllGather, {8, 1}), 1, 1e-9);
+  EXPECT_NEAR(ratio(Collective::kPointToPoint, {2, 8}), 1, 1e-9);
+}
+
+// The Ultra-Scale Playbook's medians of all-reduces, at the size that two of them have elsewhere.
+TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
+  const struct {
+    std::int64_t nodes;
+    double bus;
+  } published[] = {{1, 436e9}, {2, 362e9}, {4, 160e9}, {8, 100e9}, {16, 85e9}, {32, 65e9}};
+  const double bytes = kGibi / 4;
+  for (const auto& [nodes, bus] : published) {
+    const Cluster cluster = load_cluster("aws-p5-h100", nodes);
+    const CollectiveCost cost(cluster, collectives_of(cluster));
+    const auto ranks = static_cast<double>(8 * nodes);
+    const double time_s = cost.message({Collective::kAllReduce, bytes,
+                                        strided_layout(cluster, 8 * nodes, 1), Algorithm::kLibrary})
+                              .seconds;
+    EXPECT_NEAR(2 * (ranks - 1) / ranks * bytes / time_s / bus, 1, 0.12) << nodes;
+  }
+}
+
 TEST(CollectiveCost, FewRanksReachLess) {
   CollectiveConstants constants = round_constants();
   of(constants, Collective::kAllGather).few_ranks = 0.3;

@@ -26,6 +26,7 @@ constexpr Scalar kScalars[] = {
     {"network_share", &OperationConstants::network_share, 1},
     {"tree_share", &OperationConstants::tree_share, 1},
     {"switch_share", &OperationConstants::switch_share, 1},
+    {"crowding", &OperationConstants::crowding, 1},
 };
 
 /// A number of each protocol with its key.
@@ -163,6 +164,7 @@ Json operation_json(const OperationConstants& constants, FittedParts parts) {
     if (scalar.key == "network_share" && !parts.network) continue;
     if (scalar.key == "tree_share" && !parts.tree) continue;
     if (scalar.key == "switch_share" && constants.switch_share == 0) continue;
+    if (scalar.key == "crowding" && constants.crowding == 0) continue;
     json[std::string(scalar.key)] = rounded(constants.*scalar.value);
   }
   for (const PerProtocol& each : kPerProtocol) {

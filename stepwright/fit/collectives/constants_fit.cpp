@@ -12,7 +12,7 @@ constexpr double kNoise = 0.03;        ///< Relative; beyond it deviations count
 constexpr double kPriorWeight = 0.05;  ///< A constant one spread off counts as a row this far off.
 constexpr int kRounds = 8;
 constexpr int kSteps = 15;
-constexpr int kParameters = 17;
+constexpr int kParameters = 18;
 
 using Vector = Eigen::Matrix<double, kParameters, 1>;
 using Matrix = Eigen::Matrix<double, kParameters, kParameters>;
@@ -48,6 +48,7 @@ constexpr std::array<Parameter, kParameters> kTable = {
     kNetworkShare,                                                   // on rings
     {.spread = 0.3, .low = 0.1, .high = 3, .inside = false},         // on trees, over that
     {.spread = 0.2, .low = 0.05, .high = 1},                         // switch share
+    {.spread = 0.1, .low = 0, .high = 1, .logarithmic = false, .inside = false},  // crowding
 };
 
 Vector to_vector(const OperationConstants& constants) {
@@ -64,6 +65,7 @@ Vector to_vector(const OperationConstants& constants) {
   x[13] = constants.fill;
   x[14] = constants.network_share;
   x[15] = constants.tree_share / constants.network_share;
+  x[17] = constants.crowding;
   x[16] = constants.switch_share > 0 ? constants.switch_share : kTable[16].low;
   for (int i = 0; i < kParameters; ++i) {
     x[i] = std::clamp(x[i], kTable[i].low, kTable[i].high);
@@ -90,6 +92,7 @@ OperationConstants to_constants(Vector x, const OperationConstants& pattern) {
   constants.network_share = x[14];
   constants.tree_share = std::min(1.0, x[14] * x[15]);
   if (pattern.switch_share > 0) constants.switch_share = x[16];
+  constants.crowding = x[17];
   return constants;
 }
 

@@ -36,6 +36,28 @@ constexpr GpuProfile kGpus[] = {
     {"v100", "", "v100-dgx1"},          {"mi300x", "", "mi300x-8gpu"},
 };
 
+/// Clusters that a row's network names, whose public documents say what they are made of.
+struct NamedCluster {
+  std::string_view word;  ///< Of the network.
+  std::string_view gpu;
+  std::string_view profile;
+};
+constexpr NamedCluster kNamedClusters[] = {
+    // AWS by the hosts, file system and libfabric settings of the launch script that the runs were
+    // started with: `run_multinode.sh` of github.com/huggingface/nanotron at 38fcb8bc.
+    {"hugging face science cluster", "h100", "aws-p5-h100"},
+    {"(p4d)", "a100", "aws-p4d-a100"},
+};
+
+std::optional<std::string_view> named_cluster(const RunRow& row) {
+  const Words network(row.network);
+  const Words gpu(row.gpu);
+  for (const NamedCluster& entry : kNamedClusters) {
+    if (network.has(entry.word) && gpu.has(entry.gpu)) return entry.profile;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string_view> profile_of(const std::string& gpu) {
   const Words words(gpu);
   for (const GpuProfile& entry : kGpus) {
@@ -129,7 +151,8 @@ std::variant<Cluster, Skipped> row_cluster(const RunRow& row) {
   if (!row.gpus) return Skipped{"gpus not stated"};
   std::string name = row.cluster;
   if (name.empty()) {
-    const auto known = profile_of(row.gpu);
+    auto known = named_cluster(row);
+    if (!known) known = profile_of(row.gpu);
     if (!known) return Skipped{fmt::format("no profile of the GPU: {}", row.gpu)};
     name = *known;
   }

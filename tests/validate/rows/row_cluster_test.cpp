@@ -54,6 +54,15 @@ TEST(RowCluster, TakesTheNicsOfTheNote) {
   EXPECT_DOUBLE_EQ(cluster.nic_bytes_per_s, 12.5e9);
 }
 
+TEST(RowCluster, ANetworkMayNameTheCluster) {
+  RunRow row = small_row();
+  row.gpu = "H100-SXM-80GB";
+  row.network = "not stated (Hugging Face science cluster)";
+  EXPECT_EQ(std::get<Cluster>(row_cluster(row)).name, "aws-p5-h100");
+  row.network = "not stated";
+  EXPECT_EQ(std::get<Cluster>(row_cluster(row)).name, "dgx-h100");
+}
+
 TEST(RowCluster, ARackIsOneDomainOfThePartThatFillsTheJob) {
   RunRow row = small_row();
   row.gpu = "GB200";
