@@ -129,7 +129,7 @@ void ComputeCost::set_rates(const Device& device) {
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
   rates_.start_s = defaults_->start_us * 1e-6;
   rates_.launch_s =
-      1e-6 * (kernels_.cuda_graphs ? constants::kGraphLaunch.value : constants::kLaunch.value);
+      1e-6 * (kernels_.cuda_graphs.step ? constants::kGraphLaunch.value : constants::kLaunch.value);
 }
 
 ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,

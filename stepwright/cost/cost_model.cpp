@@ -7,6 +7,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/device_defaults.h"
+#include "stepwright/cost/graphed.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -143,10 +144,9 @@ double CostModel::cast_s(const Operator& op) const {
 
 /// Seconds of the host thread that issues an operator. Graphs are replayed.
 double CostModel::host_s(const Operator& op) const {
-  const double each = graphs_ ? 0 : framework_.host_us * 1e-6;
-  const bool message = is_communication(op.kind);
-  const double issued = message && !graphs_ ? framework_.message_us * 1e-6 : 0;
-  return (each * launches(op, compute_) + issued) * op.repeats;
+  if (in_graph(graphs_, op)) return 0;
+  const double issued_us = is_communication(op.kind) ? framework_.message_us : 0;
+  return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us) * op.repeats;
 }
 
 /// The share of an exchange's rows that cross between nodes when a row enters each node once, where

@@ -100,7 +100,7 @@ class CostModel {
 
   DeviceConditions device_;        ///< Of the device's generation.
   FrameworkConditions framework_;  ///< Of the job's framework.
-  bool graphs_ = false;
+  CudaGraphs graphs_;
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;

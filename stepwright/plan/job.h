@@ -35,6 +35,26 @@ inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
     {AttentionKernel::kFlash3, "flash3"},
     {AttentionKernel::kCudnn, "cudnn"}};
 
+/// What the framework captures in CUDA graphs, which the host replays at once: a whole step, or
+/// parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
+struct CudaGraphs {
+  bool step = false;
+  bool attention = false;
+  bool mlp = false;     ///< Dense ones.
+  bool router = false;  ///< And shared experts.
+
+  bool operator==(const CudaGraphs&) const = default;
+};
+
+/// A part of a layer as job files call it.
+struct GraphPart {
+  std::string_view name;
+  bool CudaGraphs::* part;
+};
+inline constexpr GraphPart kGraphParts[] = {{"attn", &CudaGraphs::attention},
+                                            {"mlp", &CudaGraphs::mlp},
+                                            {"moe_router", &CudaGraphs::router}};
+
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
@@ -43,7 +63,7 @@ struct Kernels {
   bool fused_accumulation = true;  ///< Products add their weight gradient to the step's sum.
   bool fused_softmax = true;       ///< Of unfused attention: scale, mask and softmax in one.
   bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
-  bool cuda_graphs = false;          ///< No launch gaps.
+  CudaGraphs cuda_graphs = {};
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;

@@ -165,7 +165,7 @@ TEST(ComputeCost, UnfusedKernelsMoveMore) {
 TEST(ComputeCost, GraphsShortenTheLaunchGap) {
   Job job = a100_job();
   const double gap = ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd));
-  job.kernels.cuda_graphs = true;
+  job.kernels.cuda_graphs.step = true;
   EXPECT_NEAR(gap - ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd)), 2 * kMicro,
               kClose);
 }

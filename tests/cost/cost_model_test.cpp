@@ -94,6 +94,34 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   EXPECT_NEAR(seconds(8), 5e-3, 1e-12) << "8 tensor ranks: 1 + 8 / 2";
 }
 
+// Of a layer in graphs the host issues the rest alone: 1 ms for each kernel that no graph replays.
+TEST(CostModel, PartsInGraphsCostTheHostNothing) {
+  TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .host_us = 1000}};
+  Template piece;
+  for (const char* name :
+       {"norm.attention", "attention.qkv", "norm.mlp", "mlp.fc1", "router.weight", "experts.fc1"}) {
+    piece.operators.push_back({.kind = OperatorKind::kLinear,
+                               .shape = {.rows = 1, .columns = 1, .inner = 1},
+                               .name = name});
+  }
+  const auto host_ms = [&](CudaGraphs graphs) {
+    Job job = a100_job();
+    job.kernels.cuda_graphs = graphs;
+    std::vector<OperatorTime> times;
+    CostModel(job, conditions).price(piece, tensor_and_data(job.cluster), Collectives{}, times);
+    double sum = 0;
+    for (const OperatorTime& time : times) sum += 1e3 * time.seconds;
+    return sum;
+  };
+  EXPECT_NEAR(host_ms({}), 6, 1e-9);
+  EXPECT_NEAR(host_ms({.attention = true}), 4, 1e-9);
+  EXPECT_NEAR(host_ms({.mlp = true}), 4, 1e-9);
+  EXPECT_NEAR(host_ms({.router = true}), 4, 1e-9);
+  EXPECT_NEAR(host_ms({.attention = true, .mlp = true, .router = true}), 1, 1e-9);
+  EXPECT_LT(host_ms({.step = true}), 0.5);
+}
+
 TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
   TrainingConditions slower;
   slower.devices = {{.device = "a100", .network_rate = 0.5}};

@@ -63,7 +63,10 @@ objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
   EXPECT_EQ(job.kernels.attention, AttentionKernel::kFlash3);
   EXPECT_FALSE(job.kernels.fused_norm);
   EXPECT_TRUE(job.kernels.fused_cross_entropy);
-  EXPECT_TRUE(job.kernels.cuda_graphs);
+  EXPECT_TRUE(job.kernels.cuda_graphs.step);
+  EXPECT_EQ(job_with("kernels: {cuda_graphs: [moe_router, attn]}\n").kernels.cuda_graphs,
+            (CudaGraphs{.attention = true, .router = true}));
+  EXPECT_EQ(job_with("kernels: {cuda_graphs: []}\n").kernels.cuda_graphs, CudaGraphs{});
   EXPECT_EQ(job.model.dropout, 0.1);
   EXPECT_EQ(job.routing, Routing::kLearned);
   EXPECT_EQ(job.dispatcher, Dispatcher::kAllGather);

@@ -133,6 +133,7 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.fused_softmax=false",
     "kernels.fused_cross_entropy=true",
     "kernels.cuda_graphs=true",
+    "kernels.cuda_graphs=[attn, mlp]",
     "kernels.gathered_logits=true",
     "kernels.scattered_pipeline=true",
     "objective.memory_limit=60e9",

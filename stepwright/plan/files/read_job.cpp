@@ -55,6 +55,20 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
   return path.string();
 }
 
+/// true, false, or a list of parts.
+CudaGraphs read_graphs(Node node) {
+  if (!node.is_sequence()) return {.step = node.boolean()};
+  std::vector<std::string_view> known;
+  for (const GraphPart& part : kGraphParts) known.push_back(part.name);
+  CudaGraphs graphs;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const auto found = std::ranges::find(kGraphParts, node.at(i).text(), &GraphPart::name);
+    if (found == std::end(kGraphParts)) fail_unknown_word(node.at(i), known);
+    graphs.*found->part = true;
+  }
+  return graphs;
+}
+
 /// What is left out stays as it is.
 Kernels read_kernels(Node node, Kernels kernels) {
   node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
@@ -71,7 +85,7 @@ Kernels read_kernels(Node node, Kernels kernels) {
   read("fused_activation", kernels.fused_activation);
   read("fused_softmax", kernels.fused_softmax);
   read("fused_accumulation", kernels.fused_accumulation);
-  read("cuda_graphs", kernels.cuda_graphs);
+  if (const auto given = node.find("cuda_graphs")) kernels.cuda_graphs = read_graphs(*given);
   read("gathered_logits", kernels.gathered_logits);
   read("scattered_pipeline", kernels.scattered_pipeline);
   read("scattered_gradients", kernels.scattered_gradients);

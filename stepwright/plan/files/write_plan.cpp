@@ -40,6 +40,15 @@ Json framework_json(const Framework& framework, bool expanded) {
   return {{"name", framework.name}, {"version", framework.version}};
 }
 
+Json graphs_json(const CudaGraphs& graphs) {
+  if (graphs.step || graphs == CudaGraphs{}) return graphs.step;
+  Json parts = Json::array();
+  for (const GraphPart& part : kGraphParts) {
+    if (graphs.*part.part) parts.push_back(part.name);
+  }
+  return parts;
+}
+
 Json kernels_json(const Kernels& kernels) {
   return {{"attention", name_of(kAttentionKernelNames, kernels.attention)},
           {"fused_norm", kernels.fused_norm},
@@ -47,7 +56,7 @@ Json kernels_json(const Kernels& kernels) {
           {"fused_softmax", kernels.fused_softmax},
           {"fused_cross_entropy", kernels.fused_cross_entropy},
           {"fused_accumulation", kernels.fused_accumulation},
-          {"cuda_graphs", kernels.cuda_graphs},
+          {"cuda_graphs", graphs_json(kernels.cuda_graphs)},
           {"gathered_logits", kernels.gathered_logits},
           {"scattered_pipeline", kernels.scattered_pipeline},
           {"scattered_gradients", kernels.scattered_gradients},
