@@ -89,15 +89,19 @@ constexpr StackWord kStacks[] = {
     // beside those of weights.
     {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
     // huggingface/nanotron src/nanotron/trainer.py: no DistributedDataParallel, so no overlap,
-    // where gradients are summed in fp32 and the optimizer is sharded (make_ddp); build_model:
-    // blocks by their cost. Asynchronous tensor messages are those of gradients
+    // where gradients are summed in fp32 and the optimizer is sharded (make_ddp): one all-reduce of
+    // the whole buffer (training_step, reduce_scatter=False; FP32GradientAccumulator), and one
+    // coalesced gather of all parameters (src/nanotron/optim/zero.py, _all_gather_params); else
+    // buckets of ddp_bucket_cap_mb (src/nanotron/config/config.py). build_model: blocks by their
+    // cost. Asynchronous tensor messages are those of gradients
     // (src/nanotron/parallel/tensor_parallel/functional.py): a row product waits for its
     // reduce-scatter, and a gather has the rank's own part of the product beside it alone.
     {"nanotron",
      {.framework = "nanotron",
       .overlaps_data = true,
       .overlaps_unsharded_only = true,
-      .split = StageSplit::kCosts}},
+      .split = StageSplit::kCosts,
+      .replicated_bucket = 25 << 20}},
     {"jax", kJax},
     {"maxtext", kJax},
     {"paxml", kJax},
@@ -138,10 +142,18 @@ AttentionKernel attention_of(const RunRow& row, const Device& device, const Word
   return default_kernels({.name = std::string(stack.framework)}, device).attention;
 }
 
-bool uses_graphs(const Words& notes) {
-  if (notes.flag("mcore_cuda_graph").value_or(false)) return true;
-  if (notes.flag("layer_cuda_graph").value_or(false)) return true;
-  return notes.has("full_iteration");  // graphs of parts leave the launches of the rest
+/// A whole iteration or whole layers, or the parts that "cuda_graph_scope=['attn', ...]" lists.
+CudaGraphs graphs_of(const Words& notes) {
+  if (notes.flag("mcore_cuda_graph").value_or(false)) return {.step = true};
+  if (notes.flag("layer_cuda_graph").value_or(false)) return {.step = true};
+  if (notes.has("full_iteration")) return {.step = true};
+  const std::string_view text = notes.text();
+  const std::size_t start = text.find("cuda_graph_scope=");
+  if (start == std::string_view::npos || notes.has("cuda_graph_impl=none")) return {};
+  const std::string_view scope = text.substr(start, text.find_first_of("];", start) - start);
+  CudaGraphs graphs;
+  for (const GraphPart& part : kGraphParts) graphs.*part.part = scope.find(part.name) != scope.npos;
+  return graphs;
 }
 
 bool overlaps_tensor(const Words& notes) {
@@ -204,11 +216,14 @@ Kernels row_kernels(const RunRow& row, const Device& device) {
   kernels.attention = attention_of(row, device, notes);
   if (stack_of(row).adds_gradients) kernels.fused_accumulation = false;
   if (notes.has("ce fusion")) kernels.fused_cross_entropy = true;
+  if (notes.has("torch.compile")) {
+    kernels.fused_norm = kernels.fused_activation = kernels.fused_cross_entropy = true;
+  }
   if (notes.has("norm kernel=")) kernels.fused_norm = notes.has("rms kernel");
   kernels.fused_softmax = !notes.has("kernel=torch", "without flashattention");
   kernels.gathered_logits = stack_of(row).gathers_logits;
   kernels.scattered_pipeline = stack_of(row).scatters_pipeline;
-  kernels.cuda_graphs = uses_graphs(notes);
+  kernels.cuda_graphs = graphs_of(notes);
   const Stack& stack = stack_of(row);
   kernels.wide_gradients = stack.reduces_wide;
   if (stack.splits_gate) kernels.fused_gate = false;

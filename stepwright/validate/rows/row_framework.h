@@ -29,6 +29,9 @@ struct Stack {
   bool adds_gradients = false;  ///< Of weights, by a kernel of its own.
   bool overlaps_unsharded_only = false;  ///< Data messages, where the optimizer is not sharded.
   StageSplit split = StageSplit::kEven;
+  /// Bytes that fill a bucket of DistributedDataParallel, of gradients in the parameters' type,
+  /// where they are reduced beside the backward; else all in one message. 0: as plans do.
+  std::int64_t replicated_bucket = 0;
   bool reduces_whole = false;   ///< Gradients of a sharded optimizer: to all ranks, not scattered.
   bool reduces_wide = false;    ///< Gradients in fp32, whatever type they are summed in.
   bool splits_gate = false;     ///< A product of its own for the gate of an MLP.

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "stepwright/plan/legality.h"
+#include "stepwright/validate/rows/row_buckets.h"
 #include "stepwright/validate/rows/row_cluster.h"
 #include "stepwright/validate/rows/row_framework.h"
 #include "stepwright/validate/rows/row_layers.h"
@@ -198,6 +199,18 @@ void set_tensor_choices(const RunRow& row, RowPlan& out) {
   plan.accumulate = reduced_type(row, out.planned.job);
 }
 
+void set_buckets(const RunRow& row, RowPlan& out) {
+  constexpr std::int64_t kWhole = 1'000'000'000'000;
+  const std::int64_t bytes = stack_of(row).replicated_bucket;
+  if (bytes == 0) return;
+  Plan& plan = out.planned.plan;
+  const Job& job = out.planned.job;
+  const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
+  plan.gradient_bucket =
+      plan.overlap.gradients ? replicated_bucket(job.model, plan.parallel.tensor, least) : kWhole;
+  plan.parameter_bucket = kWhole;
+}
+
 /// The model of a row, or else that of the job it is of.
 std::optional<Skipped> set_model(const RunRow& row, const Job* of, Job& job) {
   if (of != nullptr && row.model.empty() && !row.layers) {
@@ -242,6 +255,7 @@ std::optional<Skipped> fill(const RunRow& row, const Job* of, RowPlan& out) {
   set_recompute(row, out);
   set_sharding(row, out);
   set_tensor_choices(row, out);
+  set_buckets(row, out);
   return std::nullopt;
 }
 

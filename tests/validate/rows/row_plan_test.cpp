@@ -5,6 +5,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/simulate/price/pricer.h"
+#include "stepwright/validate/rows/row_buckets.h"
 #include "stepwright/validate/rows/row_layers.h"
 #include "tests/validate/rows/table_rows.h"
 
@@ -116,6 +117,26 @@ TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
   EXPECT_FALSE(planned(row).plan.overlap.gradients);
 }
 
+// A layer of hidden 4, 2 heads of 2 and a gated MLP of 8 has weights of 32, 64, 16 and 48.
+TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
+  Architecture model;
+  model.layers = 2;
+  model.hidden = 4;
+  model.heads = model.kv_heads = model.head_dim = 2;
+  model.ffn = 8;
+  EXPECT_EQ(replicated_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(replicated_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(replicated_bucket(model, 1, 1), 320 / 8);
+  EXPECT_EQ(replicated_bucket(model, 1, 1000), 1000) << "one that no layer fills";
+  EXPECT_EQ(replicated_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
+  RunRow row = small_row();
+  row.framework = "nanotron";
+  const std::int64_t beside = planned(row).plan.gradient_bucket;
+  EXPECT_GE(beside, 25 * 1024 * 1024 / 2);
+  row.sharding = "ZeRO-1";
+  EXPECT_GT(planned(row).plan.gradient_bucket, 1000 * beside) << "the whole buffer at once";
+}
+
 TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
   RunRow row = small_row();
   row.framework = "Megatron-DeepSpeed";
@@ -183,6 +204,28 @@ TEST(RowPlan, ReadsKernels) {
   EXPECT_TRUE(planned(row).job.kernels.fused_norm);
   row.notes = "attention/norm kernel=torch";
   EXPECT_FALSE(planned(row).job.kernels.fused_softmax);
+  row.framework = "FSDP";
+  row.notes = "eager";
+  EXPECT_FALSE(planned(row).job.kernels.fused_activation);
+  row.notes = "torch.compile of layers and loss";
+  EXPECT_TRUE(planned(row).job.kernels.fused_activation);
+}
+
+TEST(RowPlan, ReadsGraphs) {
+  RunRow row = small_row();
+  row.framework = "Megatron-Core";
+  const auto graphs = [&row](const char* notes) {
+    row.notes = notes;
+    return planned(row).job.kernels.cuda_graphs;
+  };
+  EXPECT_EQ(graphs("recipe"), CudaGraphs{});
+  EXPECT_EQ(graphs("cuda_graph_impl=full_iteration; a2a"), (CudaGraphs{.step = true}));
+  EXPECT_EQ(graphs("cuda_graph_impl=transformer_engine; cuda_graph_scope=['attn', 'moe_router', "
+                   "'moe_preprocess']; mlp"),
+            (CudaGraphs{.attention = true, .router = true}));
+  EXPECT_EQ(graphs("cuda_graph_impl=transformer_engine; cuda_graph_scope=mlp; attn"),
+            (CudaGraphs{.mlp = true}));
+  EXPECT_EQ(graphs("cuda_graph_impl=none; cuda_graph_scope=['attn']"), CudaGraphs{});
 }
 
 struct Change {
