@@ -388,8 +388,9 @@ Written by `tools/fit_conditions.py --report`. Published training runs (`data/tr
 frameworks, whose constants are then the middle of the others', while what their public code says
 stays; whole generations of devices, likewise. Constants that are compiled in come from single
 operators, datasheets and articles, not from these rows; the structure of the model was chosen while
-looking at residuals, and so were the widths of the priors. Rows of tier A; of the grid of plans
-(playbook) those with a printed utilisation of 10 % and more.
+looking at residuals, and the widths of the priors of devices among some twenty settings by the
+errors of sources left out. Rows that took part in neither: docs/zero_bubble_published.md. Rows of
+tier A; of the grid of plans (playbook) those with a printed utilisation of 10 % and more.
 """
 
 
