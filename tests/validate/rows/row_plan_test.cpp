@@ -184,12 +184,15 @@ TEST(RowPlan, AJobThatSaysTheSameHasTheSamePrice) {
     RunRow row = small_row();
     row.framework = framework;
     row.layers = 16;
-    const PlannedJob made = planned(row);
-    const std::string text = plan_yaml(made, true);
-    const PlannedJob read = read_plan(Document::parse(text, "plan.yaml"), {});
-    EXPECT_EQ(Pricer(read.job, CostModel(read.job)).price(read.plan).seconds,
-              Pricer(made.job, CostModel(made.job)).price(made.plan).seconds)
-        << framework;
+    for (const char* sharding : {"", "ZeRO-1"}) {
+      row.sharding = sharding;
+      const PlannedJob made = planned(row);
+      const std::string text = plan_yaml(made, true);
+      const PlannedJob read = read_plan(Document::parse(text, "plan.yaml"), {});
+      EXPECT_EQ(Pricer(read.job, CostModel(read.job)).price(read.plan).seconds,
+                Pricer(made.job, CostModel(made.job)).price(made.plan).seconds)
+          << framework << " " << sharding;
+    }
   }
 }
 
