@@ -32,11 +32,11 @@ constexpr Key of_framework(std::string_view name, double FrameworkConditions::* 
 constexpr double kUpdateOffset = 0.9;
 
 constexpr Key kKeys[] = {
-    of_device("product_rate", &DeviceConditions::product_rate, 0.07),
-    of_device("narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.12),
-    of_device("attention_rate", &DeviceConditions::attention_rate, 0.11),
+    of_device("product_rate", &DeviceConditions::product_rate, 0.17),
+    of_device("narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.15),
+    of_device("attention_rate", &DeviceConditions::attention_rate, 0.17),
     of_device("memory_rate", &DeviceConditions::memory_rate, 0.14),
-    of_device("inside_rate", &DeviceConditions::inside_rate, 0.10),
+    of_device("inside_rate", &DeviceConditions::inside_rate, 0.13),
     of_device("network_rate", &DeviceConditions::network_rate, 0.20),
     of_framework("host_us", &FrameworkConditions::host_us, 0.6, 1e4),
     of_framework("step_ms", &FrameworkConditions::step_ms, 1.4, 1e5),
