@@ -28,6 +28,7 @@ BELOW = {
     "tune": "simulate",
     "study": "tune",
     "validate": "tune fit",
+    "learn": "validate",
     "report": "simulate traffic",
     "explore": "report tune",
     "export": "cost",
@@ -35,7 +36,7 @@ BELOW = {
     "sample": "runtime cost",
     "lab": "cluster",
     "serve": "core",
-    "cli": "checkpoint fit study interleave launch validate report export logs traffic runtime "
+    "cli": "checkpoint fit study interleave launch learn report export logs traffic runtime "
     "sample lab serve",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")

@@ -12,7 +12,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
-#include "stepwright/validate/own_runs/calibration.h"
+#include "stepwright/learn/calibration.h"
 
 namespace stepwright {
 namespace {

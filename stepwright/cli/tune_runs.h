@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "stepwright/validate/own_runs/closed_loop.h"
+#include "stepwright/learn/closed_loop.h"
 
 namespace CLI {
 class App;

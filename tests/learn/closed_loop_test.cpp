@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/closed_loop.h"
+#include "stepwright/learn/closed_loop.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/validate/own_runs/timed_plans.h"
+#include "stepwright/learn/timed_plans.h"
 
 namespace stepwright {
 namespace {

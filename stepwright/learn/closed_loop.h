@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stepwright/tune/tune.h"
-#include "stepwright/validate/own_runs/learnable.h"
-#include "stepwright/validate/own_runs/run_table.h"
+#include "stepwright/learn/learnable.h"
+#include "stepwright/learn/run_table.h"
 
 namespace stepwright {
 

@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/posterior.h"
+#include "stepwright/learn/posterior.h"
 
 #include <Eigen/Dense>
 #include <algorithm>

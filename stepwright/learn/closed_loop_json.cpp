@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
-#include "stepwright/validate/own_runs/closed_loop.h"
+#include "stepwright/learn/closed_loop.h"
 
 namespace stepwright {
 namespace {

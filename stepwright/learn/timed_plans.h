@@ -3,7 +3,7 @@
 #include <span>
 
 #include "stepwright/plan/job.h"
-#include "stepwright/validate/own_runs/learnable.h"
+#include "stepwright/learn/learnable.h"
 
 namespace stepwright {
 

@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/timed_plans.h"
+#include "stepwright/learn/timed_plans.h"
 
 #include <cmath>
 

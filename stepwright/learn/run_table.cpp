@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/run_table.h"
+#include "stepwright/learn/run_table.h"
 
 #include <fmt/format.h>
 

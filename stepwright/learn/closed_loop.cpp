@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/closed_loop.h"
+#include "stepwright/learn/closed_loop.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
-#include "stepwright/validate/own_runs/memory_belief.h"
-#include "stepwright/validate/own_runs/timed_plans.h"
+#include "stepwright/learn/memory_belief.h"
+#include "stepwright/learn/timed_plans.h"
 
 namespace stepwright {
 namespace {

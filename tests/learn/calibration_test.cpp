@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/calibration.h"
+#include "stepwright/learn/calibration.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/learnable.h"
+#include "stepwright/learn/learnable.h"
 
 #include <algorithm>
 #include <cmath>

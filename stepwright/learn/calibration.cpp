@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/calibration.h"
+#include "stepwright/learn/calibration.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,9 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/fit/middle.h"
 #include "stepwright/fit/operators/law_fit.h"
-#include "stepwright/validate/own_runs/learnable.h"
-#include "stepwright/validate/own_runs/run_table.h"
-#include "stepwright/validate/own_runs/timed_plans.h"
+#include "stepwright/learn/learnable.h"
+#include "stepwright/learn/run_table.h"
+#include "stepwright/learn/timed_plans.h"
 #include "stepwright/validate/validation.h"
 
 namespace stepwright {

@@ -8,7 +8,7 @@
 
 #include "stepwright/cost/training_conditions.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/validate/own_runs/posterior.h"
+#include "stepwright/learn/posterior.h"
 
 namespace stepwright {
 

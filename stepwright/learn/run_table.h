@@ -7,7 +7,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/validate/own_runs/calibration.h"
+#include "stepwright/learn/calibration.h"
 
 namespace stepwright {
 

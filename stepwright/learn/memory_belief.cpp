@@ -1,4 +1,4 @@
-#include "stepwright/validate/own_runs/memory_belief.h"
+#include "stepwright/learn/memory_belief.h"
 
 #include <cmath>
 #include <numeric>
