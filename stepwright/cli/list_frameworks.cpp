@@ -24,25 +24,21 @@ Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with != 0) json["with"] = words_json(Ability::kParallel, line.with);
-  if (!line.from.empty()) json["from"] = line.from;
-  if (!line.before.empty()) json["before"] = line.before;
+  if (!line.releases.from.empty()) json["from"] = line.releases.from;
+  if (!line.releases.before.empty()) json["before"] = line.releases.before;
   json["source"] = line.source;
   return json;
 }
 
-Json kernels_entry(const FrameworkKernels& kernels) {
-  Json attention = Json::object();
-  for (const auto& [generation, name] : kGenerationNames) {
-    attention[std::string(name)] =
-        name_of(kAttentionKernelNames, kernels.attention[static_cast<std::size_t>(generation)]);
-  }
-  return {{"attention", std::move(attention)},
-          {"fused_norm", kernels.fused_norm},
-          {"fused_activation", kernels.fused_activation},
-          {"fused_accumulation", kernels.fused_accumulation},
-          {"fused_gate", kernels.fused_gate},
-          {"scattered_gradients", kernels.scattered_gradients},
-          {"source", kernels.source}};
+Json default_json(const DefaultLine& line) {
+  Json json = Json::object();
+  if (!line.variant.empty()) json["variant"] = line.variant;
+  if (!line.releases.from.empty()) json["from"] = line.releases.from;
+  if (!line.releases.before.empty()) json["before"] = line.releases.before;
+  for (const auto& [key, value] : line.said)
+    json["says"].push_back({{"key", key}, {"value", value}});
+  json["source"] = line.source;
+  return json;
 }
 
 /// "1f1b, interleaved"; nobody reads a hundred orders.
@@ -63,14 +59,15 @@ std::string line_text(const Json& line) {
   return fmt::format("  {:<19} {}\n", what + ":", joined_by(", ", line.at("words")));
 }
 
-std::string kernels_line(const Json& kernels) {
+/// "  by default of bridge: accumulate stored".
+std::string default_text(const Json& line) {
+  const auto variant = line.value("variant", std::string());
   std::string text;
-  for (const auto& [generation, kernel] : kernels.at("attention").items()) {
-    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", kernel.get<std::string>(),
-                        generation == "other device" ? "others" : generation);
+  for (const Json& said : line.at("says")) {
+    text += fmt::format("  {:<19} {} {}\n", variant.empty() ? "by default:" : variant + ":",
+                        said.at("key").get<std::string>(), said.at("value").get<std::string>());
   }
-  return fmt::format("  {:<19} {}; norms {}\n", "kernels:", text,
-                     kernels.at("fused_norm").get<bool>() ? "fused" : "not fused");
+  return text;
 }
 
 }  // namespace
@@ -81,11 +78,18 @@ Json frameworks_json() {
     const FrameworkEntry& entry = framework_entry(name);
     Json runs = Json::array();
     for (const AbilityEntry& line : entry.runs) runs.push_back(line_json(line));
+    Json defaults = Json::array();
+    for (const DefaultLine& line : entry.defaults) defaults.push_back(default_json(line));
+    Json variants = Json::array();
+    for (const auto& [variant, about] : entry.variants) {
+      variants.push_back({{"name", variant}, {"about", about}});
+    }
     list.push_back({{"name", entry.name},
                     {"about", entry.about},
                     {"checked", entry.checked},
                     {"runs", std::move(runs)},
-                    {"kernels", kernels_entry(entry.kernels)},
+                    {"variants", std::move(variants)},
+                    {"defaults", std::move(defaults)},
                     {"notes", entry.notes}});
   }
   return list;
@@ -98,7 +102,11 @@ std::string frameworks_text(const Json& frameworks) {
         "{}{}: {}\n  ({})\n", text.empty() ? "" : "\n", framework.at("name").get<std::string>(),
         framework.at("about").get<std::string>(), framework.at("checked").get<std::string>());
     for (const Json& line : framework.at("runs")) text += line_text(line);
-    text += kernels_line(framework.at("kernels"));
+    for (const Json& variant : framework.at("variants")) {
+      text += fmt::format("  {:<19} {}: {}\n", "variant:", variant.at("name").get<std::string>(),
+                          variant.at("about").get<std::string>());
+    }
+    for (const Json& line : framework.at("defaults")) text += default_text(line);
     for (const Json& note : framework.at("notes")) {
       text += fmt::format("  - {}\n", note.get<std::string>());
     }

@@ -14,7 +14,7 @@
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files/read_choices.h"
-#include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 
 namespace stepwright {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
@@ -27,10 +27,6 @@ std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
   if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
   if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
   return active;
-}
-
-bool is_fsdp(const Plan& plan) {
-  return plan.sharding.gradients != Spread::kNone || plan.sharding.parameters != Spread::kNone;
 }
 
 }  // namespace
@@ -64,22 +60,13 @@ Collectives collectives_of(std::string_view nccl_algo, const Plan& plan) {
   return collectives;
 }
 
-std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  const std::string name = "CUDA_DEVICE_MAX_CONNECTIONS";
-  if (is_fsdp(plan)) return {{name, "", "Megatron-FSDP refuses 1"}};
-  const bool split = plan.parallel.tensor > 1 || plan.parallel.context > 1;
-  const Generation generation = generation_of(planned.job.cluster.device);
-  const bool beside = plan.overlap.expert && plan.parallel.expert > 1;
-  if (!split || generation == Generation::kB200 || beside) return {};
-  return {{name, "1", "Megatron-LM demands it of tensor and context parallelism before Blackwell"}};
-}
-
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
-  const std::string& name = planned.job.framework.name;
-  const bool megatron = name == "megatron-core" || name == "nemo" || name == "megatron-lm";
+  const auto here = [&](Circumstance it) { return holds(it, planned.job, planned.plan); };
   std::vector<EnvironmentSetting> settings;
-  if (megatron) settings = megatron_settings(planned);
+  for (const FrameworkVariable& one : framework_defaults(planned.job.framework).environment) {
+    if (!std::ranges::all_of(one.when, here) || std::ranges::any_of(one.unless, here)) continue;
+    settings.push_back({one.name, one.value, one.reason});
+  }
   for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
   return settings;
 }

@@ -24,11 +24,7 @@ std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
 /// The algorithms of a plan whose NCCL_ALGO has this value; fails with `kInput` on other values.
 Collectives collectives_of(std::string_view nccl_algo, const Plan& plan);
 
-/// What Megatron-LM asks of CUDA_DEVICE_MAX_CONNECTIONS, if anything: 1 where tensor or context
-/// parallelism run before Blackwell, not 1 under its FSDP.
-std::vector<EnvironmentSetting> megatron_settings(const PlannedJob& planned);
-
-/// All that a plan's job needs set under its framework.
+/// All that a plan's job needs set under its framework, by that framework's file.
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);
 
 /// One line of shell for each: `export NAME=VALUE  # reason`, `unset NAME  # reason`.

@@ -5,30 +5,25 @@
 #include <limits>
 #include <numbers>
 
+#include "stepwright/plan/frameworks/defaults.h"
+
 namespace stepwright {
 namespace {
 
-/// Stacks by what is known of their memory.
-struct KnownDoubt {
-  std::string_view framework;
-  MemoryDoubt doubt;
-};
 /// 651 runs of which it is known whether they fitted, and 62 peaks.
 constexpr MemoryDoubt kOfLabels{.mean = 0.035, .deviation = 0.108};
 /// 286 peaks of allocators and processes; their sources differ by as much as one of them varies.
 constexpr MemoryDoubt kOfPeaks{.mean = 0.0, .deviation = 0.08};
 /// All of them, and what stacks differ by.
 constexpr MemoryDoubt kOfOthers{.mean = 0.02, .deviation = 0.15};
-constexpr KnownDoubt kKnown[] = {
-    {"", kOfLabels},          {"megatron-lm", kOfLabels},  {"megatron-deepspeed", kOfLabels},
-    {"deepspeed", kOfLabels}, {"megatron-core", kOfPeaks}, {"nemo", kOfPeaks},
-    {"fsdp", kOfPeaks},       {"stepwright", kOfPeaks}};
 
 }  // namespace
 
 MemoryDoubt memory_doubt(const Framework& framework) {
-  for (const KnownDoubt& known : kKnown) {
-    if (known.framework == framework.name) return known.doubt;
+  switch (framework_defaults(framework).memory.evidence) {
+    case MemoryEvidence::kLabels: return kOfLabels;
+    case MemoryEvidence::kPeaks: return kOfPeaks;
+    case MemoryEvidence::kNone: break;
   }
   return kOfOthers;
 }

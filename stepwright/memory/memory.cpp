@@ -7,6 +7,7 @@
 
 #include "stepwright/memory/fit_probability.h"
 #include "stepwright/memory/sequences.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
@@ -118,18 +119,13 @@ double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optim
 
 Reserve framework_reserve(const Job& job) {
   const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
-  Reserve reserve{.fixed_bytes = std::min(
-                      fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
-                  .share = kRoundingShare};
-  for (const FrameworkReserve& own : kFrameworkReserves) {
-    if (own.framework != job.framework.name) continue;
-    reserve.share = own.share;
-    reserve.parameter_share = own.parameter_share;
-    reserve.optimizer_share = own.optimizer_share;
-    if (storage_type(job.precision) == DType::kBf16)
-      reserve.parameter_share += own.narrow_gradients;
-  }
-  return reserve;
+  const MemoryMargins own = framework_defaults(job.framework).memory;
+  const bool narrow = storage_type(job.precision) == DType::kBf16;
+  return {.fixed_bytes =
+              std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
+          .share = own.share,
+          .parameter_share = own.parameter_share + (narrow ? own.narrow_gradients : 0),
+          .optimizer_share = own.optimizer_share};
 }
 
 MemoryReport memory_report(const Job& job, const StepProgram& program) {

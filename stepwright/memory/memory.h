@@ -87,25 +87,6 @@ struct Reserve {
                              double optimizer_bytes = 0) const;
 };
 
-/// Margins of a framework that keeps more than the others.
-struct FrameworkReserve {
-  std::string_view framework;  ///< Of `kFrameworkNames`.
-  double share = 0;
-  double parameter_share = 0;
-  double optimizer_share = 0;
-  double narrow_gradients = 0;  ///< In parameters: gradients in bf16 beside those in fp32.
-};
-/// Megatron-style stacks: fitted to the 642 fits / out-of-memory labels of arXiv 2311.05610 (A100);
-/// 0.25 to 0.45 give the same number of right labels within a hundredth. DeepSpeed's optimizers
-/// flatten parameters and gradients through buckets and fragment the cache: fitted to 62 peaks that
-/// nvidia-smi showed (BigScience's tuning log of 2022), median error 4 %. A third more optimizer
-/// state is the fp32 gradient of the own part. With bf16 the optimizer sums gradients in fp32 and
-/// keeps the bf16 ones.
-inline constexpr FrameworkReserve kFrameworkReserves[] = {
-    {"megatron-lm", 0.30, 0, 0, 0},
-    {"megatron-deepspeed", 0.36, 0.72, 0.33, 1.0},
-    {"deepspeed", 0.36, 0.72, 0.33, 1.0}};
-
 /// Context, kernels and workspaces of a process without communicators: what nvidia-smi showed above
 /// the allocator's, the same in 71 runs of one H100 (data/own_memory_h100.csv).
 inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
@@ -116,12 +97,7 @@ inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
 /// At most this share of a device: a small one (a lab's, a laptop's) has fewer kernels and
 /// channels.
 inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
-/// PyTorch's caching allocator rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB,
-/// and keeps freed blocks that nothing fits into. Half of what stacks of 2022 and 2023 show
-/// (`kFrameworkReserves`): newer ones grow their segments in place.
-inline constexpr double kRoundingShare = 0.15;
-
-/// The margins of a job.
+/// The margins of a job, under its framework (`MemoryMargins`).
 Reserve framework_reserve(const Job& job);
 
 /// Peak of every stage by walking the schedule: states, what waits for its backward, and the

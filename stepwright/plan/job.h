@@ -78,12 +78,26 @@ struct Kernels {
   /// gradient of the input is reduced by itself (but under sequence parallelism).
   bool fused_gate = true;
 };
+/// The kernels that are on or off, as files name them.
+inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
+    {&Kernels::fused_norm, "fused_norm"},
+    {&Kernels::fused_activation, "fused_activation"},
+    {&Kernels::fused_softmax, "fused_softmax"},
+    {&Kernels::fused_cross_entropy, "fused_cross_entropy"},
+    {&Kernels::fused_accumulation, "fused_accumulation"},
+    {&Kernels::gathered_logits, "gathered_logits"},
+    {&Kernels::scattered_pipeline, "scattered_pipeline"},
+    {&Kernels::scattered_gradients, "scattered_gradients"},
+    {&Kernels::wide_gradients, "wide_gradients"},
+    {&Kernels::fused_gate, "fused_gate"}};
 
-/// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), and
-/// it selects cost constants, never volumes.
+/// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), what
+/// it does by default holds where a job is silent (`plan/frameworks/defaults.h`), and it selects
+/// cost constants.
 struct Framework {
-  std::string name;     ///< One of `kFrameworkNames`; empty: any of them.
-  std::string version;  ///< Empty: the newest.
+  std::string name;          ///< One of `kFrameworkNames`; empty: any of them.
+  std::string version = {};  ///< Empty: the newest.
+  std::string variant = {};  ///< A fork or a stack built on it that its file names; empty: itself.
 };
 inline constexpr std::string_view kFrameworkNames[] = {
     "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed",

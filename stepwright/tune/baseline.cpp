@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/trial.h"
 
@@ -63,7 +64,7 @@ Plan rule_plan(const Job& job, const Degrees& size, std::int64_t context, Recomp
   plan.sequence_parallel = size.tensor > 1 && job.length / context % size.tensor == 0;
   plan.sharding.optimizer = Spread::kGlobal;
   plan.recompute.kind = recompute;
-  plan.accumulate = default_accumulate(job.precision);
+  plan.accumulate = default_gradients(job);
   plan.overlap.expert = size.expert > 1;
   const bool ring = job.kernels.attention != AttentionKernel::kUnfused;
   plan.context_kind = ring ? ContextKind::kRing : ContextKind::kUlysses;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/placement.h"
@@ -242,7 +243,7 @@ Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order)
   Plan plan;
   plan.parallel = parallel;
   plan.rank_order = order;
-  plan.accumulate = default_accumulate(job.precision);
+  plan.accumulate = default_gradients(job);
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 
 namespace stepwright {
@@ -132,7 +133,7 @@ void set_states(Dimensions& out, const Job& job) {
   out.group = sizes("sharding_group", space.sharding_group, groups, kNodeGroup);
   out.expert_group =
       sizes("expert_group", space.expert_group, job.model.experts ? groups : one, kNodeGroup);
-  out.accumulate = listed(space.accumulate, {default_accumulate(job.precision)});
+  out.accumulate = listed(space.accumulate, {default_gradients(job)});
   out.gradient_bucket = sizes("gradient_bucket", space.gradient_bucket, {usual.gradient_bucket});
   out.parameter_bucket =
       sizes("parameter_bucket", space.parameter_bucket, {usual.parameter_bucket});

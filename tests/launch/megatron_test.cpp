@@ -127,7 +127,7 @@ TEST(Megatron, NamesWhatContradictsItselfOrIsMisspelt) {
 TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   PlannedJob planned = read(kScript);
   const auto value = [&] {
-    const auto settings = megatron_settings(planned);
+    const auto settings = needed_settings(planned);
     return settings.empty()                 ? std::string("free")
            : settings.front().value.empty() ? "unset"
                                             : settings.front().value;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stepwright/memory/fit_probability.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "tests/memory/pieces.h"
 #include "tests/memory/unrolled.h"
 
@@ -77,7 +78,8 @@ TEST(MemoryReport, AddsUpToItsPeaks) {
   EXPECT_EQ(at(report.stages[0], MemoryKind::kParameters), 1000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kGradients), 2000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kOptimizer), 4000);
-  EXPECT_EQ(at(report.stages[0], MemoryKind::kReserve), std::ceil(1e6 + kRoundingShare * 220));
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kReserve),
+            std::ceil(1e6 + MemoryMargins().share * 220));
   for (const StageMemory& stage : report.stages) {
     double sum = 0;
     for (double bytes : stage.kinds) sum += bytes;

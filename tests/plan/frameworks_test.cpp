@@ -6,6 +6,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/legality.h"
 #include "tests/plan/breaks.h"
@@ -22,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 bool always(const AbilityEntry& line) {
-  return line.with == 0 && line.from.empty() && line.before.empty();
+  return line.with == 0 && line.releases.from.empty() && line.releases.before.empty();
 }
 
 TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
@@ -31,7 +32,8 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
     EXPECT_EQ(entry.name, name);
     EXPECT_NE(entry.about, "") << name;
     EXPECT_NE(entry.checked, "") << name;
-    EXPECT_NE(entry.kernels.source, "") << name;
+    EXPECT_FALSE(entry.defaults.empty()) << name;
+    for (const DefaultLine& line : entry.defaults) EXPECT_NE(line.source, "") << name;
     for (const AbilityEntry& line : entry.runs) EXPECT_NE(line.source, "") << name;
     for (const auto& [ability, word] : kAbilityNames) {
       const auto of = [&](const AbilityEntry& line) { return line.ability == ability; };
@@ -46,10 +48,35 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
 TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkLaw law({.name = std::string(name), .version = ""});
-    for (const AttentionKernel kernel : framework_entry(name).kernels.attention) {
+    const FrameworkDefaults defaults = framework_defaults({.name = std::string(name)});
+    for (const AttentionKernel kernel : defaults.attention) {
       EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
     }
   }
+}
+
+TEST(Frameworks, OverlapByDefaultWhatTheyRun) {
+  for (const std::string_view name : kFrameworkNames) {
+    const FrameworkLaw law({.name = std::string(name)});
+    const Overlap within = overlap_within(overlap_all(true), law.allowed(Ability::kOverlap, 0));
+    const auto& usual = framework_defaults({.name = std::string(name)}).overlap;
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      if (kOverlapNames[i].value == &Overlap::context) continue;  // where there is any
+      if (within.*kOverlapNames[i].value) continue;
+      EXPECT_EQ(usual[i], Circumstance::kNowhere) << name << " " << kOverlapNames[i].name;
+    }
+  }
+}
+
+TEST(Frameworks, VariantsDoOtherwise) {
+  const Framework fork{.name = "megatron-lm", .variant = "aleph-alpha"};
+  EXPECT_EQ(framework_defaults({.name = "megatron-lm"}).layers, StageSplit::kEven);
+  EXPECT_EQ(framework_defaults(fork).layers, StageSplit::kModules);
+  const Device device = built_in_cluster("dgx-h100", 1)->device;
+  EXPECT_TRUE(default_kernels({.name = "megatron-lm"}, device).scattered_pipeline);
+  EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
+  EXPECT_THAT(variant_names("megatron-core"), ElementsAre("bridge"));
+  EXPECT_THAT(variant_names("nemo"), IsEmpty());
 }
 
 TEST(Frameworks, TogetherRunEveryWord) {
@@ -237,8 +264,18 @@ TEST(Frameworks, EntriesNameWhatIsWrong) {
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: []}]"), HasSubstr("source"));
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [], source: ''}]"),
               HasSubstr("names no source"));
-  EXPECT_THAT(entry_refused("kernels: {attention: {V100: flash2}, fused_norm: true, source: s}"),
+  EXPECT_THAT(entry_refused("defaults: [{attention: {V100: flash2}, source: s}]"),
               HasSubstr("other device"));
+  EXPECT_THAT(entry_refused("defaults: [{kernels: {fused_nrom: true}, source: s}]"),
+              HasSubstr("did you mean 'fused_norm'?"));
+  EXPECT_THAT(entry_refused("defaults: [{overlap: {gradients: allways}, source: s}]"),
+              HasSubstr("did you mean 'always'?"));
+  EXPECT_THAT(entry_refused("defaults: [{accumulate: stored}]"), HasSubstr("source"));
+  EXPECT_THAT(entry_refused("defaults: [{source: s}]"), HasSubstr("says nothing"));
+  EXPECT_THAT(entry_refused("defaults: [{bucketts: 25 MiB, source: s}]"),
+              HasSubstr("did you mean 'bucket'?"));
+  EXPECT_THAT(entry_refused("defaults: [{variant: mine, accumulate: stored, source: s}]"),
+              HasSubstr("is not among the variants"));
 }
 
 }  // namespace

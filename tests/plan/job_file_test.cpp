@@ -103,6 +103,15 @@ search:
   layers: [even, [15, 17]]
 )";
 
+TEST(JobFile, NamesAVariantOfAFramework) {
+  const Job job = job_with("framework: {name: megatron-core, variant: bridge}\n");
+  EXPECT_EQ(job.framework.variant, "bridge");
+  EXPECT_THAT(job_refused("framework: {name: megatron-core, variant: bride}\n"),
+              HasSubstr("must be one of bridge; it is 'bride'"));
+  EXPECT_THAT(job_refused("framework: {name: maxtext, variant: bridge}\n"),
+              HasSubstr("maxtext has no variants"));
+}
+
 TEST(JobFile, ReadsTheSearch) {
   const Job job = job_with(std::string(kSearch));
   const Space& space = job.space;

@@ -258,5 +258,29 @@ TEST(PlanFile, GivesBackEqualPlans) {
   }
 }
 
+// Four stages of sixteen layers, the head a module as heavy as a few of them.
+TEST(PlanFile, IsSilentOnWhatItsFrameworkDoes) {
+  const auto read = [](const std::string& framework, const std::string& choices) {
+    const std::string text =
+        "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: {profile: dgx-h100, nodes: 1}\n"
+        "  batch: {sequences: 64, length: 1024}\n" +
+        framework + "parallel: {pipeline: 4, data: 2}\n" + choices;
+    return read_plan(Document::parse(text, "plan.yaml"), {}).plan;
+  };
+  EXPECT_EQ(read("", "").overlap, Overlap());
+  EXPECT_TRUE(read("", "").layers.empty());
+  const Plan nanotron = read("  framework: nanotron\n", "");
+  EXPECT_TRUE(nanotron.overlap.gradients);
+  EXPECT_FALSE(nanotron.overlap.pipeline);
+  EXPECT_EQ(nanotron.layers.size(), 4U);
+  EXPECT_NE(nanotron.gradient_bucket, Plan().gradient_bucket);
+  EXPECT_FALSE(read("  framework: nanotron\n", "sharding: NNG\n").overlap.gradients);
+  EXPECT_TRUE(read("  framework: nanotron\n", "overlap: {pipeline: true}\n").overlap.gradients);
+  EXPECT_TRUE(read("  framework: nanotron\n", "layers: even\n").layers.empty());
+  EXPECT_EQ(read("  framework: nemo\n", "").accumulate, DType::kBf16);
+  EXPECT_EQ(read("  framework: nemo\n", "accumulate: fp32\n").accumulate, DType::kFp32);
+  EXPECT_EQ(read("  framework: megatron-core\n", "").accumulate, DType::kFp32);
+}
+
 }  // namespace
 }  // namespace stepwright

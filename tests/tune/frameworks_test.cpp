@@ -8,6 +8,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/prediction.h"
@@ -124,6 +125,7 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     free.framework = {};
     free.space.schedule = space.schedule;
     free.space.overlap = space.overlap;
+    free.space.accumulate = space.accumulate;
     free.space.rank_order = space.rank_order;
     const auto runs = [&](const Plan& plan) { return not_run(job.framework, job, plan).empty(); };
     const std::set<std::string> found = plans_of(job, [](const Plan&) { return true; });

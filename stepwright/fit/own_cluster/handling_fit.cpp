@@ -5,12 +5,6 @@
 namespace stepwright {
 namespace {
 
-/// For each message of tensor parallelism: the operators between two messages run through DTensor,
-/// which takes 40 to 70 us for each. PyTorch 2.13 on a core of an AMD EPYC at AVX-512, in one trace
-/// of each tensor-parallel plan of `tools/calibration.py`.
-constexpr double kDispatch_s = 2.7e-3;
-/// Of a message of FSDP2: hooks, views and lists of its parameters.
-constexpr double kHooks_s = 0.3e-3;
 /// How often a byte of the full buffer of two ranks is read or written outside of the transfer. A
 /// gather copies a part in and all of it out; a scatter copies all of it in, c10d copies it once
 /// more, and the part comes out.
@@ -47,6 +41,7 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
 }
 
 std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
+                                                     const MessageHandling& handling,
                                                      double memory_s_per_byte) {
   std::vector<FittedLaw<HandlingLaw>> laws;
   const bool splits = std::ranges::any_of(
@@ -55,14 +50,14 @@ std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& pla
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
     if (splits) break;
     laws.push_back(
-        {.law = {.scheme = Scheme::kTensor, .operation = operation, .start_s = kDispatch_s}});
+        {.law = {.scheme = Scheme::kTensor, .operation = operation, .start_s = handling.tensor_s}});
   }
   for (const auto& [operation, passes] : {std::pair{Collective::kAllGather, kGatherPasses},
                                           {Collective::kReduceScatter, kScatterPasses}}) {
     if (sends(planned, Scheme::kData, operation)) continue;
     laws.push_back({.law = {.scheme = Scheme::kData,
                             .operation = operation,
-                            .start_s = kHooks_s,
+                            .start_s = handling.data_s,
                             .s_per_byte = passes * memory_s_per_byte}});
   }
   return laws;

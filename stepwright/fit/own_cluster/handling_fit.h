@@ -6,6 +6,7 @@
 #include "stepwright/fit/own_cluster/cluster_fit.h"
 #include "stepwright/fit/own_cluster/host_steps.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 
@@ -21,9 +22,10 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
                                                  const HostOfMessages& host);
 
 /// What PyTorch does for messages of tensor parallelism (DTensor) and of sharded data parallelism
-/// (FSDP2), for those of the two that a plan does not send: constants of `handling_fit.cpp`, with
+/// (FSDP2), for those of the two that a plan does not send: seconds of the framework's file, with
 /// copies at `memory_s_per_byte`. Marked by no rows.
 std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
+                                                     const MessageHandling& handling,
                                                      double memory_s_per_byte);
 
 }  // namespace stepwright

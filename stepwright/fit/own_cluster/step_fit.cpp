@@ -18,6 +18,7 @@
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/fit/own_cluster/step_messages.h"
 #include "stepwright/fit/own_cluster/traced_job.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -244,14 +245,14 @@ class StepFitter {
     const bool splits = sends([](const auto& key) { return key.first == Scheme::kTensor; });
     (splits ? host.dispatch_s : out_.unknown_s) += dispatch_s_;
     out_.fit.handling = fit_handling(planned, host);
-    const std::string& framework = planned_.job.framework.name;
-    if (framework != "fsdp" && framework != "torchtitan") return;
+    const MessageHandling handling = framework_defaults(planned_.job.framework).handling;
+    if (handling.tensor_s == 0 && handling.data_s == 0) return;
     // Of all kinds a sum is the one that only reads and writes, once each.
     const auto sum = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
       return fitted.law.kind == OperatorKind::kAdd;
     });
     const double memory_s_per_byte = sum == out_.fit.computations.end() ? 0 : sum->law.s_per_byte;
-    std::ranges::copy(assumed_handling(planned, memory_s_per_byte),
+    std::ranges::copy(assumed_handling(planned, handling, memory_s_per_byte),
                       std::back_inserter(out_.fit.handling));
   }
 

@@ -136,12 +136,14 @@ Recompute read_recompute(Node node) {
   fail_unknown_word(node, kWords);
 }
 
-Overlap read_overlap(Node node) {
+Overlap read_overlap_alone(Node node) { return read_overlap(node, Overlap()); }
+
+Overlap read_overlap(Node node, const Overlap& usual) {
   if (node.is_scalar()) return overlap_all(node.boolean());
   std::vector<std::string_view> keys;
   for (const auto& [flag, name] : kOverlapNames) keys.push_back(name);
   node.allow_only(keys);
-  Overlap overlap;
+  Overlap overlap = usual;
   for (const auto& [flag, name] : kOverlapNames) {
     if (const auto given = node.find(name)) overlap.*flag = given->boolean();
   }

@@ -46,8 +46,10 @@ std::int64_t read_strands(Node node);
 Sharding read_states(Node node, Notes& notes);
 /// none | selective | full | {every: n}.
 Recompute read_recompute(Node node);
-/// true | false | {gradients: true, ...}; what a mapping leaves out has its default.
-Overlap read_overlap(Node node);
+/// true | false | {gradients: true, ...}; what a mapping leaves out is as in `usual`.
+Overlap read_overlap(Node node, const Overlap& usual);
+/// The same with `Overlap`.
+Overlap read_overlap_alone(Node node);
 /// A word of `kAlgorithmNames`.
 Algorithm read_algorithm(Node node);
 /// {tensor: nvls, data: ho-ring, ...}; what a mapping leaves out is `library`, the pipeline always.

@@ -8,7 +8,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
-#include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
@@ -34,15 +34,23 @@ void read_batch(Node node, Job& job) {
 
 Framework read_framework(Node node) {
   const bool mapping = node.is_mapping();
-  if (mapping) node.allow_only({"name", "version"});
+  if (mapping) node.allow_only({"name", "version", "variant"});
   const Node name = mapping ? node.get("name") : node;
-  Framework framework{.name = name.text(), .version = ""};
+  Framework framework{.name = name.text()};
   const auto& known = kFrameworkNames;
   if (std::ranges::find(known, framework.name) == std::ranges::end(known)) {
     fail_unknown_word(name, known);
   }
   const auto version = mapping ? node.find("version") : std::nullopt;
   if (version) framework.version = version->text();
+  const auto variant = mapping ? node.find("variant") : std::nullopt;
+  if (!variant || variant->text().empty()) return framework;
+  const std::vector<std::string_view> variants = variant_names(framework.name);
+  if (std::ranges::find(variants, variant->text()) == variants.end()) {
+    if (variants.empty()) variant->fail(fmt::format("{} has no variants", framework.name));
+    fail_unknown_word(*variant, variants);
+  }
+  framework.variant = variant->text();
   return framework;
 }
 
@@ -71,26 +79,16 @@ CudaGraphs read_graphs(Node node) {
 
 /// What is left out stays as it is.
 Kernels read_kernels(Node node, Kernels kernels) {
-  node.allow_only({"attention", "fused_norm", "fused_softmax", "fused_cross_entropy", "cuda_graphs",
-                   "fused_accumulation", "fused_activation", "gathered_logits",
-                   "scattered_pipeline", "scattered_gradients", "wide_gradients", "fused_gate"});
-  const auto read = [node](std::string_view key, bool& flag) {
-    if (const auto given = node.find(key)) flag = given->boolean();
-  };
+  std::vector<std::string_view> keys = {"attention", "cuda_graphs"};
+  for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);
+  node.allow_only(keys);
   if (const auto given = node.find("attention")) {
     kernels.attention = given->choice(kAttentionKernelNames);
   }
-  read("fused_norm", kernels.fused_norm);
-  read("fused_cross_entropy", kernels.fused_cross_entropy);
-  read("fused_activation", kernels.fused_activation);
-  read("fused_softmax", kernels.fused_softmax);
-  read("fused_accumulation", kernels.fused_accumulation);
   if (const auto given = node.find("cuda_graphs")) kernels.cuda_graphs = read_graphs(*given);
-  read("gathered_logits", kernels.gathered_logits);
-  read("scattered_pipeline", kernels.scattered_pipeline);
-  read("scattered_gradients", kernels.scattered_gradients);
-  read("wide_gradients", kernels.wide_gradients);
-  read("fused_gate", kernels.fused_gate);
+  for (const auto& [flag, name] : kKernelFlags) {
+    if (const auto given = node.find(name)) kernels.*flag = given->boolean();
+  }
   return kernels;
 }
 
@@ -189,8 +187,9 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   read_batch(node.get("batch"), job);
   read_packed(node);
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
-  if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("framework")) job.framework = read_framework(*given);
+  job.optimizer = default_optimizer(job.framework, job.model);
+  if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("conditions")) {
     job.conditions = read_path(*given, directory);
   }

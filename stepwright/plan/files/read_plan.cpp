@@ -2,6 +2,7 @@
 
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/placement.h"
@@ -137,35 +138,43 @@ void read_sharding(Node node, const Job& job, Plan& plan, Notes& notes) {
       find("expert_group"), routed && grid ? node_expert_group(job.cluster, plan) : 1);
 }
 
-void read_buckets(Node node, Plan& plan) {
-  node.allow_only({"gradients", "parameters"});
-  if (const auto size = node.find("gradients")) plan.gradient_bucket = read_bucket(*size);
-  if (const auto size = node.find("parameters")) plan.parameter_bucket = read_bucket(*size);
+void read_buckets(Node parent, const Job& job, Plan& plan) {
+  const Buckets usual = default_buckets(job, plan);
+  plan.gradient_bucket = usual.gradients;
+  plan.parameter_bucket = usual.parameters;
+  const auto node = parent.find("buckets");
+  if (!node) return;
+  node->allow_only({"gradients", "parameters"});
+  if (const auto size = node->find("gradients")) plan.gradient_bucket = read_bucket(*size);
+  if (const auto size = node->find("parameters")) plan.parameter_bucket = read_bucket(*size);
 }
 
-void read_cuts(Node node, Plan& plan) {
-  if (const auto given = node.find("layers")) plan.layers = read_layers(*given);
+void read_cuts(Node node, const Job& job, Plan& plan) {
   if (const auto given = node.find("sequence_parallel")) plan.sequence_parallel = read_flag(*given);
+  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
   if (const auto given = node.find("tensor_input")) plan.tensor_input = read_tensor_input(*given);
   if (const auto given = node.find("context_kind")) plan.context_kind = read_context_kind(*given);
 }
 
 Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) {
   Plan plan;
-  plan.accumulate = default_accumulate(job.precision);
+  plan.accumulate = default_gradients(job);
   if (const auto given = node.find("parallel")) plan.parallel = read_parallel(*given);
   if (const auto given = node.find("rank_order")) plan.rank_order = read_rank_order(*given);
-  read_cuts(node, plan);
+  read_cuts(node, job, plan);
   if (const auto given = node.find("micro_batch")) plan.micro_batch = read_degree(*given);
   if (const auto given = node.find("schedule")) {
     plan.schedule = read_schedule(*given);
     check_basis(*given, plan);
   }
+  plan.layers = default_layers(job, plan);
+  if (const auto given = node.find("layers")) plan.layers = read_layers(*given);
   if (const auto given = node.find("sharding")) read_sharding(*given, job, plan, notes);
   if (const auto given = node.find("recompute")) plan.recompute = read_recompute(*given);
   if (const auto given = node.find("accumulate")) plan.accumulate = read_accumulate(*given);
-  if (const auto given = node.find("buckets")) read_buckets(*given, plan);
-  if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given);
+  plan.overlap = default_overlap(job, plan);
+  if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given, plan.overlap);
+  read_buckets(node, job, plan);
   if (const auto given = node.find("collectives")) {
     plan.collectives = read_collectives(*given, version);
   }

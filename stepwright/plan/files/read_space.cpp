@@ -94,7 +94,7 @@ constexpr Dimension kDimensions[] = {
     {"accumulate", values<&Space::accumulate, read_accumulate>},
     {"gradient_bucket", values<&Space::gradient_bucket, read_bucket>},
     {"parameter_bucket", values<&Space::parameter_bucket, read_bucket>},
-    {"overlap", values<&Space::overlap, read_overlap>},
+    {"overlap", values<&Space::overlap, read_overlap_alone>},
     {"collectives", algorithms},
     {"rank_order", values<&Space::rank_order, read_rank_order>},
     {"layers", splits}};

@@ -36,8 +36,10 @@ void write_cluster(Json& file, const Job& job, bool expanded) {
 }
 
 Json framework_json(const Framework& framework, bool expanded) {
-  if (framework.version.empty() && !expanded) return framework.name;
-  return {{"name", framework.name}, {"version", framework.version}};
+  if (framework.version.empty() && framework.variant.empty() && !expanded) return framework.name;
+  Json json = {{"name", framework.name}, {"version", framework.version}};
+  if (!framework.variant.empty()) json["variant"] = framework.variant;
+  return json;
 }
 
 Json graphs_json(const CudaGraphs& graphs) {
@@ -50,18 +52,13 @@ Json graphs_json(const CudaGraphs& graphs) {
 }
 
 Json kernels_json(const Kernels& kernels) {
-  return {{"attention", name_of(kAttentionKernelNames, kernels.attention)},
-          {"fused_norm", kernels.fused_norm},
-          {"fused_activation", kernels.fused_activation},
-          {"fused_softmax", kernels.fused_softmax},
-          {"fused_cross_entropy", kernels.fused_cross_entropy},
-          {"fused_accumulation", kernels.fused_accumulation},
-          {"cuda_graphs", graphs_json(kernels.cuda_graphs)},
-          {"gathered_logits", kernels.gathered_logits},
-          {"scattered_pipeline", kernels.scattered_pipeline},
-          {"scattered_gradients", kernels.scattered_gradients},
-          {"wide_gradients", kernels.wide_gradients},
-          {"fused_gate", kernels.fused_gate}};
+  Json json = {{"attention", name_of(kAttentionKernelNames, kernels.attention)}};
+  for (const auto& [flag, name] : kKernelFlags) {
+    json[std::string(name)] = kernels.*flag;
+    if (flag == &Kernels::fused_accumulation)
+      json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
+  }
+  return json;
 }
 
 Json objective_json(const Objective& objective, bool expanded) {

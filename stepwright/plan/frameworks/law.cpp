@@ -9,12 +9,6 @@
 namespace stepwright {
 namespace {
 
-/// Whether a line speaks of a release; one without numbers is the newest.
-bool speaks_of(const AbilityEntry& line, std::string_view release) {
-  if (!line.from.empty() && comes_before(release, line.from)) return false;
-  return line.before.empty() || comes_before(release, line.before);
-}
-
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   return line.with == 0 || (line.with & degrees) != 0;
 }
@@ -40,7 +34,7 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : name_(framework.name) {
     for (WordSet& words : of_degrees) words.set();
   }
   for (const AbilityEntry& line : framework_entry(framework.name).runs) {
-    if (!speaks_of(line, framework.version)) continue;
+    if (!speaks_of(line.releases, framework.version)) continue;
     auto& of_degrees = allowed_[static_cast<std::size_t>(line.ability)];
     for (DegreeSet degrees = 0; degrees < kDegreeSets; ++degrees) {
       if (counts_with(line, degrees)) of_degrees[degrees] &= line.words;

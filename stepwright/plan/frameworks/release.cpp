@@ -25,4 +25,9 @@ bool comes_before(std::string_view release, std::string_view other) {
   return !numbers.empty() && numbers < release_numbers(other);
 }
 
+bool speaks_of(const Releases& releases, std::string_view release) {
+  if (!releases.from.empty() && comes_before(release, releases.from)) return false;
+  return releases.before.empty() || comes_before(release, releases.before);
+}
+
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,5 +11,14 @@ std::vector<int> release_numbers(std::string_view release);
 
 /// Whether a release comes before another by their numbers; one without numbers is the newest.
 bool comes_before(std::string_view release, std::string_view other);
+
+/// The releases of which a line of a framework's file speaks.
+struct Releases {
+  std::string from;    ///< From this one on; empty: from the first.
+  std::string before;  ///< Before this one; empty: to the newest.
+};
+
+/// Whether a release is one of them; one without numbers is the newest.
+bool speaks_of(const Releases& releases, std::string_view release);
 
 }  // namespace stepwright

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "stepwright/cluster/embedded.h"
-#include "stepwright/cluster/generation.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -35,12 +34,6 @@ WordSet read_words(Node node, Ability ability) {
   return words;
 }
 
-std::string read_source(Node node) {
-  std::string source = node.get("source").text();
-  if (source.empty()) node.fail("names no source");
-  return source;
-}
-
 AbilityEntry read_line(Node node) {
   node.allow_only({"ability", "words", "with", "from", "before", "source"});
   AbilityEntry entry;
@@ -50,30 +43,19 @@ AbilityEntry read_line(Node node) {
   if (const auto with = node.find("with")) {
     entry.with = read_words(*with, Ability::kParallel).to_ulong();
   }
-  if (const auto from = node.find("from")) entry.from = from->text();
-  if (const auto before = node.find("before")) entry.before = before->text();
+  entry.releases = read_releases(node);
   return entry;
 }
 
-FrameworkKernels read_kernels_of(Node node) {
-  node.allow_only({"attention", "fused_norm", "fused_activation", "fused_accumulation",
-                   "fused_gate", "scattered_gradients", "source"});
-  FrameworkKernels kernels;
-  const Node attention = node.get("attention");
-  for (const auto& [generation, name] : kGenerationNames) {
-    kernels.attention[static_cast<std::size_t>(generation)] =
-        attention.get(name).choice(kAttentionKernelNames);
+void read_defaults(Node node, FrameworkEntry& entry) {
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    DefaultLine line = read_default_line(node.at(i));
+    const auto named = [&](const auto& variant) { return variant.first == line.variant; };
+    if (!line.variant.empty() && std::ranges::none_of(entry.variants, named)) {
+      node.at(i).get("variant").fail("is not among the variants");
+    }
+    entry.defaults.push_back(std::move(line));
   }
-  kernels.fused_norm = node.get("fused_norm").boolean();
-  const auto read = [node](std::string_view key, bool& flag) {
-    if (const auto given = node.find(key)) flag = given->boolean();
-  };
-  read("fused_activation", kernels.fused_activation);
-  read("fused_accumulation", kernels.fused_accumulation);
-  read("fused_gate", kernels.fused_gate);
-  read("scattered_gradients", kernels.scattered_gradients);
-  kernels.source = read_source(node);
-  return kernels;
 }
 
 FrameworkEntry read_embedded(std::string_view name) {
@@ -100,16 +82,24 @@ constexpr auto kEntries = readers(std::make_index_sequence<std::size(kFrameworkN
 }  // namespace
 
 FrameworkEntry read_framework_entry(Node node) {
-  node.allow_only({"framework", "about", "checked", "like", "runs", "kernels", "notes"});
+  node.allow_only(
+      {"framework", "about", "checked", "like", "runs", "defaults", "variants", "notes"});
   FrameworkEntry entry;
   if (const auto like = node.find("like")) entry = framework_entry(like->text());
+  entry.variants.clear();
+  std::erase_if(entry.defaults, [](const DefaultLine& line) { return !line.variant.empty(); });
   entry.name = node.get("framework").text();
   entry.about = node.get("about").text();
   entry.checked = node.get("checked").text();
   if (const auto runs = node.find("runs")) {
     for (std::size_t i = 0; i < runs->size(); ++i) entry.runs.push_back(read_line(runs->at(i)));
   }
-  if (const auto kernels = node.find("kernels")) entry.kernels = read_kernels_of(*kernels);
+  if (const auto variants = node.find("variants")) {
+    for (const auto& [name, about] : variants->members()) {
+      entry.variants.emplace_back(name, about.text());
+    }
+  }
+  if (const auto defaults = node.find("defaults")) read_defaults(*defaults, entry);
   if (const auto notes = node.find("notes")) {
     entry.notes.clear();
     for (std::size_t i = 0; i < notes->size(); ++i) entry.notes.push_back(notes->at(i).text());
@@ -120,19 +110,6 @@ FrameworkEntry read_framework_entry(Node node) {
 const FrameworkEntry& framework_entry(std::string_view name) {
   const auto found = std::ranges::find(kFrameworkNames, name);
   return kEntries[static_cast<std::size_t>(found - std::begin(kFrameworkNames))]();
-}
-
-Kernels default_kernels(const Framework& framework, const Device& device) {
-  Kernels kernels;
-  if (framework.name.empty()) return kernels;
-  const FrameworkKernels& own = framework_entry(framework.name).kernels;
-  kernels.attention = own.attention[static_cast<std::size_t>(generation_of(device))];
-  kernels.fused_norm = own.fused_norm;
-  kernels.fused_activation = own.fused_activation;
-  kernels.fused_accumulation = own.fused_accumulation;
-  kernels.fused_gate = own.fused_gate;
-  kernels.scattered_gradients = own.scattered_gradients;
-  return kernels;
 }
 
 }  // namespace stepwright

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/document.h"
 #include "stepwright/plan/frameworks/ability.h"
+#include "stepwright/plan/frameworks/read_defaults.h"
 
 namespace stepwright {
 
@@ -16,40 +17,27 @@ struct AbilityEntry {
   Ability ability{};
   WordSet words;
   DegreeSet with = 0;  ///< Holds where one of these degrees is above 1; 0: always.
-  std::string from;    ///< Holds from this release on; empty: from the first.
-  std::string before;  ///< Holds before this release; empty: to the newest.
+  Releases releases;
   std::string source;
 };
 
-/// What a framework computes with where a job does not say.
-struct FrameworkKernels {
-  std::array<AttentionKernel, std::size(kGenerationNames)> attention{};  ///< By generation.
-  bool fused_norm = true;
-  bool fused_activation = true;
-  bool fused_accumulation = true;
-  bool fused_gate = true;
-  bool scattered_gradients = true;
-  std::string source;
-};
-
-/// What a framework runs (`stepwright/plan/frameworks/NAME.yaml`).
+/// What a framework runs, and does where nothing is said (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
   std::string name;     ///< Of `kFrameworkNames`.
   std::string about;    ///< In a person's words.
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
-  FrameworkKernels kernels;
+  std::vector<DefaultLine> defaults;  ///< Later ones have the last word.
+  /// Forks of it and stacks built on it that differ in their defaults: name and, for people, what.
+  std::vector<std::pair<std::string, std::string>> variants;
   std::vector<std::string> notes;  ///< What the lines cannot say.
 };
 
 /// The entry of a name of `kFrameworkNames`.
 const FrameworkEntry& framework_entry(std::string_view name);
 
-/// Reads an entry; `like: NAME` in it starts from a built-in one. Fails with `kInput` on a line
-/// without words or source, and on what is known of no ability, degree or generation.
+/// Reads an entry; `like: NAME` in it starts from a built-in one but for its variants. Fails with
+/// `kInput` on a line without words or source, and on words that are not known.
 FrameworkEntry read_framework_entry(Node node);
-
-/// The kernels of a framework on a device; those of `Kernels` without one.
-Kernels default_kernels(const Framework& framework, const Device& device);
 
 }  // namespace stepwright

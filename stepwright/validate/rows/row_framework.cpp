@@ -5,118 +5,46 @@
 #include <algorithm>
 #include <array>
 
-#include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {
 
-struct StackWord {
+/// A word of a row's framework, and which framework, variant of it or neither (empty) it stands
+/// for; the first match counts.
+struct FrameworkWord {
   std::string_view word;
-  Stack stack;
+  std::string_view framework;
+  std::string_view variant;
 };
-
-/// NVIDIA/Megatron-LM megatron/training/arguments.py: gradients are summed and reduced in fp32 with
-/// bf16 (accumulate_allreduce_grads_in_fp32).
-constexpr Stack kMegatronCore{.framework = "megatron-core",
-                              .overlaps_data = true,
-                              .overlaps_pipeline = true,
-                              .distributed_optimizer = true,
-                              .sequence_parallel = true};
-/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/mixed_precision.py and NVIDIA/NeMo
-/// nemo/lightning/pytorch/plugins/mixed_precision.py: grad_reduce_in_fp32 is off.
-constexpr Stack kMegatronBridge = [] {
-  Stack stack = kMegatronCore;
-  stack.reduces_stored_type = true;
-  stack.narrow_moments = true;
-  return stack;
-}();
-constexpr Stack kNemo = [] {
-  Stack stack = kMegatronCore;
-  stack.framework = "nemo";
-  stack.reduces_stored_type = true;
-  return stack;
-}();
-constexpr Stack kFsdp{.framework = "fsdp", .overlaps_data = true, .gathers_logits = true};
-constexpr Stack kTitan{.framework = "torchtitan",
-                       .overlaps_data = true,
-                       .gathers_logits = false,
-                       .keeps_gathered = true};
-constexpr Stack kJax{.framework = "maxtext", .overlaps_data = true, .overlaps_pipeline = true};
-constexpr Stack kOldMegatron{
-    .framework = "megatron-lm", .scatters_pipeline = true, .waits_for_tensor = true};
-
-/// The first word that stands in a row's framework tells its stack. Everything here is said by the
-/// public code or documents of the framework, nothing by what its rows measured.
-constexpr StackWord kStacks[] = {
-    // Aleph-Alpha/scaling@78489292: core/nn/linear/column_parallel_linear.py (the head's output is
-    // gathered, inputs stay gathered, gradients are reduced in place), core/nn/parallel_module/
-    // pipeline_partitioning.py (equal numbers of modules), core/nn/parallel_module/communicator.py
-    // (whole activations), core/optimizer (gradients are summed in the type of the parameters),
-    // core/optimizer/allreduce.py (and reduced in fp32, to all ranks), core/nn/mlp.py (gate and
-    // input of an MLP are two column-parallel products).
-    {"scaling (",
-     {.framework = "megatron-lm",
-      .attention = AttentionKernel::kFlash2,
-      .reduces_stored_type = true,
-      .gathers_logits = true,
-      .waits_for_tensor = true,
-      .keeps_gathered = true,
-      .adds_gradients = true,
-      .split = StageSplit::kModules,
-      .reduces_whole = true,
-      .reduces_wide = true,
-      .splits_gate = true}},
-    {"automodel",
-     {.framework = "fsdp", .attention = AttentionKernel::kCudnn, .overlaps_data = true}},
-    {"megatron-bridge", kMegatronBridge},
-    {"nemo", kNemo},
-    {"megatron-core", kMegatronCore},
-    {"zero-3", {.framework = "deepspeed", .attention = AttentionKernel::kUnfused}},
-    {"megatron-deepspeed",
-     {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
-    {"neox",
-     {.framework = "megatron-deepspeed", .scatters_pipeline = true, .waits_for_tensor = true}},
-    {"megatron-lm", kOldMegatron},
-    {"llm-foundry",
-     {.framework = "fsdp",
-      .attention = AttentionKernel::kFlash1,
-      .overlaps_data = true,
-      .gathers_logits = true}},
-    {"torchtitan", kTitan},
-    {"fsdp", kFsdp},
-    // InternLM/InternEvo internlm/core/parallel/comm/tensor.py: gradients of inputs are reduced
-    // beside those of weights.
-    {"internevo", {.framework = "internevo", .overlaps_data = true, .reduces_stored_type = true}},
-    // huggingface/nanotron src/nanotron/trainer.py: no DistributedDataParallel, so no overlap,
-    // where gradients are summed in fp32 and the optimizer is sharded (make_ddp): one all-reduce of
-    // the whole buffer (training_step, reduce_scatter=False; FP32GradientAccumulator), and one
-    // coalesced gather of all parameters (src/nanotron/optim/zero.py, _all_gather_params); else
-    // buckets of ddp_bucket_cap_mb (src/nanotron/config/config.py). build_model: blocks by their
-    // cost. Asynchronous tensor messages are those of gradients
-    // (src/nanotron/parallel/tensor_parallel/functional.py): a row product waits for its
-    // reduce-scatter, and a gather has the rank's own part of the product beside it alone.
-    {"nanotron",
-     {.framework = "nanotron",
-      .overlaps_data = true,
-      .overlaps_unsharded_only = true,
-      .split = StageSplit::kCosts,
-      .replicated_bucket = 25 << 20}},
-    {"jax", kJax},
-    {"maxtext", kJax},
-    {"paxml", kJax},
-    {"dao-ailab", kFsdp},
-    {"meta internal",
-     {.framework = "torchtitan", .overlaps_data = true, .overlaps_pipeline = true}},
-    {"colossal", {.framework = "colossalai", .overlaps_data = true}},
+constexpr FrameworkWord kFrameworkWords[] = {
+    {"scaling (", "megatron-lm", "aleph-alpha"},
+    {"automodel", "fsdp", "automodel"},
+    {"megatron-bridge", "megatron-core", "bridge"},
+    {"nemo", "nemo", ""},
+    {"megatron-core", "megatron-core", ""},
+    {"zero-3", "deepspeed", ""},
+    {"megatron-deepspeed", "megatron-deepspeed", ""},
+    {"neox", "megatron-deepspeed", ""},
+    {"megatron-lm", "megatron-lm", ""},
+    {"llm-foundry", "fsdp", "llm-foundry"},
+    {"torchtitan", "torchtitan", ""},
+    {"fsdp", "fsdp", ""},
+    {"internevo", "internevo", ""},
+    {"nanotron", "nanotron", ""},
+    {"jax", "maxtext", ""},
+    {"maxtext", "maxtext", ""},
+    {"paxml", "maxtext", ""},
+    {"dao-ailab", "fsdp", ""},
+    {"meta internal", "torchtitan", "meta-internal"},
+    {"colossal", "colossalai", ""},
     // Submissions to MLPerf by the container they ran in.
-    {"nvidia", kNemo},
-    {"pytorch", kNemo},
-    {"ngc", kNemo},
-    {"cuda", kNemo},
+    {"nvidia", "nemo", ""},
+    {"pytorch", "nemo", ""},
+    {"ngc", "nemo", ""},
+    {"cuda", "nemo", ""},
 };
-/// No framework: conditions of the middle (`FrameworkConditions`).
-constexpr Stack kUnknown{.framework = "", .overlaps_data = true};
 
 /// Megatron-LM's own training loop on Megatron-Core and Transformer Engine, since the middle of
 /// 2023 (NVIDIA/Megatron-LM, core_v0.1.0 and later).
@@ -126,9 +54,7 @@ bool is_core(const RunRow& row, const Words& framework) {
          !framework.has("deepspeed");
 }
 
-bool interleaves(const RunRow& row) { return row.chunks.value_or(1) > 1; }
-
-AttentionKernel attention_of(const RunRow& row, const Device& device, const Words& notes) {
+std::optional<AttentionKernel> attention_of(const RunRow& row, const Words& notes) {
   if (notes.has("kernel=torch", "kernel=fused", "without flashattention", "no flash attention")) {
     return AttentionKernel::kUnfused;
   }
@@ -137,9 +63,9 @@ AttentionKernel attention_of(const RunRow& row, const Device& device, const Word
   }
   if (notes.has("flash_attentionv1", "flash attention v1")) return AttentionKernel::kFlash1;
   if (row.framework.find("Dao-AILab") == 0) return AttentionKernel::kFlash1;
-  const Stack& stack = stack_of(row);
-  if (stack.attention) return *stack.attention;
-  return default_kernels({.name = std::string(stack.framework)}, device).attention;
+  // Megatron models under ZeRO-3, of 2021 and 2022.
+  if (Words(row.framework).has("zero-3")) return AttentionKernel::kUnfused;
+  return std::nullopt;
 }
 
 /// A whole iteration or whole layers, or the parts that "cuda_graph_scope=['attn', ...]" lists.
@@ -189,66 +115,64 @@ std::string release_in(std::string_view text) {
 
 }  // namespace
 
-const Stack& stack_of(const RunRow& row) {
-  const Words framework(row.framework);
-  if (is_core(row, framework)) return kMegatronCore;
-  for (const StackWord& entry : kStacks) {
-    if (framework.has(entry.word)) return entry.stack;
-  }
-  return kUnknown;
-}
-
 Framework row_framework(const RunRow& row) {
-  Framework framework{.name = std::string(stack_of(row).framework), .version = ""};
+  const Words words(row.framework);
+  Framework framework;
+  const auto* const known = std::ranges::find_if(
+      kFrameworkWords, [&](const FrameworkWord& entry) { return words.has(entry.word); });
+  if (is_core(row, words)) {
+    framework.name = "megatron-core";
+  } else if (known != std::end(kFrameworkWords)) {
+    framework = {.name = std::string(known->framework), .variant = std::string(known->variant)};
+  }
   framework.version = release_in(row.framework);
   if (framework.version.empty()) framework.version = release_in(row.source_note);
   return framework;
 }
 
-Optimizer row_optimizer(const RunRow& row, const Architecture& model) {
-  const bool narrow = stack_of(row).narrow_moments && model.latent;
-  return narrow ? Optimizer::kAdamNarrow : Optimizer::kAdam;
-}
-
 Kernels row_kernels(const RunRow& row, const Device& device) {
   const Words notes(row.notes);
   Kernels kernels = default_kernels(row_framework(row), device);
-  kernels.attention = attention_of(row, device, notes);
-  if (stack_of(row).adds_gradients) kernels.fused_accumulation = false;
+  if (const auto stated = attention_of(row, notes)) kernels.attention = *stated;
   if (notes.has("ce fusion")) kernels.fused_cross_entropy = true;
   if (notes.has("torch.compile")) {
     kernels.fused_norm = kernels.fused_activation = kernels.fused_cross_entropy = true;
   }
   if (notes.has("norm kernel=")) kernels.fused_norm = notes.has("rms kernel");
   kernels.fused_softmax = !notes.has("kernel=torch", "without flashattention");
-  kernels.gathered_logits = stack_of(row).gathers_logits;
-  kernels.scattered_pipeline = stack_of(row).scatters_pipeline;
   kernels.cuda_graphs = graphs_of(notes);
-  const Stack& stack = stack_of(row);
-  kernels.wide_gradients = stack.reduces_wide;
-  if (stack.splits_gate) kernels.fused_gate = false;
-  if (stack.reduces_whole) kernels.scattered_gradients = false;
   return kernels;
 }
 
-Overlap row_overlap(const RunRow& row) {
+namespace {
+
+/// What a row's framework overlaps, but for rows that name none, or one of which the source tells
+/// that messages were its own.
+Overlap usual_overlap(const RunRow& row, const PlannedJob& planned) {
+  Overlap overlap = default_overlap(planned.job, planned.plan);
+  const Words framework(row.framework);
+  const std::string& name = planned.job.framework.name;
+  if (name.empty()) overlap.pipeline = false;
+  if (framework.has("zero-3")) overlap.gradients = overlap.parameters = false;
+  if (framework.has("zero-3", "metaseq")) overlap.tensor_gradients = true;
+  return overlap;
+}
+
+}  // namespace
+
+Overlap row_overlap(const RunRow& row, const PlannedJob& planned) {
   const Words notes(row.notes);
-  const Stack& stack = stack_of(row);
-  Overlap overlap;
   if (notes.has("all overlap off")) {
     return {.gradients = false, .parameters = false, .tensor_gradients = false, .pipeline = false};
   }
-  const bool sharded = stack.overlaps_unsharded_only && Words(row.sharding).has("zero-1");
-  const bool data = stack.overlaps_data && !sharded && !notes.has("no dp overlap");
-  overlap.gradients = notes.flag("overlap_grad_sync").value_or(data);
-  overlap.parameters = notes.flag("overlap_param_sync").value_or(data);
+  Overlap overlap = usual_overlap(row, planned);
+  if (notes.has("no dp overlap")) overlap.gradients = overlap.parameters = false;
+  overlap.gradients = notes.flag("overlap_grad_sync").value_or(overlap.gradients);
+  overlap.parameters = notes.flag("overlap_param_sync").value_or(overlap.parameters);
   overlap.tensor = overlaps_tensor(notes);
-  overlap.tensor_gradients =
-      !stack.waits_for_tensor || (!stack.keeps_gathered && row.sequence_parallel == "y");
   overlap.expert = overlaps_expert(notes);
   overlap.pipeline =
-      notes.flag("overlap_p2p_comm")
-          .value_or(stack.overlaps_pipeline && (interleaves(row) || notes.has("async p2p")));
+      notes.flag("overlap_p2p_comm").value_or(overlap.pipeline || notes.has("async p2p"));
   return overlap;
 }
 

@@ -6,11 +6,10 @@
 #include <optional>
 #include <sstream>
 
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/validate/rows/row_buckets.h"
 #include "stepwright/validate/rows/row_cluster.h"
 #include "stepwright/validate/rows/row_framework.h"
-#include "stepwright/validate/rows/row_layers.h"
 #include "stepwright/validate/rows/row_model.h"
 #include "stepwright/validate/rows/words.h"
 
@@ -74,8 +73,8 @@ std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
   Plan& plan = out.planned.plan;
   if (plan.parallel.pipeline == 1) return std::nullopt;
   if (!row.chunks) return missing("vpp");
-  plan.layers = row_layers(row, plan.parallel.pipeline);
   if (*row.chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = *row.chunks};
+  plan.layers = default_layers(out.planned.job, plan);
   return std::nullopt;
 }
 
@@ -154,8 +153,11 @@ void set_sharding(const RunRow& row, RowPlan& out) {
   Plan& plan = out.planned.plan;
   const std::int64_t world = plan.parallel.data * plan.parallel.context;
   const bool splits_optimizer =
-      words.has("zero-1", "distributed optimizer", "dist optimizer", "bf16_optimizer") ||
-      (words.empty() && stack_of(row).distributed_optimizer);
+      words.has("zero-1", "distributed optimizer", "dist optimizer", "bf16_optimizer");
+  if (words.empty()) {
+    plan.sharding = framework_defaults(out.planned.job.framework).recipe_sharding;
+    return;
+  }
   std::string_view states = "NNN";
   if (words.has("shard_grad_op", "zero-2", "no reshard")) {
     states = "NGG";
@@ -175,40 +177,33 @@ void set_sharding(const RunRow& row, RowPlan& out) {
   }
 }
 
-/// Type in which gradients are reduced, by the remarks on sharding or else the stack.
+/// Type in which gradients are reduced, by the remarks on sharding or else the framework.
 DType reduced_type(const RunRow& row, const Job& job) {
   const Words sharding(row.sharding);
   const DType stored = storage_type(job.precision);
   if (sharding.has("pure")) return stored;
   if (sharding.has("mixed_precision=default", "fp32 grad", "bf16_optimizer")) return DType::kFp32;
-  // Scaled losses keep fp16 gradients in range; Megatron-LM and DeepSpeed widen those in bf16 only.
-  if (stored == DType::kFp16) return stored;
-  return stack_of(row).reduces_stored_type ? stored : DType::kFp32;
+  return stored == DType::kFp16 ? stored : default_gradients(job);
 }
 
 void set_tensor_choices(const RunRow& row, RowPlan& out) {
   Plan& plan = out.planned.plan;
   const bool several = plan.parallel.tensor > 1;
   const bool stated = !row.sequence_parallel.empty();
+  const Job& job = out.planned.job;
   plan.sequence_parallel =
-      several && (stated ? row.sequence_parallel == "y" : stack_of(row).sequence_parallel);
-  if (plan.sequence_parallel && stack_of(row).keeps_gathered) {
-    plan.tensor_input = TensorInput::kKeep;
-  }
-  plan.overlap = row_overlap(row);
+      several && (stated ? row.sequence_parallel == "y"
+                         : framework_defaults(job.framework).recipe_sequence_parallel);
+  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
+  plan.overlap = row_overlap(row, out.planned);
   plan.accumulate = reduced_type(row, out.planned.job);
 }
 
-void set_buckets(const RunRow& row, RowPlan& out) {
-  constexpr std::int64_t kWhole = 1'000'000'000'000;
-  const std::int64_t bytes = stack_of(row).replicated_bucket;
-  if (bytes == 0) return;
+void set_buckets(RowPlan& out) {
   Plan& plan = out.planned.plan;
-  const Job& job = out.planned.job;
-  const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
-  plan.gradient_bucket =
-      plan.overlap.gradients ? replicated_bucket(job.model, plan.parallel.tensor, least) : kWhole;
-  plan.parameter_bucket = kWhole;
+  const Buckets buckets = default_buckets(out.planned.job, plan);
+  plan.gradient_bucket = buckets.gradients;
+  plan.parameter_bucket = buckets.parameters;
 }
 
 /// The model of a row, or else that of the job it is of.
@@ -247,7 +242,7 @@ std::optional<Skipped> fill(const RunRow& row, const Job* of, RowPlan& out) {
   job.precision = precision.value_or(DType::kBf16);
   job.framework = row_framework(row);
   job.kernels = row_kernels(row, job.cluster.device);
-  job.optimizer = row_optimizer(row, job.model);
+  job.optimizer = default_optimizer(job.framework, job.model);
   if (Words(row.notes).has("deepep", "hybridep")) job.dispatcher = Dispatcher::kOncePerNode;
   if (auto skipped = set_degrees(row, out)) return skipped;
   if (auto skipped = set_batch(row, out)) return skipped;
@@ -255,7 +250,7 @@ std::optional<Skipped> fill(const RunRow& row, const Job* of, RowPlan& out) {
   set_recompute(row, out);
   set_sharding(row, out);
   set_tensor_choices(row, out);
-  set_buckets(row, out);
+  set_buckets(out);
   return std::nullopt;
 }
 

@@ -10,6 +10,6 @@ namespace stepwright {
 /// a model's layers, split over `tensor` ranks: a bucket closes with the weight that fills it with
 /// `least` elements (pytorch/pytorch torch/csrc/distributed/c10d/reducer.cpp,
 /// compute_bucket_assignment_by_size).
-std::int64_t replicated_bucket(const Architecture& model, std::int64_t tensor, std::int64_t least);
+std::int64_t filled_bucket(const Architecture& model, std::int64_t tensor, std::int64_t least);
 
 }  // namespace stepwright

@@ -1,10 +1,10 @@
-#include "stepwright/validate/rows/row_buckets.h"
+#include "stepwright/plan/frameworks/filled_buckets.h"
 
 #include <algorithm>
 
 namespace stepwright {
 
-std::int64_t replicated_bucket(const Architecture& model, std::int64_t tensor, std::int64_t least) {
+std::int64_t filled_bucket(const Architecture& model, std::int64_t tensor, std::int64_t least) {
   const std::int64_t attention = model.heads * model.head_dim;
   const std::int64_t joined = attention + 2 * model.kv_heads * model.head_dim;
   const std::int64_t widths[] = {model.ffn, (model.gated ? 2 : 1) * model.ffn, attention, joined};

@@ -1,19 +1,16 @@
-#include "stepwright/validate/rows/row_layers.h"
+#include "stepwright/plan/frameworks/stage_split.h"
 
 #include <algorithm>
-
-#include "stepwright/validate/rows/row_framework.h"
 
 namespace stepwright {
 namespace {
 
 /// Parameters of products: attention as if it had as many key as query heads, a gated MLP
 /// (huggingface/nanotron src/nanotron/models/llama.py, get_block_compute_costs).
-ModuleCosts costs_of(const RunRow& row) {
-  const auto hidden = static_cast<double>(*row.hidden);
-  const auto ffn = static_cast<double>(row.ffn.value_or(4 * *row.hidden));
-  return {.layer = 4 * hidden * hidden + 3 * ffn * hidden,
-          .head = static_cast<double>(row.vocabulary.value_or(0)) * hidden};
+ModuleCosts costs_of(const Architecture& model) {
+  const auto hidden = static_cast<double>(model.hidden);
+  return {.layer = 4 * hidden * hidden + 3 * static_cast<double>(model.ffn) * hidden,
+          .head = static_cast<double>(model.vocabulary) * hidden};
 }
 
 /// Gives every stage a layer at least.
@@ -57,11 +54,12 @@ std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stag
   return shares;
 }
 
-std::vector<std::int64_t> row_layers(const RunRow& row, std::int64_t stages) {
-  if (stages == 1 || !row.layers || *row.layers < stages) return {};
-  switch (stack_of(row).split) {
-    case StageSplit::kModules: return layers_by_modules(*row.layers, stages);
-    case StageSplit::kCosts: return layers_by_costs(*row.layers, stages, costs_of(row));
+std::vector<std::int64_t> split_layers(StageSplit split, const Architecture& model,
+                                       std::int64_t stages) {
+  if (stages == 1 || model.layers < stages) return {};
+  switch (split) {
+    case StageSplit::kModules: return layers_by_modules(model.layers, stages);
+    case StageSplit::kCosts: return layers_by_costs(model.layers, stages, costs_of(model));
     case StageSplit::kEven: break;
   }
   return {};

@@ -3,12 +3,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "stepwright/validate/rows/run_row.h"
+#include "stepwright/core/named.h"
+#include "stepwright/model/architecture.h"
 
 namespace stepwright {
 
-/// Layers of each of `stages` when a stack deals out modules instead of layers: as many modules to
-/// each stage, the first ones taking what is left over. The embedding is a module before the
+/// How a framework deals layers to the stages of a pipeline: evenly, by equal numbers of modules
+/// (`layers_by_modules`), or by what they cost (`layers_by_costs`).
+enum class StageSplit : std::uint8_t { kEven, kModules, kCosts };
+inline constexpr Named<StageSplit> kStageSplitNames[] = {
+    {StageSplit::kEven, "even"}, {StageSplit::kModules, "modules"}, {StageSplit::kCosts, "costs"}};
+
+/// Layers of each of `stages` when a framework deals out modules instead of layers: as many modules
+/// to each stage, the first ones taking what is left over. The embedding is a module before the
 /// layers, the final norm and the head are two behind them. Empty where a stage would have no
 /// layer. (Aleph-Alpha/scaling, core/nn/parallel_module/pipeline_partitioning.py,
 /// pipe_partition_uniform.)
@@ -26,7 +33,9 @@ struct ModuleCosts {
 std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stages,
                                           const ModuleCosts& costs);
 
-/// Layers of each stage of a row, or empty for the even split.
-std::vector<std::int64_t> row_layers(const RunRow& row, std::int64_t stages);
+/// Layers of each of `stages`; empty for the even split, and where there are fewer layers than
+/// stages.
+std::vector<std::int64_t> split_layers(StageSplit split, const Architecture& model,
+                                       std::int64_t stages);
 
 }  // namespace stepwright

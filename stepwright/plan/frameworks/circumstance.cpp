@@ -1,0 +1,26 @@
+#include "stepwright/plan/frameworks/circumstance.h"
+
+#include "stepwright/cluster/generation.h"
+
+namespace stepwright {
+
+bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
+  const Sharding& sharding = plan.sharding;
+  switch (circumstance) {
+    case Circumstance::kEverywhere: return true;
+    case Circumstance::kNowhere: return false;
+    case Circumstance::kInterleaved: return plan.schedule.chunks > 1;
+    case Circumstance::kReplicatedOptimizer: return sharding.optimizer == Spread::kNone;
+    case Circumstance::kShardedGradients:
+      return sharding.gradients != Spread::kNone || sharding.parameters != Spread::kNone;
+    case Circumstance::kShardedParameters: return sharding.parameters != Spread::kNone;
+    case Circumstance::kSequenceParallel: return plan.sequence_parallel;
+    case Circumstance::kTensorOrContext:
+      return plan.parallel.tensor > 1 || plan.parallel.context > 1;
+    case Circumstance::kExpertOverlap: return plan.overlap.expert && plan.parallel.expert > 1;
+    case Circumstance::kBlackwell: return generation_of(job.cluster.device) == Generation::kB200;
+  }
+  return false;
+}
+
+}  // namespace stepwright

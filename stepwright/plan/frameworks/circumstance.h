@@ -1,0 +1,35 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What holds of some plans and jobs, and what a framework does by default depends on.
+enum class Circumstance : std::uint8_t {
+  kEverywhere,
+  kNowhere,
+  kInterleaved,          ///< Several chunks on a pipeline position.
+  kReplicatedOptimizer,  ///< No rank holds a part of the optimizer states only.
+  kShardedGradients,     ///< A rank holds a part of the gradients or parameters only (FSDP).
+  kShardedParameters,
+  kSequenceParallel,
+  kTensorOrContext,  ///< Either degree is above 1.
+  kExpertOverlap,    ///< Exchanges of experts run beside computation.
+  kBlackwell,
+};
+inline constexpr Named<Circumstance> kCircumstanceNames[] = {
+    {Circumstance::kEverywhere, "always"},
+    {Circumstance::kNowhere, "never"},
+    {Circumstance::kInterleaved, "interleaved"},
+    {Circumstance::kReplicatedOptimizer, "replicated_optimizer"},
+    {Circumstance::kShardedGradients, "sharded_gradients"},
+    {Circumstance::kShardedParameters, "sharded_parameters"},
+    {Circumstance::kSequenceParallel, "sequence_parallel"},
+    {Circumstance::kTensorOrContext, "tensor_or_context"},
+    {Circumstance::kExpertOverlap, "expert_overlap"},
+    {Circumstance::kBlackwell, "blackwell"}};
+
+/// Whether it holds of a plan.
+bool holds(Circumstance circumstance, const Job& job, const Plan& plan);
+
+}  // namespace stepwright

@@ -1,0 +1,86 @@
+#include "stepwright/plan/frameworks/defaults.h"
+
+#include <algorithm>
+
+#include "stepwright/cluster/generation.h"
+#include "stepwright/plan/frameworks/filled_buckets.h"
+#include "stepwright/plan/frameworks/table.h"
+
+namespace stepwright {
+
+FrameworkDefaults::FrameworkDefaults() {
+  const Overlap usual;
+  for (std::size_t i = 0; i < overlap.size(); ++i) {
+    overlap[i] = usual.*kOverlapNames[i].value ? Circumstance::kEverywhere : Circumstance::kNowhere;
+  }
+}
+
+FrameworkDefaults framework_defaults(const Framework& framework) {
+  FrameworkDefaults defaults;
+  if (framework.name.empty()) {
+    defaults.memory.evidence = MemoryEvidence::kLabels;
+    return defaults;
+  }
+  for (const DefaultLine& line : framework_entry(framework.name).defaults) {
+    const bool mine = line.variant.empty() || line.variant == framework.variant;
+    if (!mine || !speaks_of(line.releases, framework.version)) continue;
+    for (const DefaultSetting& set : line.settings) set(defaults);
+  }
+  return defaults;
+}
+
+std::vector<std::string_view> variant_names(std::string_view framework) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, about] : framework_entry(framework).variants) names.push_back(name);
+  return names;
+}
+
+Kernels default_kernels(const Framework& framework, const Device& device) {
+  const FrameworkDefaults defaults = framework_defaults(framework);
+  Kernels kernels = defaults.kernels;
+  if (framework.name.empty()) return kernels;
+  kernels.attention = defaults.attention[static_cast<std::size_t>(generation_of(device))];
+  return kernels;
+}
+
+Optimizer default_optimizer(const Framework& framework, const Architecture& model) {
+  const FrameworkDefaults defaults = framework_defaults(framework);
+  return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;
+}
+
+Overlap default_overlap(const Job& job, const Plan& plan) {
+  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  Overlap overlap;
+  for (std::size_t i = 0; i < defaults.overlap.size(); ++i) {
+    overlap.*kOverlapNames[i].value = holds(defaults.overlap[i], job, plan);
+  }
+  return overlap;
+}
+
+DType default_gradients(const Job& job) {
+  const DType stored = storage_type(job.precision);
+  const bool scaled = stored == DType::kFp16 && !job.framework.name.empty();
+  if (scaled || framework_defaults(job.framework).stored_gradients) return stored;
+  return default_accumulate(job.precision);
+}
+
+TensorInput default_tensor_input(const Job& job) {
+  return framework_defaults(job.framework).tensor_input;
+}
+
+std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan) {
+  if (plan.schedule.chunks > 1) return {};
+  const StageSplit split = framework_defaults(job.framework).layers;
+  return split_layers(split, job.model, plan.parallel.pipeline);
+}
+
+Buckets default_buckets(const Job& job, const Plan& plan) {
+  constexpr std::int64_t kWhole = 1'000'000'000'000;
+  const std::int64_t bytes = framework_defaults(job.framework).bucket_bytes;
+  if (bytes == 0) return {Plan{}.gradient_bucket, Plan{}.parameter_bucket};
+  if (!plan.overlap.gradients) return {kWhole, kWhole};
+  const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
+  return {filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
+}
+
+}  // namespace stepwright

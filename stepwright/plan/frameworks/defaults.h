@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/plan/frameworks/circumstance.h"
+#include "stepwright/plan/frameworks/stage_split.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Runs by which it is known how far the memory of a framework is from the account of it.
+enum class MemoryEvidence : std::uint8_t {
+  kNone,    ///< No run of it: what frameworks differ by.
+  kLabels,  ///< Runs of which it is known whether they fitted.
+  kPeaks,   ///< Peaks of allocators and processes.
+};
+inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
+    {MemoryEvidence::kNone, "none"},
+    {MemoryEvidence::kLabels, "labels"},
+    {MemoryEvidence::kPeaks, "peaks"}};
+
+/// What a framework keeps beyond tensors (`Reserve` of memory/memory.h).
+struct MemoryMargins {
+  /// Of tensors that come and go. PyTorch's caching allocator rounds blocks above 10 MiB up to 2
+  /// MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that nothing fits into: half of what
+  /// stacks of 2022 and 2023 show, as newer ones grow their segments in place.
+  double share = 0.15;
+  double parameter_share = 0;  ///< Of the parameters that a rank stores.
+  double optimizer_share = 0;  ///< Of its optimizer states.
+  /// In parameters: gradients in the narrow type of a job beside those in fp32.
+  double narrow_gradients = 0;
+  MemoryEvidence evidence = MemoryEvidence::kNone;
+};
+
+/// A variable that the processes of a framework must see where all of `when` and none of `unless`
+/// hold.
+struct FrameworkVariable {
+  std::string name;
+  std::string value;  ///< Empty: it must not be set.
+  std::vector<Circumstance> when, unless;
+  std::string reason;
+};
+
+/// Seconds that the host takes for a message beyond its transfer, where no trace shows them.
+struct MessageHandling {
+  double tensor_s = 0;  ///< A message of tensor parallelism.
+  double data_s = 0;    ///< A message of sharded data parallelism.
+};
+
+/// What a framework does where neither a job nor a plan says it (`defaults:` of its file).
+struct FrameworkDefaults {
+  Kernels kernels;  ///< But for the kernel of attention, which `attention` has by generation.
+  std::array<AttentionKernel, std::size(kGenerationNames)> attention{};
+  Optimizer optimizer = Optimizer::kAdam;
+  Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
+  /// Communication that runs beside computation, in the order of `kOverlapNames`.
+  std::array<Circumstance, std::size(kOverlapNames)> overlap{};
+  bool stored_gradients = false;  ///< Gradients are summed in the type of the parameters, not fp32.
+  TensorInput tensor_input = Plan{}.tensor_input;
+  StageSplit layers = StageSplit::kEven;
+  /// Bytes of gradients that fill a bucket of DistributedDataParallel, where they are reduced
+  /// beside the backward; else all in one message. 0: as plans do.
+  std::int64_t bucket_bytes = 0;
+  /// What its published recipes choose, which people leave unsaid of their runs; plans do not.
+  Sharding recipe_sharding;
+  bool recipe_sequence_parallel = false;
+  MemoryMargins memory;
+  std::vector<FrameworkVariable> environment;
+  MessageHandling handling;
+
+  FrameworkDefaults();
+};
+
+/// Those of a framework's release and variant; without a name those of jobs and plans.
+FrameworkDefaults framework_defaults(const Framework& framework);
+
+/// Names of the variants of a framework of `kFrameworkNames`.
+std::vector<std::string_view> variant_names(std::string_view framework);
+
+/// The kernels of a framework on a device; those of `Kernels` without one.
+Kernels default_kernels(const Framework& framework, const Device& device);
+
+/// The optimizer of a framework for a model; Adam without one.
+Optimizer default_optimizer(const Framework& framework, const Architecture& model);
+
+/// Which communication of a plan runs beside computation where the plan does not say; `Overlap`
+/// without a framework. The rest of the plan must be settled.
+Overlap default_overlap(const Job& job, const Plan& plan);
+
+/// Type in which gradients are summed where a plan does not say: that of the parameters in some
+/// frameworks, and in all of them for fp16, whose losses are scaled; else `default_accumulate`.
+DType default_gradients(const Job& job);
+
+/// What a column-parallel layer keeps under sequence parallelism.
+TensorInput default_tensor_input(const Job& job);
+
+/// Layers of each stage of a plan whose degrees and schedule are settled; empty for the even split.
+std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan);
+
+/// Elements of the buckets of a plan that does not say them, when its overlap is settled.
+struct Buckets {
+  std::int64_t gradients, parameters;
+};
+Buckets default_buckets(const Job& job, const Plan& plan);
+
+}  // namespace stepwright

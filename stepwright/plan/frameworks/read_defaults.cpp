@@ -1,0 +1,185 @@
+#include "stepwright/plan/frameworks/read_defaults.h"
+
+#include "stepwright/core/quantity.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMostShare = 10;
+
+/// One kernel for all devices, or one for each generation of them.
+DefaultSetting attention(Node node) {
+  std::array<AttentionKernel, std::size(kGenerationNames)> kernels{};
+  for (const auto& [generation, name] : kGenerationNames) {
+    const Node given = node.is_mapping() ? node.get(name) : node;
+    kernels[static_cast<std::size_t>(generation)] = given.choice(kAttentionKernelNames);
+  }
+  return [kernels](FrameworkDefaults& defaults) { defaults.attention = kernels; };
+}
+
+template <class Member, std::size_t kCount>
+std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
+  std::vector<std::string_view> names;
+  for (const auto& [member, name] : table) names.push_back(name);
+  return names;
+}
+
+DefaultSetting kernels(Node node) {
+  node.allow_only(names_in(kKernelFlags));
+  std::vector<std::pair<bool Kernels::*, bool>> given;
+  for (const auto& [flag, name] : kKernelFlags) {
+    if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
+  }
+  return [given](FrameworkDefaults& defaults) {
+    for (const auto& [flag, value] : given) defaults.kernels.*flag = value;
+  };
+}
+
+DefaultSetting overlap(Node node) {
+  node.allow_only(names_in(kOverlapNames));
+  std::vector<std::pair<std::size_t, Circumstance>> given;
+  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+    const auto value = node.find(kOverlapNames[i].name);
+    if (value) given.emplace_back(i, value->choice(kCircumstanceNames));
+  }
+  return [given](FrameworkDefaults& defaults) {
+    for (const auto& [place, when] : given) defaults.overlap[place] = when;
+  };
+}
+
+/// A member that takes a word of a table.
+template <auto kMember, const auto& kTable>
+DefaultSetting word(Node node) {
+  const auto value = node.choice(kTable);
+  return [value](FrameworkDefaults& defaults) { defaults.*kMember = value; };
+}
+
+constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
+
+DefaultSetting bucket(Node node) {
+  const auto bytes = static_cast<std::int64_t>(
+      read_quantity(node, Quantity::kBytes, 1, static_cast<double>(kMostElements)));
+  return [bytes](FrameworkDefaults& defaults) { defaults.bucket_bytes = bytes; };
+}
+
+DefaultSetting recipe(Node node) {
+  node.allow_only({"sharding", "sequence_parallel"});
+  Notes notes;
+  const Sharding sharding = read_states(node.get("sharding"), notes);
+  const bool sequence_parallel = node.get("sequence_parallel").boolean();
+  return [=](FrameworkDefaults& defaults) {
+    defaults.recipe_sharding = sharding;
+    defaults.recipe_sequence_parallel = sequence_parallel;
+  };
+}
+
+DefaultSetting memory(Node node) {
+  node.allow_only({"evidence", "share", "parameter_share", "optimizer_share", "narrow_gradients"});
+  MemoryMargins margins;
+  const auto read = [node](std::string_view key, double& share) {
+    if (const auto given = node.find(key)) share = given->number(0, kMostShare);
+  };
+  margins.evidence = node.get("evidence").choice(kMemoryEvidenceNames);
+  read("share", margins.share);
+  read("parameter_share", margins.parameter_share);
+  read("optimizer_share", margins.optimizer_share);
+  read("narrow_gradients", margins.narrow_gradients);
+  return [margins](FrameworkDefaults& defaults) { defaults.memory = margins; };
+}
+
+std::vector<Circumstance> read_circumstances(Node variable, std::string_view key) {
+  std::vector<Circumstance> list;
+  const auto given = variable.find(key);
+  for (std::size_t i = 0; given && i < given->size(); ++i) {
+    list.push_back(given->at(i).choice(kCircumstanceNames));
+  }
+  return list;
+}
+
+DefaultSetting environment(Node node) {
+  node.allow_only({"name", "value", "when", "unless", "reason"});
+  FrameworkVariable variable{.name = node.get("name").text(),
+                             .value = node.get("value").text(),
+                             .when = read_circumstances(node, "when"),
+                             .unless = read_circumstances(node, "unless"),
+                             .reason = node.get("reason").text()};
+  return [variable](FrameworkDefaults& defaults) { defaults.environment.push_back(variable); };
+}
+
+DefaultSetting handling(Node node) {
+  node.allow_only({"tensor", "data"});
+  const auto seconds = [node](std::string_view key) {
+    return read_quantity(node.get(key), Quantity::kTime, 0, 1);
+  };
+  const MessageHandling handling{.tensor_s = seconds("tensor"), .data_s = seconds("data")};
+  return [handling](FrameworkDefaults& defaults) { defaults.handling = handling; };
+}
+
+/// A key of a line and how it is read.
+struct DefaultKey {
+  std::string_view key;
+  DefaultSetting (*read)(Node node);
+};
+constexpr DefaultKey kDefaultKeys[] = {
+    {"attention", attention},
+    {"kernels", kernels},
+    {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
+    {"overlap", overlap},
+    {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},
+    {"tensor_input", word<&FrameworkDefaults::tensor_input, kTensorInputNames>},
+    {"layers", word<&FrameworkDefaults::layers, kStageSplitNames>},
+    {"bucket", bucket},
+    {"recipe", recipe},
+    {"memory", memory},
+    {"environment", environment},
+    {"handling", handling}};
+
+/// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
+std::string as_written(Node node) {
+  std::string text;
+  if (node.is_mapping()) {
+    for (const auto& [key, value] : node.members()) {
+      text += (text.empty() ? "" : ", ") + key + " " + as_written(value);
+    }
+    return text;
+  }
+  if (!node.is_sequence()) return node.text().empty() ? "unset" : node.text();
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    text += (text.empty() ? "" : " and ") + as_written(node.at(i));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string read_source(Node line) {
+  std::string source = line.get("source").text();
+  if (source.empty()) line.fail("names no source");
+  return source;
+}
+
+Releases read_releases(Node line) {
+  Releases releases;
+  if (const auto from = line.find("from")) releases.from = from->text();
+  if (const auto before = line.find("before")) releases.before = before->text();
+  return releases;
+}
+
+DefaultLine read_default_line(Node node) {
+  std::vector<std::string_view> keys = {"variant", "from", "before", "source"};
+  for (const DefaultKey& key : kDefaultKeys) keys.push_back(key.key);
+  node.allow_only(keys);
+  DefaultLine line{.releases = read_releases(node), .source = read_source(node)};
+  if (const auto variant = node.find("variant")) line.variant = variant->text();
+  for (const DefaultKey& key : kDefaultKeys) {
+    const auto given = node.find(key.key);
+    if (!given) continue;
+    line.settings.push_back(key.read(*given));
+    line.said.emplace_back(key.key, as_written(*given));
+  }
+  if (line.settings.empty()) node.fail("says nothing");
+  return line;
+}
+
+}  // namespace stepwright
