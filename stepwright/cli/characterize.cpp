@@ -43,13 +43,14 @@ class Characterize : public Command {
     for (const std::string& log : logs_) report_.check(log);
     Log log = read_logs(logs_);
     if (group_size_) give_group_size(log, *group_size_);
+    const Characterization found = characterize(log, knee_);
     nlohmann::ordered_json answer;
-    if (json() || report_.wanted()) answer = characterize_json(log, knee_);
+    if (json() || report_.wanted()) answer = characterize_json(found);
     if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << characterize_text(log, knee_);
+      console.out << characterize_text(found);
     }
   }
 

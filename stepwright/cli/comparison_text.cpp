@@ -50,7 +50,7 @@ std::string comparison_text(const LogComparison& comparison, const Log& log) {
   if (!comparison.rows.empty()) text += scheme_text(comparison) + "\n";
   for (const std::string& difference : comparison.differences) text += difference + "\n";
   for (const std::string& remark : comparison.remarks) text += remark + "\n";
-  text += sources_text(log);
+  text += sources_text(log.sources);
   return text +
          fmt::format(
              "{} of plan and logs are the same; {} are in the plan only, {} in the logs only; "

@@ -7,15 +7,11 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/logs/characterize.h"
-#include "stepwright/logs/communicator_roles.h"
-#include "stepwright/logs/knee.h"
-#include "stepwright/logs/routed_traffic.h"
 
 namespace stepwright {
 namespace {
 
-std::string volume_text(const Log& log) {
+std::string volume_text(const std::vector<OperationVolume>& rows) {
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
                           {"calls", Align::kRight},
@@ -24,7 +20,6 @@ std::string volume_text(const Log& log) {
                           {"time", Align::kRight},
                           {"by payload"}},
               .rows = {}};
-  const std::vector<OperationVolume> rows = volumes(log);
   std::int64_t most = 0;
   for (const OperationVolume& row : rows) most = std::max(most, row.payload_bytes);
   for (const OperationVolume& row : rows) {
@@ -40,7 +35,7 @@ std::string volume_text(const Log& log) {
   return to_text(table);
 }
 
-std::string histogram_text(const Log& log) {
+std::string histogram_text(const SizeHistogram& histogram) {
   Table table{.columns = {{"operation"},
                           {"payload from", Align::kRight},
                           {"calls", Align::kRight},
@@ -48,7 +43,6 @@ std::string histogram_text(const Log& log) {
                           {"mean time", Align::kRight},
                           {"by calls"}},
               .rows = {}};
-  const auto histogram = size_histogram(log);
   std::int64_t most = 0;
   for (const auto& [operation, sizes] : histogram) {
     for (const auto& [from, size] : sizes) most = std::max(most, size.count);
@@ -77,7 +71,7 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
   return ranks.size() > kMostRanks ? text + ", ..." : text;
 }
 
-std::string roles_text(const Log& log) {
+std::string roles_text(const std::vector<CommunicatorRole>& roles) {
   constexpr std::size_t kMostRows = 20;
   Table table{.columns = {{"group"},
                           {"ranks", Align::kRight},
@@ -85,7 +79,6 @@ std::string roles_text(const Log& log) {
                           {"in sizes that repeat", Align::kRight},
                           {"probably"}},
               .rows = {}};
-  const std::vector<CommunicatorRole> roles = communicator_roles(log);
   for (const CommunicatorRole& role : roles) {
     if (table.rows.size() == kMostRows) break;
     const auto bytes = static_cast<double>(role.payload_bytes);
@@ -102,8 +95,7 @@ std::string roles_text(const Log& log) {
   return roles.empty() ? "" : text;
 }
 
-std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
-  const std::vector<SmallCalls> rows = small_calls(log, knee_bytes);
+std::string knee_text(const std::vector<SmallCalls>& rows, const Batching& batching) {
   if (rows.empty()) return {};
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
@@ -124,7 +116,6 @@ std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
   std::string text =
       "\nCalls below the knee, so small that their start takes longer than their bytes\n\n" +
       to_text(table);
-  const Batching batching = batching_of(log, knee_bytes);
   if (batching.messages > batching.batches) {
     text += fmt::format(
         "{} small messages could be sent as {}{}.\n", batching.messages, batching.batches,
@@ -136,8 +127,7 @@ std::string knee_text(const Log& log, std::optional<double> knee_bytes) {
 }
 
 /// What of the bytes follows from the plan, where the log says what does not.
-std::string routed_text(const Log& log) {
-  const RoutedTraffic routed = routed_traffic(log);
+std::string routed_text(const RoutedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);
   std::string text = fmt::format(
@@ -155,10 +145,10 @@ std::string routed_text(const Log& log) {
 
 }  // namespace
 
-std::string sources_text(const Log& log) {
+std::string sources_text(const std::vector<LogSource>& sources) {
   std::string text;
   std::int64_t number = 0;
-  for (const LogSource& source : log.sources) {
+  for (const LogSource& source : sources) {
     ++number;
     for (const Unexplained& one : source.first) {
       text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line, one.reason);
@@ -173,18 +163,19 @@ std::string sources_text(const Log& log) {
   return text;
 }
 
-std::string characterize_text(const Log& log, std::optional<double> knee_bytes) {
+std::string characterize_text(const Characterization& of) {
   std::string text =
-      fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n",
-                  counted(log.calls(), "call"), counted(std::ssize(log.sources), "log"),
-                  log.unexplained() == 0 ? "every line is explained"
-                                         : counted(log.unexplained(), "line") + " not explained");
-  if (!log.records.empty()) {
-    text += volume_text(log) +
+      fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n", counted(of.calls, "call"),
+                  counted(std::ssize(of.sources), "log"),
+                  of.unexplained == 0 ? "every line is explained"
+                                      : counted(of.unexplained, "line") + " not explained");
+  if (!of.by_operation.empty()) {
+    text += volume_text(of.by_operation) +
             "\nCalls by their payload, in classes from a power of two to the next\n\n" +
-            histogram_text(log) + roles_text(log) + routed_text(log) + knee_text(log, knee_bytes);
+            histogram_text(of.histogram) + roles_text(of.communicators) + routed_text(of.routed) +
+            knee_text(of.below_knee, of.batching);
   }
-  const std::string sources = sources_text(log);
+  const std::string sources = sources_text(of.sources);
   if (!sources.empty()) text += "\n" + sources;
   return text;
 }

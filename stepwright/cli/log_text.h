@@ -1,16 +1,16 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "stepwright/logs/log.h"
+#include "stepwright/logs/characterize.h"
 
 namespace stepwright {
 
-/// What `stepwright characterize` says of a log, for people; `knee_bytes` as in `small_calls`.
-std::string characterize_text(const Log& log, std::optional<double> knee_bytes);
+/// What `stepwright characterize` says of a log, for people.
+std::string characterize_text(const Characterization& of);
 
 /// What became of each file: format, lines, what was not explained, notes.
-std::string sources_text(const Log& log);
+std::string sources_text(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright

@@ -30,8 +30,8 @@ std::vector<OperationVolume> volumes(const Log& log) {
   return list;
 }
 
-std::map<LogOperation, std::map<std::int64_t, SizeClass>> size_histogram(const Log& log) {
-  std::map<LogOperation, std::map<std::int64_t, SizeClass>> sizes;
+SizeHistogram size_histogram(const Log& log) {
+  SizeHistogram sizes;
   for (const LogRecord& record : log.records) {
     if (record.payload_bytes == kUnknown) continue;
     const auto key = std::bit_floor(static_cast<std::uint64_t>(record.payload_bytes));
@@ -43,6 +43,20 @@ std::map<LogOperation, std::map<std::int64_t, SizeClass>> size_histogram(const L
     size.seconds += static_cast<double>(record.count) * record.duration_s;
   }
   return sizes;
+}
+
+Characterization characterize(const Log& log, std::optional<double> knee_bytes) {
+  const std::vector<LatencyLine> lines = latency_lines(log);
+  return {.calls = log.calls(),
+          .unexplained = log.unexplained(),
+          .by_operation = volumes(log),
+          .histogram = size_histogram(log),
+          .communicators = communicator_roles(log),
+          .latency = lines,
+          .below_knee = small_calls(log, lines, knee_bytes),
+          .batching = batching_of(log, lines, knee_bytes),
+          .routed = routed_traffic(log),
+          .sources = log.sources};
 }
 
 }  // namespace stepwright

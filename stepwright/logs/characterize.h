@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "stepwright/logs/communicator_roles.h"
+#include "stepwright/logs/knee.h"
 #include "stepwright/logs/log.h"
+#include "stepwright/logs/routed_traffic.h"
 
 namespace stepwright {
 
@@ -30,6 +34,24 @@ struct SizeClass {
   std::int64_t timed = 0;
   double seconds = 0;
 };
-std::map<LogOperation, std::map<std::int64_t, SizeClass>> size_histogram(const Log& log);
+using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, SizeClass>>;
+SizeHistogram size_histogram(const Log& log);
+
+/// What the logs of a job communicated: all that `stepwright characterize` says.
+struct Characterization {
+  std::int64_t calls = 0;
+  std::int64_t unexplained = 0;  ///< Lines of the files.
+  std::vector<OperationVolume> by_operation;
+  SizeHistogram histogram;
+  std::vector<CommunicatorRole> communicators;
+  std::vector<LatencyLine> latency;
+  std::vector<SmallCalls> below_knee;
+  Batching batching;
+  RoutedTraffic routed;
+  std::vector<LogSource> sources;
+};
+
+/// Characterizes a log; `knee_bytes` stands for knees that the log has no times for.
+Characterization characterize(const Log& log, std::optional<double> knee_bytes);
 
 }  // namespace stepwright

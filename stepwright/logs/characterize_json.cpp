@@ -1,12 +1,6 @@
 #include "stepwright/logs/characterize_json.h"
 
 #include <nlohmann/json.hpp>
-
-#include "stepwright/logs/characterize.h"
-#include "stepwright/logs/communicator_roles.h"
-#include "stepwright/logs/knee.h"
-#include "stepwright/logs/routed_traffic.h"
-
 namespace stepwright {
 namespace {
 
@@ -29,9 +23,9 @@ LogJson volume_json(const OperationVolume& row) {
   return json;
 }
 
-LogJson histogram_json(const Log& log) {
+LogJson histogram_json(const SizeHistogram& histogram) {
   LogJson list = LogJson::array();
-  for (const auto& [operation, sizes] : size_histogram(log)) {
+  for (const auto& [operation, sizes] : histogram) {
     for (const auto& [from, size] : sizes) {
       list.push_back({{"operation", name_of(kLogOperationNames, operation)},
                       {"from_bytes", from},
@@ -92,16 +86,16 @@ LogJson routed_json(const RoutedTraffic& routed) {
 
 }  // namespace
 
-LogJson below_knee_json(const Log& log, std::optional<double> knee_bytes) {
+LogJson below_knee_json(const std::vector<SmallCalls>& calls) {
   LogJson list = LogJson::array();
-  for (const SmallCalls& row : small_calls(log, knee_bytes)) list.push_back(small_json(row));
+  for (const SmallCalls& row : calls) list.push_back(small_json(row));
   return list;
 }
 
-LogJson sources_json(const Log& log) {
+LogJson sources_json(const std::vector<LogSource>& sources) {
   LogJson list = LogJson::array();
   std::int64_t number = 0;
-  for (const LogSource& source : log.sources) {
+  for (const LogSource& source : sources) {
     LogJson json{{"log", ++number},
                  {"format", name_of(kLogFormatNames, source.format)},
                  {"version", source.version},
@@ -117,24 +111,25 @@ LogJson sources_json(const Log& log) {
   return list;
 }
 
-LogJson characterize_json(const Log& log, std::optional<double> knee_bytes) {
-  LogJson json{{"records", log.calls()}, {"unexplained", log.unexplained()}};
+LogJson characterize_json(const Characterization& of) {
+  LogJson json{{"records", of.calls}, {"unexplained", of.unexplained}};
   json["by_operation"] = LogJson::array();
-  for (const OperationVolume& row : volumes(log)) json["by_operation"].push_back(volume_json(row));
-  json["histogram"] = histogram_json(log);
+  for (const OperationVolume& row : of.by_operation) {
+    json["by_operation"].push_back(volume_json(row));
+  }
+  json["histogram"] = histogram_json(of.histogram);
   json["communicators"] = LogJson::array();
-  for (const CommunicatorRole& role : communicator_roles(log)) {
+  for (const CommunicatorRole& role : of.communicators) {
     json["communicators"].push_back(role_json(role));
   }
   json["latency"] = LogJson::array();
-  for (const LatencyLine& line : latency_lines(log)) json["latency"].push_back(line_json(line));
-  json["below_knee"] = below_knee_json(log, knee_bytes);
-  const Batching batching = batching_of(log, knee_bytes);
-  json["batching"] = {{"messages", batching.messages},
-                      {"batches", batching.batches},
-                      {"saved_s", batching.saved_s}};
-  json["routed"] = routed_json(routed_traffic(log));
-  json["sources"] = sources_json(log);
+  for (const LatencyLine& line : of.latency) json["latency"].push_back(line_json(line));
+  json["below_knee"] = below_knee_json(of.below_knee);
+  json["batching"] = {{"messages", of.batching.messages},
+                      {"batches", of.batching.batches},
+                      {"saved_s", of.batching.saved_s}};
+  json["routed"] = routed_json(of.routed);
+  json["sources"] = sources_json(of.sources);
   return json;
 }
 

@@ -1,20 +1,19 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
+#include <vector>
 
-#include "stepwright/logs/log.h"
+#include "stepwright/logs/characterize.h"
 
 namespace stepwright {
 
-/// The answer of `stepwright characterize --json` (docs/formats.md). `knee_bytes` stands for knees
-/// that the log has no times for.
-nlohmann::ordered_json characterize_json(const Log& log, std::optional<double> knee_bytes);
+/// The answer of `stepwright characterize --json` (docs/formats.md).
+nlohmann::ordered_json characterize_json(const Characterization& of);
 
-/// Calls below the knee of their operation (`small_calls`), for both.
-nlohmann::ordered_json below_knee_json(const Log& log, std::optional<double> knee_bytes);
+/// Calls below the knee of their operation, for that answer and for the one of `compare`.
+nlohmann::ordered_json below_knee_json(const std::vector<SmallCalls>& calls);
 
-/// What became of each file, for that answer and for the one of `compare`.
-nlohmann::ordered_json sources_json(const Log& log);
+/// What became of each file, for both.
+nlohmann::ordered_json sources_json(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright

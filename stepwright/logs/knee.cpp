@@ -36,18 +36,16 @@ std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& sh
   return LatencyLine{.latency_s = latency, .rate_bytes_per_s = 1 / slope};
 }
 
-std::map<KindOfCall, LatencyLine> lines_by_kind(const Log& log) {
-  std::map<KindOfCall, LatencyLine> lines;
-  for (const LatencyLine& line : latency_lines(log)) {
-    lines[{line.operation, line.group_size}] = line;
-  }
-  return lines;
+/// The line of a kind of calls; null without one.
+const LatencyLine* line_of(const std::vector<LatencyLine>& lines, const KindOfCall& kind) {
+  const auto found = std::ranges::find_if(lines, [&](const LatencyLine& line) {
+    return KindOfCall(line.operation, line.group_size) == kind;
+  });
+  return found == lines.end() ? nullptr : &*found;
 }
 
-std::optional<double> knee_of(const std::map<KindOfCall, LatencyLine>& lines,
-                              const KindOfCall& kind, std::optional<double> knee_bytes) {
-  const auto line = lines.find(kind);
-  return line == lines.end() ? knee_bytes : line->second.knee_bytes();
+std::optional<double> knee_of(const LatencyLine* line, std::optional<double> knee_bytes) {
+  return line == nullptr ? knee_bytes : line->knee_bytes();
 }
 
 }  // namespace
@@ -73,13 +71,13 @@ std::vector<LatencyLine> latency_lines(const Log& log) {
   return lines;
 }
 
-std::vector<SmallCalls> small_calls(const Log& log, std::optional<double> knee_bytes) {
-  const std::map<KindOfCall, LatencyLine> lines = lines_by_kind(log);
+std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
+                                    std::optional<double> knee_bytes) {
   std::map<KindOfCall, SmallCalls> rows;
   for (const LogRecord& record : log.records) {
     if (record.payload_bytes < 1) continue;
     const KindOfCall kind = kind_of(log, record);
-    const auto knee = knee_of(lines, kind, knee_bytes);
+    const auto knee = knee_of(line_of(lines, kind), knee_bytes);
     if (!knee) continue;
     SmallCalls& row = rows[kind];
     std::tie(row.operation, row.group_size) = kind;
@@ -95,15 +93,15 @@ std::vector<SmallCalls> small_calls(const Log& log, std::optional<double> knee_b
   return list;
 }
 
-Batching batching_of(const Log& log, std::optional<double> knee_bytes) {
-  const std::map<KindOfCall, LatencyLine> lines = lines_by_kind(log);
+Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
+                     std::optional<double> knee_bytes) {
   Batching batching;
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // peer, by log and rank
   for (const LogRecord& record : log.records) {
     std::int64_t& peer = last.try_emplace({record.source, record.rank}, kUnknown).first->second;
     if (record.operation == LogOperation::kReceive) continue;
-    const KindOfCall kind = kind_of(log, record);
-    const auto knee = knee_of(lines, kind, knee_bytes);
+    const LatencyLine* line = line_of(lines, kind_of(log, record));
+    const auto knee = knee_of(line, knee_bytes);
     const bool small = record.operation == LogOperation::kSend && record.peer != kUnknown && knee &&
                        record.payload_bytes > 0 &&
                        static_cast<double>(record.payload_bytes) < *knee;
@@ -111,8 +109,8 @@ Batching batching_of(const Log& log, std::optional<double> knee_bytes) {
       ++batching.messages;
       if (peer != record.peer) {
         ++batching.batches;
-      } else if (const auto line = lines.find(kind); line != lines.end()) {
-        batching.saved_s += line->second.latency_s;
+      } else if (line != nullptr) {
+        batching.saved_s += line->latency_s;
       }
     }
     peer = small ? record.peer : kUnknown;

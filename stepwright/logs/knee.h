@@ -34,9 +34,10 @@ struct SmallCalls {
   double seconds = 0;              ///< Below it, where timed.
 };
 
-/// For each operation and size of group that has a knee: the one of its line, else `knee_bytes`
-/// when given. Empty messages are left out.
-std::vector<SmallCalls> small_calls(const Log& log, std::optional<double> knee_bytes);
+/// For each operation and size of group that has a knee: the one of its line among
+/// `lines`, else `knee_bytes` when given. Empty messages are left out.
+std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
+                                    std::optional<double> knee_bytes);
 
 /// Small messages to one rank that follow each other with no other call between them: sent as one,
 /// each but the first would start for nothing.
@@ -45,6 +46,7 @@ struct Batching {
   std::int64_t batches = 0;   ///< That they would make.
   double saved_s = 0;         ///< Summed over ranks: a latency for each message less; 0: not timed.
 };
-Batching batching_of(const Log& log, std::optional<double> knee_bytes);
+Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
+                     std::optional<double> knee_bytes);
 
 }  // namespace stepwright

@@ -104,8 +104,8 @@ MatchJson match_json(const LogComparison& comparison, const Log& log) {
           {"remarks", comparison.remarks},
           {"by_scheme", scheme_json(comparison)},
           {"by_size", sizes_json(comparison)},
-          {"below_knee", below_knee_json(log, std::nullopt)},
-          {"sources", sources_json(log)}};
+          {"below_knee", below_knee_json(small_calls(log, latency_lines(log), std::nullopt))},
+          {"sources", sources_json(log.sources)}};
 }
 
 }  // namespace stepwright

@@ -40,7 +40,7 @@ TEST(Knee, IsWhereBytesTakeAsLongAsTheStart) {
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NEAR(lines[0].latency_s, 10e-6, 1e-12);
   EXPECT_NEAR(lines[0].knee_bytes(), 10'000, 1e-3);
-  const std::vector<SmallCalls> small = small_calls(log, std::nullopt);
+  const std::vector<SmallCalls> small = small_calls(log, latency_lines(log), std::nullopt);
   ASSERT_EQ(small.size(), 1U);
   EXPECT_EQ(small[0].count, 2);
   EXPECT_EQ(small[0].payload_bytes, 5100);
@@ -49,8 +49,8 @@ TEST(Knee, IsWhereBytesTakeAsLongAsTheStart) {
 TEST(Knee, IsNotGuessedFromTwoSizes) {
   const Log log = timed_sends({100, 5000, 100});
   EXPECT_TRUE(latency_lines(log).empty());
-  EXPECT_TRUE(small_calls(log, std::nullopt).empty());
-  EXPECT_EQ(small_calls(log, 1000.0).at(0).count, 2);
+  EXPECT_TRUE(small_calls(log, latency_lines(log), std::nullopt).empty());
+  EXPECT_EQ(small_calls(log, {}, 1000.0).at(0).count, 2);
 }
 
 TEST(Batching, CountsSmallMessagesThatFollowEachOther) {
@@ -58,7 +58,7 @@ TEST(Batching, CountsSmallMessagesThatFollowEachOther) {
   LogRecord fifth = log.records[4];
   fifth.peer = 0;
   log.records.set(4, fifth);
-  const Batching batching = batching_of(log, std::nullopt);
+  const Batching batching = batching_of(log, latency_lines(log), std::nullopt);
   EXPECT_EQ(batching.messages, 5);
   EXPECT_EQ(batching.batches, 4);  // 100 and 200 go together
   EXPECT_NEAR(batching.saved_s, 10e-6, 1e-9);

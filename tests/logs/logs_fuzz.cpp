@@ -5,8 +5,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/logs/characterize.h"
-#include "stepwright/logs/communicator_roles.h"
-#include "stepwright/logs/knee.h"
 #include "stepwright/logs/read_logs.h"
 
 /// Any bytes are a log or refused, and a log can be summed.
@@ -15,11 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<stepwright::ByteSource> files;
     files.emplace_back(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.0");
     const stepwright::Log log = stepwright::read_logs(files);
-    stepwright::volumes(log);
-    stepwright::size_histogram(log);
-    stepwright::communicator_roles(log);
-    stepwright::small_calls(log, 4096.0);
-    stepwright::batching_of(log, 4096.0);
+    stepwright::characterize(log, 4096.0);
   } catch (const stepwright::Error&) {
     return 0;
   }
