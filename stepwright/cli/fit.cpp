@@ -9,6 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/collective_sample.h"
 #include "stepwright/fit/samples/own_sample.h"
+#include "stepwright/logs/readers/kineto.h"
 #include "stepwright/logs/readers/nccl_tests_text.h"
 
 namespace stepwright {

@@ -7,7 +7,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/core/csv.h"
 #include "stepwright/fit/own_cluster/cluster_fit.h"
-#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 
 namespace stepwright {
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/format.h"
@@ -25,11 +23,9 @@ void fit_step_traces(const FitRequest& request, const Console& console) {
   const PlannedJob planned = with_order(load_legal_plan(request.plan, console));
   const ModelWidths widths = widths_of(build_program(planned.job, planned.plan), planned.job.model);
   std::vector<HostTrace> ranks;
-  for (const std::string& file : request.files) {
-    ByteSource bytes{std::filesystem::path(file)};
-    ranks.push_back(host_steps(read_host_trace(bytes), widths));
-  }
-  const StepFit fitted = fit_steps(planned, ranks, read_logs(request.files));
+  const Log log = read_host_traces(
+      request.files, [&](const KinetoTrace& trace) { ranks.push_back(host_steps(trace, widths)); });
+  const StepFit fitted = fit_steps(planned, ranks, log);
   write_measured(fitted.fit, request, steps_text(fitted), console);
 }
 

@@ -76,6 +76,17 @@ Log read_logs(std::span<ByteSource> files) {
   return log;
 }
 
+Log read_host_traces(std::span<const std::string> files,
+                     const std::function<void(const KinetoTrace&)>& take) {
+  Log log;
+  for (const std::string& file : files) {
+    ByteSource bytes{std::filesystem::path(file)};
+    take(read_host_trace(bytes, log));
+  }
+  take_out_gigantic(log);
+  return log;
+}
+
 void give_group_size(Log& log, std::int64_t ranks) {
   const auto assumed = static_cast<std::int32_t>(log.communicators.size());
   log.communicators.push_back({.name = "assumed", .size = ranks, .ranks = {}});

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 
 namespace stepwright {
 
@@ -15,6 +17,11 @@ Log read_logs(std::span<const std::string> files);
 
 /// The same of files that stand in memory or were opened by the caller.
 Log read_logs(std::span<ByteSource> files);
+
+/// Reads traces of the PyTorch profiler alone, each in one pass that also gives its operators,
+/// which `take` sees before the next file is read. Fails with `kInput` when one is no trace.
+Log read_host_traces(std::span<const std::string> files,
+                     const std::function<void(const KinetoTrace&)>& take);
 
 /// Takes groups of unknown size to be of so many ranks, which tells payloads that were one rank's
 /// part; a note of each file says so.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -11,38 +10,21 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright {
 namespace {
 
-enum class Buffer : std::uint8_t { kInput, kOutput };
-
-/// What torch.distributed calls a collective, and which of its buffers is the whole.
-struct CollectiveCall {
-  std::string_view name;
-  std::string_view operation;
-  Buffer whole;
-};
-constexpr CollectiveCall kCollectiveCalls[] = {
-    {"allreduce", "all_reduce", Buffer::kInput},
-    {"allgather", "all_gather", Buffer::kOutput},
-    {"_allgather_base", "all_gather", Buffer::kOutput},
-    {"reduce_scatter", "reduce_scatter", Buffer::kInput},
-    {"_reduce_scatter_base", "reduce_scatter", Buffer::kInput},
-    {"all_to_all", "alltoall", Buffer::kInput},
-    {"all_to_allv", "alltoall", Buffer::kInput}};
-
-struct TypeWidth {
-  std::string_view name;
-  std::int64_t bytes;
-};
-constexpr TypeWidth kTypeWidths[] = {
-    {"Byte", 1},        {"Char", 1},  {"Float8_e4m3fn", 1}, {"Half", 2},   {"BFloat16", 2},
-    {"Float8_e5m2", 1}, {"Float", 4}, {"Int", 4},           {"Double", 8}, {"Long", 8}};
+/// Whether the model has an operation. Several messages that one kernel sends are none of its.
+bool is_sampled(std::optional<LogOperation> call, std::string_view name) {
+  const bool known = call == LogOperation::kAllReduce || call == LogOperation::kAllGather ||
+                     call == LogOperation::kReduceScatter || call == LogOperation::kAllToAll;
+  return known && name.find("coalesced") == std::string_view::npos;
+}
 
 /// The ranks of "[0, 8, 16]". Of a list that is cut ("[0, 8, ...]") the rest follows when all that
 /// stand there are equally far apart; otherwise, or when the count is another, nothing.
-std::vector<std::int64_t> ranks_of(const KinetoMessage& message) {
+std::vector<std::int64_t> ranks_of(const TraceMessage& message) {
   std::vector<std::int64_t> ranks;
   const std::string& text = message.ranks;
   for (std::size_t at = text.find_first_of("0123456789"); at < text.size();
@@ -78,7 +60,6 @@ using MessageKey =
     std::tuple<std::string_view, std::int64_t, std::int64_t, std::string, std::int64_t>;
 
 constexpr std::int64_t kMostRanks = 1'000'000;
-constexpr std::int64_t kMostMessageElements = std::int64_t{1} << 40;
 
 class MessageReader {
  public:
@@ -87,25 +68,23 @@ class MessageReader {
 
   /// The key of a message, or else `refusal` says why there is none.
   std::optional<MessageKey> read(const KinetoKernel& kernel) {
-    const KinetoMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
-    const auto* call =
-        std::ranges::find(kCollectiveCalls, message.collective, &CollectiveCall::name);
-    if (message.collective.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
-    if (call == std::end(kCollectiveCalls)) return refuse("no operation of the model");
-    const auto* type = std::ranges::find(kTypeWidths, message.dtype, &TypeWidth::name);
-    if (type == std::end(kTypeWidths)) return refuse("unknown type " + message.dtype);
+    const TraceMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
+    const auto call = torch_call(message.name);
+    if (message.name.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
+    if (!is_sampled(call, message.name)) return refuse("no operation of the model");
+    if (message.element_bytes < 1) return refuse("unknown type " + message.type);
     if (!message.even) return refuse("split unevenly");
     if (message.group_size < 2) return refuse("of one rank");
     if (message.group_size > kMostRanks) return refuse("of more than a million ranks");
     const std::vector<std::int64_t> ranks = ranks_of(message);
     const std::int64_t nodes = nodes_of(ranks, devices_per_node_);
     if (nodes == 0) return refuse("the ranks of its group are not known, or uneven over nodes");
-    const std::int64_t elements =
-        call->whole == Buffer::kInput ? message.in_elements : message.out_elements;
-    if (elements < 1 || elements > kMostMessageElements) return refuse("of no size");
+    const std::int64_t bytes =
+        local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
+    if (bytes < 1) return refuse("of no size");
     if (!kernel.alone) return refuse("beside another kernel");
-    return MessageKey{call->operation, nodes, message.group_size, message.dtype,
-                      elements * type->bytes};
+    return MessageKey{name_of(kLogOperationNames, *call), nodes, message.group_size, message.type,
+                      bytes};
   }
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
@@ -133,7 +112,7 @@ TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t device
     any = true;
     const std::optional<MessageKey> key = reader.read(kernel);
     if (!key) {
-      const std::string& call = trace.messages[static_cast<std::size_t>(kernel.message)].collective;
+      const std::string& call = trace.messages[static_cast<std::size_t>(kernel.message)].name;
       UnusedKernels& unused =
           out.unused[{call.empty() ? trace.name_of(kernel) : call, reader.refusal()}];
       ++unused.kernels;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stepwright/cost/operator_class.h"
-#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 
 namespace stepwright {
 

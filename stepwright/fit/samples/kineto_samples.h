@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "stepwright/fit/samples/kineto_trace.h"
 #include "stepwright/fit/samples/operator_sample.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 
 namespace stepwright {
 

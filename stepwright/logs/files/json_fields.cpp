@@ -29,6 +29,26 @@ std::string_view text_in(const dom::element& object, std::string_view key) {
   return object[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
+std::string spelt(const dom::element& value) {
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return std::string(text);
+  dom::array list;
+  if (value.get(list) != simdjson::SUCCESS) {
+    return value.is_object() ? std::string() : std::string(simdjson::minify(value));
+  }
+  std::string joined;
+  for (const dom::element item : list) {
+    if (item.is_array() || item.is_object()) continue;
+    joined += (joined.empty() ? "" : ", ") + std::string(simdjson::minify(item));
+  }
+  return "[" + joined + "]";
+}
+
+std::string spelt_in(const dom::element& object, std::string_view key) {
+  dom::element value;
+  return object[key].get(value) == simdjson::SUCCESS ? spelt(value) : std::string();
+}
+
 std::optional<std::int64_t> integer_in(const dom::element& object, std::string_view key) {
   dom::element value;
   if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;

@@ -18,6 +18,10 @@ namespace stepwright {
 
 /// A text; empty when absent.
 std::string_view text_in(const simdjson::dom::element& object, std::string_view key);
+/// A text as it is, a number as JSON, a list of these in brackets; empty for what holds more and
+/// when absent.
+std::string spelt_in(const simdjson::dom::element& object, std::string_view key);
+std::string spelt(const simdjson::dom::element& value);
 /// A whole number, also where it is spelt as a text or as a number with a point.
 std::optional<std::int64_t> integer_in(const simdjson::dom::element& object, std::string_view key);
 std::optional<double> number_in(const simdjson::dom::element& object, std::string_view key);

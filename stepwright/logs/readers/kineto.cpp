@@ -1,394 +1,53 @@
 #include "stepwright/logs/readers/kineto.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
-#include <algorithm>
-#include <charconv>
-#include <deque>
-#include <map>
-#include <optional>
-#include <tuple>
-
-#include "stepwright/logs/files/element_type.h"
-#include "stepwright/logs/files/json_fields.h"
-#include "stepwright/logs/files/json_scanner.h"
-#include "stepwright/logs/readers/c10d_operator.h"
-#include "stepwright/logs/readers/exposed_time.h"
-#include "stepwright/logs/readers/kineto_kernels.h"
-#include "stepwright/logs/readers/kineto_message.h"
-#include "stepwright/logs/readers/log_writer.h"
-#include "stepwright/logs/readers/torch_calls.h"
+#include "stepwright/core/error.h"
+#include "stepwright/logs/readers/kineto_calls.h"
 
 namespace stepwright {
 namespace {
 
-namespace dom = simdjson::dom;
-
-constexpr std::int64_t kMostRanks = 1'000'000;
-
-class KinetoReader {
- public:
-  KinetoReader(ByteSource& bytes, Log& log)
-      : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kKineto) {}
-
-  void read() {
-    constexpr std::string_view kLists[] = {"traceEvents"};
-    scan_json(bytes_, kLists, [&](const JsonPiece& piece) {
-      if (piece.element) {
-        event(piece);
-      } else if (piece.key == "distributedInfo") {
-        distributed(piece);
-      }
-    });
-    finish();
-  }
-
- private:
-  void event(const JsonPiece& piece) {
-    ++events_;
-    const std::string_view category = glimpse(piece.text, "\"cat\"");
-    if (category == "kernel") return kernel(piece);
-    const std::string_view name = glimpse(piece.text, "\"name\"");
-    if (category == "cpu_op") {
-      if (name == "record_param_comms") return take(piece, described_);
-      if (name.starts_with("c10d::")) return operator_of_group(piece);
-      host_operator(piece, name);
-    } else if (category == "user_annotation") {
-      if (name.starts_with("ProfilerStep#")) return step(piece);
-      if (name.starts_with("gloo:")) return annotation(piece);
-    }
-  }
-
-  /// The event as JSON; nothing, and one more that cannot be explained, when it is none.
-  bool parse(const JsonPiece& piece, dom::element& event) {
-    if (parser_.parse(piece.text.data(), piece.text.size(), false).get(event) ==
-        simdjson::SUCCESS) {
-      return true;
-    }
-    writer_.source().cannot_explain(
-        events_, fmt::format("the event at byte {} is no JSON", piece.offset + 1));
-    return false;
-  }
-
-  void kernel(const JsonPiece& piece) {
-    host_.clear();
-    const std::string_view name = glimpse(piece.text, "\"name\"");
-    if (name.starts_with("nccl")) return take(piece, kernels_);
-    add_span(piece, computing_);
-  }
-
-  /// Where a job has no device, its host computes.
-  void host_operator(const JsonPiece& piece, std::string_view name) {
-    if (!computing_.empty() || !kernels_.empty()) return;
-    const bool waits = name.find("wait") != std::string_view::npos;
-    if (!waits && !name.starts_with("aten::") && !name.starts_with("fsdp::")) return;
-    const std::string_view thread = glimpse(piece.text, "\"tid\"");
-    auto found = host_.find(thread);
-    if (found == host_.end()) found = host_.emplace(thread, HostThread{}).first;
-    add_span(piece, waits ? found->second.waits : found->second.work);
-  }
-
-  static void add_span(const JsonPiece& piece, std::vector<TimeSpan>& spans) {
-    double begin = 0;
-    double length = 0;
-    if (number_glimpsed(piece.text, "\"ts\"", begin) &&
-        number_glimpsed(piece.text, "\"dur\"", length)) {
-      spans.push_back({begin * kTraceUnit_s, (begin + length) * kTraceUnit_s});
-    }
-  }
-
-  static bool number_glimpsed(std::string_view text, std::string_view key, double& value) {
-    const std::string_view spelt = glimpse(text, key);
-    const auto result = std::from_chars(spelt.data(), spelt.data() + spelt.size(), value);
-    return result.ec == std::errc();
-  }
-
-  void take(const JsonPiece& piece, std::vector<TraceMessage>& list) {
-    dom::element event;
-    if (parse(piece, event)) list.push_back(described_message(event, events_));
-  }
-
-  /// A call of a process group that describes itself by its arguments alone.
-  void operator_of_group(const JsonPiece& piece) {
-    dom::element event;
-    if (!parse(piece, event)) return;
-    auto message = operator_message(event, events_);
-    if (!message) return;
-    sized_ = sized_ || message->in_elements > 0 || message->out_elements > 0;
-    operators_.push_back(std::move(*message));
-  }
-
-  /// Gloo says the type of what an operator hides in a list.
-  void annotation(const JsonPiece& piece) {
-    dom::element event;
-    dom::element dims;
-    std::string_view type;
-    if (!parse(piece, event)) return;
-    if (event["args"]["Input Dims"].at(0).get(dims) != simdjson::SUCCESS) return;
-    if (event["args"]["Input type"].at(0).get(type) != simdjson::SUCCESS) return;
-    annotated_[elements_of_shape(dims)].push_back({torch_type_bytes(type), span_of_event(event)});
-  }
-
-  void step(const JsonPiece& piece) {
-    thread_ = glimpse(piece.text, "\"tid\"");
-    dom::element event;
-    if (parse(piece, event)) writer_.source().step_starts_s.push_back(span_of_event(event).begin_s);
-  }
-
-  void distributed(const JsonPiece& piece) {
-    dom::element info;
-    if (!parse(piece, info)) return;
-    rank_ = integer_in(info, "rank").value_or(kUnknown);
-    writer_.source().world = integer_in(info, "world_size").value_or(0);
-    writer_.source().version = std::string(text_in(info, "nccl_version"));
-    if (!writer_.source().version.empty()) writer_.source().version.insert(0, "NCCL ");
-    group_count_ = integer_in(info, "pg_count").value_or(0);
-    dom::array groups;
-    if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
-    for (const dom::element group : groups) {
-      const std::string name(text_in(group, "pg_name"));
-      const std::int64_t size = integer_in(group, "pg_size").value_or(0);
-      auto ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
-      if (ranks.empty() && size == writer_.source().world) ranks = all_ranks(size);
-      if (std::ssize(ranks) != size) ranks.clear();
-      groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
-    }
-  }
-
-  static std::vector<std::int64_t> all_ranks(std::int64_t size) {
-    std::vector<std::int64_t> ranks;
-    for (std::int64_t rank = 0; rank < std::min(size, kMostRanks); ++rank) ranks.push_back(rank);
-    return ranks;
-  }
-
-  void finish() {
-    LogSource& source = writer_.source();
-    source.lines = events_;
-    if (rank_ == kUnknown) {
-      rank_ = rank_of_name(source.file);
-      if (rank_ != kUnknown) source.note("The rank is taken from the name of the file.");
-    }
-    std::ranges::sort(source.step_starts_s);
-    std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
-    if (!described_.empty()) {
-      timed_ = pair_kernels(described_, kernels_);
-      for (const TraceMessage& message : described_) add(message);
-      explain_grouped_kernels(described_, timed_, kernels_);
-    } else if (none_says_its_message(kernels_)) {
-      resolve_types();
-      for (TraceMessage& message : operators_) add_operator(message);
-      time_operators();
-    }
-    for (const TraceMessage& kernel : kernels_) add_alone(kernel);
-    std::ranges::sort(writer_.records(), {}, &LogRecord::line);
-    find_exposed();
-  }
-
-  /// Traces of PyTorch before 2.3 say nothing of messages but the arguments of operators: the n-th
-  /// kernel of a kind is that of the n-th call.
-  void time_operators() {
-    std::map<std::string_view, std::deque<std::size_t>> calls;
-    const std::span<LogRecord> records = writer_.records();
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      calls[kernel_word(records[i].operation)].push_back(i);
-    }
-    std::ranges::stable_sort(kernels_, {}, [](const auto& kernel) { return kernel.span.begin_s; });
-    std::erase_if(kernels_, [&](const TraceMessage& kernel) {
-      for (auto& [word, waiting] : calls) {
-        if (waiting.empty() || kernel.kernel.find(word) == std::string::npos) continue;
-        LogRecord& record = records[waiting.front()];
-        waiting.pop_front();
-        record.start_s = kernel.span.begin_s;
-        record.duration_s = kernel.span.end_s - kernel.span.begin_s;
-        return true;
-      }
-      return false;
-    });
-  }
-
-  void add(const TraceMessage& message) {
-    const auto index = static_cast<std::size_t>(&message - described_.data());
-    if (is_no_torch_call(message.name)) return;
-    LogRecord* record = add_message(message);
-    if (record == nullptr) return;
-    record->enqueued_s = record->start_s = message.span.begin_s;
-    if (timed_[index].begin_s == timed_[index].begin_s) {
-      record->start_s = timed_[index].begin_s;
-      record->duration_s = timed_[index].end_s - timed_[index].begin_s;
-    }
-  }
-
-  /// A kernel whose call is not in the trace.
-  void add_alone(const TraceMessage& kernel) {
-    if (kernel.name.empty()) {
-      writer_.source().cannot_explain(kernel.event,
-                                      "a kernel of NCCL that says nothing of its message");
-      return;
-    }
-    if (is_no_torch_call(kernel.name)) return;
-    LogRecord* record = add_message(kernel);
-    if (record == nullptr) return;
-    record->start_s = kernel.span.begin_s;
-    record->duration_s = kernel.span.end_s - kernel.span.begin_s;
-  }
-
-  LogRecord* add_message(const TraceMessage& message) {
-    const auto call = torch_call(message.name);
-    if (!call) {
-      writer_.source().cannot_explain(message.event,
-                                      fmt::format("an unknown operation, \"{}\"", message.name));
-      return nullptr;
-    }
-    const std::int64_t payload =
-        local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
-    if (payload == kUnknown) {
-      writer_.source().cannot_explain(message.event, "a message of no size or an unknown type");
-      return nullptr;
-    }
-    LogRecord record{.line = message.event,
-                     .rank = rank_,
-                     .payload_bytes = payload,
-                     .communicator = group_of(message),
-                     .operation = *call,
-                     .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
-    if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
-    if (*call == LogOperation::kAllToAll && message.parts) {
-      writer_.add_parts(record, *message.parts);
-    }
-    return &writer_.add(record);
-  }
-
-  std::int64_t global_peer(std::int32_t communicator, std::int64_t peer) {
-    if (communicator < 0) return kUnknown;
-    const std::vector<std::int64_t>& ranks = writer_.communicator(communicator).ranks;
-    return peer >= 0 && peer < std::ssize(ranks) ? ranks[static_cast<std::size_t>(peer)] : kUnknown;
-  }
-
-  std::int32_t group_of(const TraceMessage& message) {
-    if (const auto known = groups_.find(message.group); known != groups_.end()) {
-      return writer_.communicator(known->first, known->second.size, known->second.ranks);
-    }
-    if (message.group_size < 1) return -1;
-    auto ranks = integers_of(message.ranks).value_or(std::vector<std::int64_t>{});
-    if (message.ranks == "[]" && message.group_size == writer_.source().world) {
-      ranks = all_ranks(message.group_size);
-    }
-    if (std::ssize(ranks) != message.group_size) ranks.clear();
-    return writer_.communicator(message.group + message.ranks, message.group_size, ranks);
-  }
-
-  /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as
-  /// many.
-  void resolve_types() {
-    for (auto& [elements, calls] : annotated_) {
-      std::ranges::stable_sort(calls, {}, [](const auto& call) { return call.span.begin_s; });
-    }
-    std::ranges::stable_sort(operators_, {}, [](const auto& call) { return call.span.begin_s; });
-    std::map<std::int64_t, std::size_t> next;
-    for (TraceMessage& message : operators_) {
-      const std::int64_t elements = message.in_elements;
-      const auto found = annotated_.find(elements);
-      if (found == annotated_.end()) continue;
-      const std::size_t number = next[elements]++;
-      const auto& [bytes, span] = found->second[std::min(number, found->second.size() - 1)];
-      if (message.element_bytes == 0) message.element_bytes = bytes;
-      if (number < found->second.size()) message.run = span;
-    }
-    if (!operators_.empty() && kernels_.empty()) {
-      writer_.source().note(
-          sized_
-              ? "Calls are of Gloo: times are those of the host, and groups are known only where "
-                "sizes tell or the job has one group."
-              : "Operators have no sizes; profile with record_shapes=True to have them.");
-    }
-  }
-
-  void add_operator(TraceMessage& message) {
-    const auto call = torch_call(message.name);
-    if (!call) {
-      if (!is_no_torch_call(message.name)) {
-        writer_.source().cannot_explain(message.event,
-                                        fmt::format("an unknown operation, \"{}\"", message.name));
-      }
-      return;
-    }
-    if (groups_.size() == 1 && group_count_ == 1) {
-      message.group = groups_.begin()->first;
-      message.group_size = groups_.begin()->second.size;
-    } else if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
-      const auto [small, large] = std::minmax(message.in_elements, message.out_elements);
-      if (small > 0 && large % small == 0) message.group_size = large / small;
-      give_only_group_of_size(message);
-    }
-    const bool part = *call == LogOperation::kAllGather && message.out_elements == 0;
-    const std::int64_t part_bytes = buffer_bytes(message.in_elements, message.element_bytes);
-    if (part) message.out_elements = message.in_elements * message.group_size;
-    LogRecord* record = add_message(message);
-    if (record == nullptr) return;
-    record->enqueued_s = record->start_s = message.span.begin_s;
-    if (message.run.end_s > message.run.begin_s) {
-      record->start_s = message.run.begin_s;
-      record->duration_s = message.run.end_s - message.run.begin_s;
-    }
-    if (part && message.group_size == 0) {
-      record->payload_bytes = kUnknown;
-      record->logged_bytes = part_bytes;
-    }
-  }
-
-  void give_only_group_of_size(TraceMessage& message) const {
-    std::string found;
-    int fitting = 0;
-    for (const auto& [name, group] : groups_) {
-      if (group.size != message.group_size) continue;
-      ++fitting;
-      found = name;
-    }
-    if (fitting == 1) message.group = found;
-  }
-
-  /// What computes beside messages: kernels of the device, else operators of the host thread that
-  /// takes the steps, but for those that wait.
-  void find_exposed() {
-    if (!computing_.empty()) return set_exposed(writer_.records(), united(std::move(computing_)));
-    const auto work = host_.find(thread_);
-    if (work == host_.end()) return;
-    set_exposed(writer_.records(), difference(united(std::move(work->second.work)),
-                                              united(std::move(work->second.waits))));
-  }
-
-  /// Operators of one thread of the host.
-  struct HostThread {
-    std::vector<TimeSpan> work;
-    std::vector<TimeSpan> waits;
-  };
-
-  struct AnnotatedCall {
-    std::int64_t element_bytes;
-    TimeSpan span;
-  };
-
-  ByteSource& bytes_;
-  LogWriter writer_;
-  dom::parser parser_;
-  std::int64_t events_ = 0;
-  std::int64_t rank_ = kUnknown;
-  std::int64_t group_count_ = 0;
-  bool sized_ = false;
-  std::map<std::string, LogCommunicator> groups_;
-  std::vector<TraceMessage> described_;  ///< By `record_param_comms`.
-  std::vector<TimeSpan> timed_;          ///< Their kernels.
-  std::vector<TraceMessage> kernels_;
-  std::vector<TraceMessage> operators_;                           ///< `c10d::*`.
-  std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;  ///< By elements.
-  std::vector<TimeSpan> computing_;
-  std::map<std::string, HostThread, std::less<>> host_;  ///< By thread; of jobs without a device.
-  std::string thread_;                                   ///< That takes the steps.
-};
+void check_has_events(bool has_events, const ByteSource& bytes) {
+  if (has_events) return;
+  fail_input(
+      fmt::format("{}: has no `traceEvents`; a trace is what export_chrome_trace of "
+                  "torch.profiler writes",
+                  bytes.name()));
+}
 
 }  // namespace
 
-void read_kineto(ByteSource& bytes, Log& log) { KinetoReader(bytes, log).read(); }
+bool is_kineto_trace(ByteSource& bytes) {
+  const std::string_view text = bytes.beginning();
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+void read_kineto(ByteSource& bytes, Log& log) {
+  const auto calls = kineto_calls(bytes.name(), log);
+  scan_kineto(bytes, {calls.get()});
+}
+
+KinetoTrace read_kineto_trace(ByteSource& bytes) {
+  KinetoTrace trace{.file = bytes.name()};
+  const auto operators = kineto_operators(trace);
+  check_has_events(scan_kineto(bytes, {operators.get()}), bytes);
+  if (trace.kernels.empty()) {
+    fail_input(
+        fmt::format("{}: has no kernels; profile with activities=[ProfilerActivity.CPU, "
+                    "ProfilerActivity.CUDA], or fit the steps of the host with --plan",
+                    trace.file));
+  }
+  return trace;
+}
+
+KinetoTrace read_host_trace(ByteSource& bytes, Log& log) {
+  KinetoTrace trace{.file = bytes.name()};
+  const auto operators = kineto_operators(trace);
+  const auto calls = kineto_calls(bytes.name(), log);
+  check_has_events(scan_kineto(bytes, {operators.get(), calls.get()}), bytes);
+  return trace;
+}
 
 }  // namespace stepwright

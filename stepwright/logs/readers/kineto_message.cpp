@@ -32,6 +32,8 @@ std::string_view spelt_argument(const ArgumentList& args, std::size_t index) {
                                                                            : std::string_view();
 }
 
+bool has_no_parts(std::string_view split) { return split.empty() || split == "[]"; }
+
 }  // namespace
 
 TimeSpan span_of_event(const simdjson::dom::element& event) {
@@ -46,15 +48,18 @@ TraceMessage described_message(const simdjson::dom::element& event, std::int64_t
   if (event["args"].get(args) != simdjson::SUCCESS) return message;
   message.name = text_in(args, "Collective name");
   message.group = text_in(args, "Process Group Name");
-  message.ranks = text_in(args, "Process Group Ranks");
+  message.ranks = spelt_in(args, "Process Group Ranks");
   message.group_size = integer_in(args, "Group size").value_or(0);
   message.in_elements = integer_in(args, "In msg nelems").value_or(0);
   message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
-  message.element_bytes = torch_type_bytes(text_in(args, "dtype"));
+  message.type = text_in(args, "dtype");
+  message.element_bytes = torch_type_bytes(message.type);
   message.peer = integer_in(args, "Dst Rank").value_or(kUnknown);
   if (message.peer < 0) message.peer = integer_in(args, "Src Rank").value_or(kUnknown);
   message.external = integer_in(args, "External id").value_or(-1);
-  message.parts = integers_of(text_in(args, "In split size"));
+  const std::string split = spelt_in(args, "In split size");
+  message.parts = integers_of(split);
+  message.even = has_no_parts(split) && has_no_parts(spelt_in(args, "Out split size"));
   return message;
 }
 

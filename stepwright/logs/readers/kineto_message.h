@@ -23,13 +23,15 @@ struct TraceMessage {
   std::string name;    ///< Of the call; empty: not said.
   std::string kernel;  ///< That runs it.
   std::string group;   ///< Name of the process group; empty: not said.
-  std::string ranks;   ///< As the event spells them.
+  std::string ranks;   ///< "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
   std::int64_t group_size = 0;
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
+  std::string type;  ///< Of the elements: "BFloat16", "Float", ...
   std::int64_t element_bytes = 0;
-  std::int64_t peer = kUnknown;                    ///< In the group.
-  std::int64_t external = -1;                      ///< `External id`.
+  bool even = true;              ///< No list of split sizes says that parts differ.
+  std::int64_t peer = kUnknown;  ///< In the group.
+  std::int64_t external = -1;    ///< `External id`.
   std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each member; empty: all alike.
   TimeSpan span;
   TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
+#include "stepwright/logs/readers/kineto.h"
 #include "stepwright/plan/files.h"
 
 namespace stepwright {
@@ -45,7 +46,8 @@ std::string step_at(double at) {
 KinetoTrace trace_of(const std::string& events) {
   std::string text = R"({"traceEvents":[)" + events + R"({"ph":"i","name":"end"}]})";
   ByteSource bytes(text, "trace.0.json");
-  return read_host_trace(bytes);
+  Log log;
+  return read_host_trace(bytes, log);
 }
 
 ModelWidths widths() { return {.hidden = {8}, .inner = {20}, .vocabulary = {64}, .head = {4, 2}}; }

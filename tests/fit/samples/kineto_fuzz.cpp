@@ -5,13 +5,15 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/kineto_collectives.h"
 #include "stepwright/fit/samples/kineto_samples.h"
+#include "stepwright/logs/readers/kineto.h"
 
-/// A trace is read or refused, and so are its samples.
+/// A trace is read or refused, its calls and its operators in one pass, and so are its samples.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     stepwright::ByteSource bytes(text, "fuzz.json");
-    const auto trace = stepwright::read_kineto_trace(bytes);
+    stepwright::Log log;
+    const auto trace = stepwright::read_host_trace(bytes, log);
     stepwright::trace_operators(trace);
     stepwright::trace_collectives(trace, 8);
   } catch (const stepwright::Error&) {

@@ -1,16 +1,15 @@
-#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/fit/samples/kineto_samples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/collective_sample.h"
 #include "stepwright/fit/samples/kineto_collectives.h"
-#include "stepwright/fit/samples/kineto_samples.h"
+#include "stepwright/logs/readers/kineto.h"
 
 namespace stepwright {
 namespace {
@@ -59,21 +58,7 @@ std::size_t unused(const UnusedByName& names, const std::string& name, const std
   return found == names.end() ? 0 : found->second.kernels;
 }
 
-TEST(KinetoTrace, ReadsDeviceOperatorsAndKernels) {
-  const KinetoTrace trace = step();
-  EXPECT_EQ(device_of_driver_name(trace.device), "a100-sxm-80g");
-  const auto gemm = std::ranges::find_if(trace.kernels, [&](const KinetoKernel& kernel) {
-    return trace.name_of(kernel).starts_with("ampere_bf16");
-  });
-  const KinetoSignature& mm = trace.signature_of(gemm->op);
-  EXPECT_EQ(mm.name, "aten::mm");
-  EXPECT_THAT(mm.dims, ElementsAre(ElementsAre(4096, 1024), ElementsAre(1024, 3072)));
-  const int outer = trace.operators.at(gemm->op).parent;
-  EXPECT_EQ(trace.signature_of(outer).name, "aten::matmul");
-  EXPECT_EQ(trace.signature_of(trace.operators.at(outer).parent).name, "aten::linear");
-}
-
-TEST(KinetoTrace, AKernelWithoutExternalIdIsJoinedByItsLaunch) {
+TEST(KinetoSamples, AKernelWithoutExternalIdIsJoinedByItsLaunch) {
   const TraceOperators operators = trace_operators(step());
   ASSERT_NE(sample_of(operators, "aten::mm", true, 512), nullptr);
 }
@@ -157,12 +142,13 @@ TEST(KinetoCollectives, RanksThatACutListLeavesOutFollowItsStep) {
   const auto add = [&](std::string ranks, std::int64_t size) {
     trace.kernels.push_back(
         {.event = 1, .duration_us = 500, .message = static_cast<int>(trace.messages.size())});
-    trace.messages.push_back({.collective = "allreduce",
-                              .dtype = "Float",
+    trace.messages.push_back({.name = "allreduce",
                               .ranks = std::move(ranks),
+                              .group_size = size,
                               .in_elements = 1 << 20,
                               .out_elements = 1 << 20,
-                              .group_size = size});
+                              .type = "Float",
+                              .element_bytes = 4});
   };
   add("[0, 8, 16, ...]", 64);
   add("[0, 8, 17, ...]", 64);
@@ -175,17 +161,7 @@ TEST(KinetoCollectives, RanksThatACutListLeavesOutFollowItsStep) {
             2U);
 }
 
-TEST(KinetoTrace, RanksMayBeAList) {
-  const KinetoTrace trace = trace_of(R"({"traceEvents": [{"ph": "X", "cat": "kernel",
-    "name": "ncclDevKernel_AllReduce", "ts": 1, "dur": 2, "args": {"Collective name": "allreduce",
-    "Group size": 4, "Process Group Ranks": [0, 1, 2, 3], "In split size": []}}]})",
-                                     "t.json");
-  ASSERT_THAT(trace.kernels, SizeIs(1));
-  EXPECT_EQ(trace.messages[0].ranks, "[0, 1, 2, 3]");
-  EXPECT_TRUE(trace.messages[0].even);
-}
-
-TEST(KinetoTrace, SaysWhatToDoWithWhatIsNoUsableTrace) {
+TEST(KinetoSamples, SaysWhatToDoWithWhatIsNoUsableTrace) {
   EXPECT_THAT(trace_refusal("{\"traceEvents\": ["), HasSubstr("the file ends"));
   EXPECT_THAT(trace_refusal("{\"a\": 1}"), HasSubstr("has no `traceEvents`"));
   EXPECT_THAT(trace_refusal("{\"traceEvents\": []}"), HasSubstr("ProfilerActivity.CUDA"));

@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "stepwright/logs/files/byte_source.h"
+#include "stepwright/logs/readers/kineto_events.h"
+#include "stepwright/logs/readers/kineto_message.h"
 
 namespace stepwright {
 
@@ -37,17 +38,6 @@ struct KinetoMark {
   double end_us = 0;
 };
 
-/// What a kernel of NCCL says about its message.
-struct KinetoMessage {
-  std::string collective;  ///< "allreduce", "_allgather_base", ...
-  std::string dtype;       ///< "BFloat16", "Float", ...
-  std::string ranks;       ///< "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
-  std::int64_t in_elements = 0;
-  std::int64_t out_elements = 0;
-  std::int64_t group_size = 0;
-  bool even = true;  ///< No list of split sizes.
-};
-
 /// A kernel on the device (`cat: kernel`).
 struct KinetoKernel {
   std::size_t event = 0;  ///< Its number among the events of the file, from 1.
@@ -65,10 +55,10 @@ struct KinetoTrace {
   std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".
   std::vector<KinetoSignature> signatures;
   std::vector<KinetoOperator> operators;
-  std::vector<KinetoMark> marks;  ///< In file order.
-  std::vector<KinetoMessage> messages;
-  std::vector<KinetoKernel> kernels;  ///< In file order.
-  std::vector<std::string> names;     ///< Of kernels, each once.
+  std::vector<KinetoMark> marks;       ///< In file order.
+  std::vector<TraceMessage> messages;  ///< Of kernels of NCCL.
+  std::vector<KinetoKernel> kernels;   ///< In file order.
+  std::vector<std::string> names;      ///< Of kernels, each once.
 
   [[nodiscard]] const KinetoSignature& signature_of(int op) const {
     return signatures[static_cast<std::size_t>(operators[static_cast<std::size_t>(op)].signature)];
@@ -78,16 +68,9 @@ struct KinetoTrace {
   }
 };
 
-/// Whether a file is JSON rather than a table.
-bool is_kineto_trace(ByteSource& bytes);
-
-/// Reads what `export_chrome_trace` of torch.profiler wrote, event by event: kernels are joined
+/// Gathers the operators, marks and kernels of a trace, which must outlive it: kernels are joined
 /// with the operator of their `External id`, or else of the launch with their `correlation`;
-/// operators nest by time on their thread. Fails with `kInput`, saying what to do, when the text is
-/// no JSON or no trace, or has no kernels.
-KinetoTrace read_kineto_trace(ByteSource& bytes);
-
-/// The same of a trace of the host, which need not have kernels.
-KinetoTrace read_host_trace(ByteSource& bytes);
+/// operators nest by time on their thread. Fails with `kInput` where one of these is no JSON.
+std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace);
 
 }  // namespace stepwright

@@ -1,4 +1,4 @@
-#include "stepwright/fit/samples/kineto_trace.h"
+#include "stepwright/logs/readers/kineto_trace.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -11,7 +11,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/logs/files/json_fields.h"
-#include "stepwright/logs/files/json_scanner.h"
 
 namespace stepwright {
 namespace {
@@ -21,32 +20,11 @@ namespace dom = simdjson::dom;
 /// Kernels that run beside others for a smaller share of their time count as alone.
 constexpr double kBeside = 0.02;
 
-/// A text as it is, a number as JSON, a list of these in brackets; what holds more is nothing.
-std::string text_of(const dom::element& value) {
-  std::string_view text;
-  if (value.get(text) == simdjson::SUCCESS) return std::string(text);
-  dom::array list;
-  if (value.get(list) != simdjson::SUCCESS) {
-    return value.is_object() ? std::string() : std::string(simdjson::minify(value));
-  }
-  std::string joined;
-  for (const dom::element item : list) {
-    if (item.is_array() || item.is_object()) continue;
-    joined += (joined.empty() ? "" : ", ") + std::string(simdjson::minify(item));
-  }
-  return "[" + joined + "]";
-}
-
-std::string text_of(const dom::element& object, std::string_view key) {
-  dom::element value;
-  return object[key].get(value) == simdjson::SUCCESS ? text_of(value) : std::string();
-}
-
 std::vector<std::string> texts_of(const dom::element& object, std::string_view key) {
   std::vector<std::string> texts;
   dom::array list;
   if (object[key].get(list) != simdjson::SUCCESS) return texts;
-  for (const dom::element item : list) texts.push_back(text_of(item));
+  for (const dom::element item : list) texts.push_back(spelt(item));
   return texts;
 }
 
@@ -68,20 +46,6 @@ std::int64_t whole_of(const dom::element& object, std::string_view key, std::int
   return object[key].get(value) == simdjson::SUCCESS ? value : otherwise;
 }
 
-KinetoMessage message_of(const dom::element& args) {
-  const auto even = [&](std::string_view key) {
-    const std::string sizes = text_of(args, key);
-    return sizes.empty() || sizes == "[]";
-  };
-  return {.collective = text_of(args, "Collective name"),
-          .dtype = text_of(args, "dtype"),
-          .ranks = text_of(args, "Process Group Ranks"),
-          .in_elements = whole_of(args, "In msg nelems", 0),
-          .out_elements = whole_of(args, "Out msg nelems", 0),
-          .group_size = whole_of(args, "Group size", 0),
-          .even = even("In split size") && even("Out split size")};
-}
-
 /// Numbers by which events name each other; of equal ones the first stands.
 template <class Value>
 class FirstById {
@@ -101,34 +65,42 @@ class FirstById {
   std::vector<std::pair<std::int64_t, Value>> entries_;
 };
 
-/// Takes the events of a file one by one, so that the whole never stands in memory as JSON.
-class Collector {
- public:
-  explicit Collector(KinetoTrace& trace) : trace_(trace) {}
+/// The name of the first device in a list of their properties.
+std::string first_device(std::string_view properties) {
+  dom::parser parser;
+  dom::element device;
+  if (parser.parse(std::string(properties)).at(0).get(device) != simdjson::SUCCESS) return {};
+  return spelt_in(device, "name");
+}
 
-  void add(const JsonPiece& piece) {
-    ++events_;
-    const std::string_view category = glimpse(piece.text, "\"cat\"");
-    const bool launch = category == "cuda_runtime" || category == "cuda_driver";
-    const bool mark = category == "user_annotation";
-    if (!launch && !mark && category != "cpu_op" && category != "kernel") return;
-    dom::element event;
-    if (parser_.parse(piece.text.data(), piece.text.size(), false).get(event) !=
-        simdjson::SUCCESS) {
+class KinetoOperators : public KinetoTaker {
+ public:
+  explicit KinetoOperators(KinetoTrace& trace) : trace_(trace) {}
+
+  void take(const KinetoEvent& from) override {
+    const bool launch = from.category == "cuda_runtime" || from.category == "cuda_driver";
+    const bool mark = from.category == "user_annotation";
+    const bool kernel = from.category == "kernel";
+    if (!launch && !mark && !kernel && from.category != "cpu_op") return;
+    if (from.json() == nullptr) {
       fail_input(
           fmt::format("{}: byte {}: is no JSON; a trace is what export_chrome_trace of "
                       "torch.profiler writes",
-                      trace_.file, piece.offset + 1));
+                      trace_.file, from.offset + 1));
     }
+    const dom::element& event = *from.json();
     dom::element args = event;  // of an event without any: none of the keys below is its own
     if (event["args"].get(args) != simdjson::SUCCESS) args = event;
-    if (category == "cpu_op") add_operator(event, args);
-    if (category == "kernel") add_kernel(event, args);
-    if (mark) add_mark(event);
-    if (launch) launches_.add(whole_of(args, "correlation", -1), external_id(args));
+    if (launch) return launches_.add(whole_of(args, "correlation", -1), external_id(args));
+    if (mark) return add_mark(event);
+    kernel ? add_kernel(from, args) : add_operator(event, args);
   }
 
-  void finish() {
+  void take_member(const JsonPiece& member) override {
+    if (member.key == "deviceProperties") trace_.device = first_device(member.text);
+  }
+
+  void finish() override {
     by_external_.sort();
     launches_.sort();
     nest();
@@ -151,7 +123,7 @@ class Collector {
   /// A number for each thread of the host or stream of a device.
   int lane_of(const dom::element& event) {
     return lanes_
-        .try_emplace(text_of(event, "pid") + " " + text_of(event, "tid"),
+        .try_emplace(spelt_in(event, "pid") + " " + spelt_in(event, "tid"),
                      static_cast<int>(lanes_.size()))
         .first->second;
   }
@@ -168,7 +140,7 @@ class Collector {
 
   void add_mark(const dom::element& event) {
     const double start_us = number_in(event, "ts").value_or(0);
-    trace_.marks.push_back({.name = text_of(event, "name"),
+    trace_.marks.push_back({.name = spelt_in(event, "name"),
                             .thread = lane_of(event),
                             .start_us = start_us,
                             .end_us = start_us + number_in(event, "dur").value_or(0)});
@@ -184,7 +156,7 @@ class Collector {
     const auto [place, fresh] =
         signatures_.try_emplace(std::move(key), static_cast<int>(trace_.signatures.size()));
     if (!fresh) return place->second;
-    KinetoSignature signature{.name = text_of(event, "name"),
+    KinetoSignature signature{.name = spelt_in(event, "name"),
                               .dims = {},
                               .types = texts_of(args, "Input type"),
                               .values = texts_of(args, "Concrete Inputs")};
@@ -203,14 +175,15 @@ class Collector {
     return place->second;
   }
 
-  void add_kernel(const dom::element& event, const dom::element& args) {
-    KinetoKernel kernel{.event = events_,
+  void add_kernel(const KinetoEvent& from, const dom::element& args) {
+    const dom::element& event = *from.json();
+    KinetoKernel kernel{.event = static_cast<std::size_t>(from.number),
                         .name = name_of(event),
                         .start_us = number_in(event, "ts").value_or(0),
                         .duration_us = number_in(event, "dur").value_or(0)};
     if (trace_.name_of(kernel).starts_with("nccl")) {
       kernel.message = static_cast<int>(trace_.messages.size());
-      trace_.messages.push_back(message_of(args));
+      trace_.messages.push_back(described_message(event, from.number));
     }
     trace_.kernels.push_back(kernel);
     links_.push_back({external_id(args), whole_of(args, "correlation", -1), lane_of(event)});
@@ -279,8 +252,6 @@ class Collector {
   }
 
   KinetoTrace& trace_;
-  dom::parser parser_;
-  std::size_t events_ = 0;
   std::vector<Link> links_;  ///< Of the kernels.
   std::map<std::string, int> lanes_;
   std::unordered_map<std::string, int> signatures_;
@@ -289,52 +260,10 @@ class Collector {
   FirstById<std::int64_t> launches_;  ///< External id by correlation.
 };
 
-/// The name of the first device in a list of their properties.
-std::string first_device(std::string_view properties) {
-  dom::parser parser;
-  dom::element device;
-  if (parser.parse(std::string(properties)).at(0).get(device) != simdjson::SUCCESS) return {};
-  return text_of(device, "name");
-}
-
 }  // namespace
 
-bool is_kineto_trace(ByteSource& bytes) {
-  const std::string_view text = bytes.beginning();
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
-}
-
-KinetoTrace read_host_trace(ByteSource& bytes) {
-  KinetoTrace trace{.file = bytes.name()};
-  Collector collector(trace);
-  const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
-  bool events = std::ranges::find(keys, "traceEvents") != keys.end();
-  constexpr std::string_view kLists[] = {"traceEvents"};
-  scan_json(bytes, kLists, [&](const JsonPiece& piece) {
-    events = events || piece.key == "traceEvents";
-    if (piece.element && !piece.key.empty()) collector.add(piece);
-    if (piece.key == "deviceProperties") trace.device = first_device(piece.text);
-  });
-  if (!events) {
-    fail_input(
-        fmt::format("{}: has no `traceEvents`; a trace is what export_chrome_trace of "
-                    "torch.profiler writes",
-                    trace.file));
-  }
-  collector.finish();
-  return trace;
-}
-
-KinetoTrace read_kineto_trace(ByteSource& bytes) {
-  KinetoTrace trace = read_host_trace(bytes);
-  if (trace.kernels.empty()) {
-    fail_input(
-        fmt::format("{}: has no kernels; profile with activities=[ProfilerActivity.CPU, "
-                    "ProfilerActivity.CUDA], or fit the steps of the host with --plan",
-                    trace.file));
-  }
-  return trace;
+std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace) {
+  return std::make_unique<KinetoOperators>(trace);
 }
 
 }  // namespace stepwright

@@ -1,0 +1,56 @@
+#include "stepwright/logs/readers/kineto_events.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/logs/files/json_fields.h"
+
+namespace stepwright {
+
+struct KinetoEvent::Parsed {
+  simdjson::dom::parser parser;
+  simdjson::dom::element element;
+  std::optional<bool> good;
+};
+
+KinetoEvent::KinetoEvent(const JsonPiece& piece, std::int64_t number_of_event, Parsed& parsed)
+    : number(number_of_event),
+      offset(piece.offset),
+      text(piece.text),
+      category(glimpse(piece.text, "\"cat\"")),
+      parsed_(&parsed) {
+  parsed.good.reset();
+}
+
+const simdjson::dom::element* KinetoEvent::json() const {
+  if (!parsed_->good) {
+    parsed_->good = parsed_->parser.parse(text.data(), text.size(), false).get(parsed_->element) ==
+                    simdjson::SUCCESS;
+  }
+  return *parsed_->good ? &parsed_->element : nullptr;
+}
+
+bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers) {
+  constexpr std::string_view kEvents = "traceEvents";
+  const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
+  bool has_events = std::ranges::find(keys, kEvents) != keys.end();
+  std::int64_t number = 0;
+  KinetoEvent::Parsed parsed;
+  scan_json(bytes, std::span(&kEvents, 1), [&](const JsonPiece& piece) {
+    has_events = has_events || piece.key == kEvents;
+    if (!piece.element) {
+      for (KinetoTaker* taker : takers) taker->take_member(piece);
+      return;
+    }
+    const KinetoEvent event(piece, ++number, parsed);
+    for (KinetoTaker* taker : takers) taker->take(event);
+  });
+  for (KinetoTaker* taker : takers) taker->finish();
+  return has_events;
+}
+
+}  // namespace stepwright

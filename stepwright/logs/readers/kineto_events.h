@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "stepwright/logs/files/json_scanner.h"
+
+namespace simdjson::dom {
+class element;
+}  // namespace simdjson::dom
+
+namespace stepwright {
+
+/// An event of a trace of the PyTorch profiler, of which nothing is parsed until somebody asks.
+class KinetoEvent {
+ public:
+  struct Parsed;  ///< What several readers of one event share.
+
+  KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
+
+  std::int64_t number = 0;    ///< Among the events of the file, from 1.
+  std::size_t offset = 0;     ///< Where it begins in the document, in bytes.
+  std::string_view text;      ///< As the file has it.
+  std::string_view category;  ///< "cpu_op", "kernel", "user_annotation", ...
+
+  /// The event as JSON, parsed once whoever asks; null when it is no JSON.
+  [[nodiscard]] const simdjson::dom::element* json() const;
+
+ private:
+  Parsed* parsed_;
+};
+
+/// What is gathered from a trace in one pass over it.
+class KinetoTaker {
+ public:
+  virtual ~KinetoTaker() = default;
+  virtual void take(const KinetoEvent& event) = 0;
+  /// Takes another member of the document than its events.
+  virtual void take_member(const JsonPiece& member) = 0;
+  /// Called once, after the last event.
+  virtual void finish() = 0;
+};
+
+/// Hands the events of a trace and the other members of its document to some takers, in bounded
+/// memory. Says whether the document has a list `traceEvents`. Fails with `kInput` as `scan_json`
+/// does.
+bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers);
+
+}  // namespace stepwright
