@@ -25,15 +25,30 @@ struct GpuProfile {
   std::string_view profile;
 };
 constexpr GpuProfile kGpus[] = {
-    {"gb300", "", "gb300-nvl72"},       {"gb200", "", "gb200-nvl72"},
-    {"b300", "", "dgx-b300"},           {"b200", "", "dgx-b200"},
-    {"gh200", "", "vista-gh200"},       {"h200", "nvl-", ""},  // a PCIe card
-    {"h200", "", "dgx-h200"},           {"h800", "", "h800-8gpu"},
-    {"h100", "pcie", "h100-pcie-8gpu"}, {"h100", "", "dgx-h100"},
-    {"a800", "", "a800-8gpu"},          {"a100", "pcie", "a100-pcie-8gpu"},
-    {"a100", "40g", "dgx-a100-40g"},    {"a100", "", "dgx-a100-80g"},
-    {"v100", "dgx-2", "v100-dgx2"},     {"v100", "16g", "v100-dgx1-16g"},
-    {"v100", "", "v100-dgx1"},          {"mi300x", "", "mi300x-8gpu"},
+    {"gb300", "", "gb300-nvl72"},
+    {"gb200", "", "gb200-nvl72"},
+    {"b300", "", "dgx-b300"},
+    {"b200", "", "dgx-b200"},
+    {"gh200", "", "vista-gh200"},
+    {"h200", "nvl-", ""},  // a PCIe card
+    {"h200", "", "dgx-h200"},
+    {"h800", "", "h800-8gpu"},
+    {"h100", "pcie", "h100-pcie-8gpu"},
+    {"h100", "", "dgx-h100"},
+    {"a800", "", "a800-8gpu"},
+    {"a100", "pcie", "a100-pcie-8gpu"},
+    {"a100", "40g", "dgx-a100-40g"},
+    {"a100", "", "dgx-a100-80g"},
+    {"v100", "dgx-2", "v100-dgx2"},
+    {"v100", "16g", "v100-dgx1-16g"},
+    {"v100", "", "v100-dgx1"},
+    {"mi300x", "", "mi300x-8gpu"},
+    {"mi325x", "", "mi325x-8gpu"},
+    {"mi355x", "", "mi355x-8gpu"},
+    {"h20", "", "h20-8gpu"},
+    {"4090", "", "rtx4090-8gpu-pcie"},
+    {"l40s", "", "l40s-8gpu-pcie"},
+    {"a40", "", "a40-8gpu-pcie"},
 };
 
 /// Clusters that a row's network names, whose public documents say what they are made of.

@@ -37,7 +37,7 @@ std::optional<DType> precision_of(const RunRow& row) {
   if (words.has("nvfp4")) return DType::kNvfp4;
   if (words.has("fp8-cs", "fp8_cs")) return DType::kFp8;
   if (words.has("mxfp8", "fp8-mx", "fp8_mx")) return DType::kMxfp8;
-  if (words.has("fp8")) return DType::kFp8;
+  if (words.has("fp8", "float8")) return DType::kFp8;
   if (words.has("bf16")) return DType::kBf16;
   if (words.has("fp16")) return DType::kFp16;
   if (words.has("tf32", "fp32")) return DType::kFp32;

@@ -43,6 +43,21 @@ INSTANTIATE_TEST_SUITE_P(
         NetworkNote{"99999999999999999999x 400Gb/s, 4x 200Gb/s", 4, 200},
         NetworkNote{"Ethernet, Infiniband", 0, 0}));
 
+TEST(RowCluster, FindsBoardsByTheNamesThatRowsGiveThem) {
+  const auto device = [](const char* gpu) {
+    RunRow row = small_row();
+    row.gpu = gpu;
+    return std::get<Cluster>(row_cluster(row)).device.name;
+  };
+  EXPECT_EQ(device("AMD Instinct MI325X 256GB HBM3E"), "mi325x");
+  EXPECT_EQ(device("AMD Instinct MI355X"), "mi355x");
+  EXPECT_EQ(device("NVIDIA H20-SXM-96GB"), "h20-96g");
+  EXPECT_EQ(device("NVIDIA H200-SXM-141GB"), "h200-sxm");
+  EXPECT_EQ(device("GeForce RTX 4090"), "rtx-4090");
+  EXPECT_EQ(device("NVIDIA L40S"), "l40s");
+  EXPECT_EQ(device("A40"), "a40");
+}
+
 TEST(RowCluster, TakesTheNicsOfTheNote) {
   RunRow row = small_row();
   row.gpus = 16;

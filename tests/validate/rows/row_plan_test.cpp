@@ -48,6 +48,19 @@ TEST(RowPlan, OfAMegatronRow) {
   EXPECT_TRUE(made.job.model.tied);
 }
 
+TEST(RowPlan, ReadsPrecisions) {
+  RunRow row = small_row();
+  row.gpu = "B200-SXM";
+  for (const auto& [word, precision] :
+       {std::pair{"amp_bf16", DType::kBf16}, std::pair{"MXFP8", DType::kMxfp8},
+        std::pair{"fp8 current scaling", DType::kFp8},
+        std::pair{"bf16 with float8 (tensorwise)", DType::kFp8}}) {
+    row.precision = word;
+    row.framework = "Megatron-Core";
+    EXPECT_EQ(planned(row).job.precision, precision) << word;
+  }
+}
+
 TEST(RowPlan, ReadsShardingGroups) {
   RunRow row = small_row();
   row.tensor = row.pipeline = 1;
