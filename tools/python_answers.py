@@ -1,9 +1,10 @@
 """Writes python/stepwright/stepwright/answers.py: a dataclass for each answer that Python gives.
 
 They are made from the JSON Schemas in docs/schemas/, so that no key is listed twice. `--check` only
-compares."""
+compares what the two say; how that is laid out is for the formatter, which `make check` installs."""
 
 import argparse
+import ast
 import json
 import keyword
 import re
@@ -232,12 +233,16 @@ def text() -> str:
     for name in ANSWERS:
         writer.add_answer(name)
     lines = [line for made in writer.classes.values() for line in [*lines_of(made), ""]]
+    return HEADER + "\n".join(lines)
+
+
+def formatted(raw: str) -> str:
+    """The same text as the house formats it."""
     ruff = ROOT / ".venv/bin/ruff"
-    raw = HEADER + "\n".join(lines)
-    for arguments in (["check", "--fix", "--quiet"], ["format", "--quiet"]):
-        command = [ruff, *arguments, "--stdin-filename", str(TARGET), "-"]
-        raw = subprocess.run(command, input=raw, capture_output=True, text=True, check=False).stdout
-    return raw
+    if not ruff.exists():
+        sys.exit(f"{ruff} is not there: tools/setup.sh check installs it")
+    command = [ruff, "format", "--quiet", "--stdin-filename", str(TARGET), "-"]
+    return subprocess.run(command, input=raw, capture_output=True, text=True, check=True).stdout
 
 
 def main() -> int:
@@ -245,10 +250,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     made = text()
     if parser.parse_args().check:
-        same = TARGET.read_text(encoding="utf-8") == made
+        committed = TARGET.read_text(encoding="utf-8")
+        same = ast.dump(ast.parse(committed)) == ast.dump(ast.parse(made))
         print("the same" if same else f"{TARGET.name} is not what the schemas say")
         return 0 if same else 1
-    TARGET.write_text(made, encoding="utf-8")
+    TARGET.write_text(formatted(made), encoding="utf-8")
     return 0
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing for a make target on Debian or Ubuntu: tools/setup.sh plan|test|wheels|...
+# `tools/setup.sh test list` only prints it: a line of packages, one of those that it can do without,
+# one of lists of Python packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,6 +31,23 @@ case $goal-$(uname -m) in
   test-*) optional=(chromium fish zsh groff-base) ;;
   wheels-x86_64) optional=(g++-aarch64-linux-gnu qemu-user-static mmdebstrap) ;;
 esac
+
+# Python packages for .venv: tools of `check`; PyTorch, whose C++ library the executor links, and
+# transformers, which judges it; headers of CUDA. Packages that judge files written for them have a
+# folder of their own that only those tests see.
+case $goal in
+  check) pins=tools/requirements.txt ;;
+  test) pins=tools/requirements-runtime.txt ;;
+  cuda) pins=tools/requirements-cuda.txt ;;  # PyTorch's own list of them is for its build
+  *) pins= ;;
+esac
+judges=
+[ "$goal" != test ] || judges=tools/requirements-judges.txt
+
+if [ "${2:-}" = list ]; then
+  printf '%s\n' "${packages[*]}" "${optional[*]}" "$pins $judges"
+  exit
+fi
 
 absent() {
   for package in "$@"; do
@@ -89,14 +108,8 @@ if [ "$goal" = wheels ] && command -v mmdebstrap >/dev/null; then
   fi
 fi
 
-# Python packages into .venv, once for each version of their list: tools of `check`; PyTorch, whose
-# C++ library the executor links, and transformers, which judges it.
-case $goal in
-  check) pins=tools/requirements.txt ;;
-  test) pins=tools/requirements-runtime.txt ;;
-  cuda) pins=tools/requirements-cuda.txt ;;  # headers; PyTorch's own list of them is for its build
-  *) exit 0 ;;
-esac
+# Python packages, once for each version of their list.
+[ -n "$pins" ] || exit 0
 installed=.venv/installed-$goal.txt
 if ! cmp -s $pins "$installed"; then
   echo "setup: installing $(tr '\n' ' ' <$pins)into .venv"
@@ -107,11 +120,9 @@ if ! cmp -s $pins "$installed"; then
   cp $pins "$installed"
 fi
 
-# Packages that judge files written for them, in a folder of their own that only those tests see; a
-# test whose package is missing is skipped and says so.
-judges=tools/requirements-judges.txt
+[ -n "$judges" ] || exit 0
 installed=.venv/judges/installed.txt
-if [ "$goal" = test ] && ! cmp -s $judges "$installed"; then
+if ! cmp -s $judges "$installed"; then
   echo "setup: installing $(tr '\n' ' ' <$judges)into .venv/judges"
   rm -rf .venv/judges
   if .venv/bin/pip install --quiet --no-deps --target .venv/judges -r $judges; then
