@@ -13,11 +13,13 @@ plan:
 	@echo 'The command is build/release/stepwright: export PATH="$(CURDIR)/build/release:$$PATH"'
 	@echo 'Next, a job of your own: stepwright init -o job.yaml'
 
+# Ends by naming what was skipped, and what runs it.
 test:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset release
-	ctest --preset release -j "$$(nproc)"
+	ctest --preset release -j "$$(nproc)"; status=$$?; \
+		python3 -B tools/skipped_tests.py build/release; exit $$status
 
 # Ranks on 160 random plans, 100 kills and 2,000 jobs to tune; the suite itself takes a sample of them.
 test-long: test

@@ -61,7 +61,7 @@ class Bash(unittest.TestCase):
 class OtherShells(unittest.TestCase):
     def fish(self, line):
         if shutil.which("fish") is None:
-            self.skipTest("fish is not installed")
+            self.skipTest("fish is not installed (tools/setup.sh test)")
         environment = os.environ | {"PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
         code = f"{script('fish')}\ncomplete -C '{line}'"
         found = output("fish", "--no-config", "-c", code, env=environment)
@@ -75,7 +75,7 @@ class OtherShells(unittest.TestCase):
 
     def test_zsh_reads_its_script(self):
         if shutil.which("zsh") is None:
-            self.skipTest("zsh is not installed")
+            self.skipTest("zsh is not installed (tools/setup.sh test)")
         code = f"{script('zsh')}\nprint $_comps[stepwright]"
         self.assertIn("_stepwright", output("zsh", "-f", "-c", code))
 
@@ -90,7 +90,7 @@ class Manual(unittest.TestCase):
 
     def test_is_a_page_that_man_can_show(self):
         if shutil.which("groff") is None:
-            self.skipTest("groff is not installed")
+            self.skipTest("groff is not installed (tools/setup.sh test)")
         run = subprocess.run(
             ["groff", "-man", "-Tutf8", "-ww"],
             input=script("man"),
@@ -103,4 +103,4 @@ class Manual(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # names what it skips

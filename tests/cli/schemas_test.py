@@ -14,7 +14,7 @@ from pathlib import Path
 try:
     from jsonschema import Draft202012Validator
 except ImportError:
-    print("skipped: python3 has no jsonschema")
+    print("skipped: python3 has no jsonschema (tools/setup.sh test)")
     sys.exit(77)
 
 ROOT = Path.cwd()
@@ -210,9 +210,9 @@ def why_not(name):
     if name in ("lab-check", "lab-run", "lab-clean"):
         namespace = ["unshare", "--net", "true"]
         if os.geteuid() != 0 or subprocess.run(namespace, check=False).returncode != 0:
-            return "emulated clusters need network namespaces"
+            return "emulated clusters need network namespaces (sudo -i)"
     if name.startswith("checkpoint-") and not (COMMAND.parent / "stepwright-rank").exists():
-        return "training is not built"
+        return "training is not built (tools/setup.sh test)"
     return None
 
 
@@ -352,4 +352,4 @@ class Options(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # names what it skips

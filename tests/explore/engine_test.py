@@ -19,7 +19,7 @@ CLOSE = 1e-12
 
 def hindrance() -> str | None:
     if shutil.which("node") is None:
-        return "no Node is installed"
+        return "no Node is installed (make engine)"
     if not explorer.PAGE.exists():
         return f"{explorer.PAGE} is not there (make engine)"
     return None

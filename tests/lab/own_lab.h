@@ -14,10 +14,10 @@ namespace stepwright {
 std::string no_lab_here();
 
 /// Skips a test, saying why, where no lab can be made.
-#define SKIP_WITHOUT_LAB()                                          \
-  if (const std::string reason = no_lab_here(); !reason.empty()) {  \
-    GTEST_SKIP() << "no lab can be made here: it lacks " << reason; \
-  }                                                                 \
+#define SKIP_WITHOUT_LAB()                                                          \
+  if (const std::string reason = no_lab_here(); !reason.empty()) {                  \
+    GTEST_SKIP() << "no lab can be made here: it lacks " << reason << " (sudo -i)"; \
+  }                                                                                 \
   static_assert(true, "a semicolon follows")
 
 /// NICs of 200 Mbit/s, a bus of 400 Mbit/s.

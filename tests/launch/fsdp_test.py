@@ -22,7 +22,7 @@ try:
     import torch
     import transformers  # noqa: F401  (the programs find it loaded)
 except ImportError as missing:
-    print(f"skipped: {missing} (tools/setup.sh test installs what this test needs)")
+    print(f"skipped: {missing} (tools/setup.sh test)")
     sys.exit(77)
 
 COMMAND = os.environ["STEPWRIGHT_COMMAND"]

@@ -27,7 +27,7 @@ try:
     import yaml
     from torch.testing._internal.distributed.fake_pg import FakeStore
 except ImportError as missing:
-    print(f"skipped: {missing} (tools/setup.sh test installs what this test needs)")
+    print(f"skipped: {missing} (tools/setup.sh test)")
     sys.exit(77)
 
 COMMAND = os.environ["STEPWRIGHT_COMMAND"]
@@ -99,7 +99,9 @@ def has(*names: str) -> bool:
     return all(importlib.util.find_spec(name) for name in names)
 
 
-@unittest.skipUnless(has("megatron", "megatron.core"), "megatron-core is not installed")
+@unittest.skipUnless(
+    has("megatron", "megatron.core"), "megatron-core is not installed (tools/setup.sh test)"
+)
 class MegatronCore(unittest.TestCase):
     def setUp(self):
         self.place = Workplace()
@@ -213,7 +215,7 @@ class MegatronCore(unittest.TestCase):
                     self.assertEqual(sorted(theirs), ours[kind], kind)
 
 
-@unittest.skipUnless(has("deepspeed", "hjson"), "deepspeed is not installed")
+@unittest.skipUnless(has("deepspeed", "hjson"), "deepspeed is not installed (tools/setup.sh test)")
 class DeepSpeed(unittest.TestCase):
     def config(self, path: Path, ranks: int):
         """The file as DeepSpeed reads it on so many data-parallel ranks."""
@@ -270,7 +272,7 @@ def import_without_its_kernels():
     return ConfigManager, ParallelDims
 
 
-@unittest.skipUnless(has("torchtitan", "tyro"), "torchtitan is not installed")
+@unittest.skipUnless(has("torchtitan", "tyro"), "torchtitan is not installed (tools/setup.sh test)")
 class Torchtitan(unittest.TestCase):
     PLANS = (
         DENSE + "parallel: {tensor: 2, pipeline: 2, data: 8}\nsequence_parallel: true\n"
@@ -314,7 +316,7 @@ class Torchtitan(unittest.TestCase):
             self.assertEqual(config.training.global_batch_size, 64)
 
 
-@unittest.skipUnless(has("accelerate"), "accelerate is not installed")
+@unittest.skipUnless(has("accelerate"), "accelerate is not installed (tools/setup.sh test)")
 class Accelerate(unittest.TestCase):
     def test_takes_what_is_written(self):
         from accelerate.commands.config.config_args import ClusterConfig
@@ -393,4 +395,4 @@ class Launchers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # names what it skips

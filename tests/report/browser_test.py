@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import browser
 
 if browser.found() is None:
-    print("skipped: no Chromium is installed")
+    print("skipped: no Chromium is installed (tools/setup.sh test)")
     sys.exit(77)
 
 COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()

@@ -13,14 +13,22 @@ FOLDER = tempfile.TemporaryDirectory()
 WEB = Path(FOLDER.name, "web")
 
 
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1] if text.strip() else "npm ci failed"
+
+
 def hindrance() -> str | None:
     """Installs the packages beside a copy of the sources; why it cannot be, or None."""
     if shutil.which("node") is None or shutil.which("npm") is None:
-        return "no Node is installed"
+        return "no Node is installed (make engine)"
     shutil.copytree(ROOT / "web", WEB, ignore=shutil.ignore_patterns("node_modules"))
     command = ["npm", "ci", "--no-audit", "--no-fund"]
     installed = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
-    return None if installed.returncode == 0 else f"npm ci failed: {installed.stderr[-300:]}"
+    return (
+        None
+        if installed.returncode == 0
+        else f"{last_line(installed.stderr)} (npm --prefix web ci)"
+    )
 
 
 class Bundle(unittest.TestCase):

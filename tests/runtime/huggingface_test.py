@@ -20,7 +20,7 @@ try:
     import transformers
     from safetensors.torch import load_file
 except ImportError as missing:
-    print(f"skipped: {missing} (tools/setup.sh test installs what this test needs)")
+    print(f"skipped: {missing} (tools/setup.sh test)")
     sys.exit(77)
 
 transformers.logging.set_verbosity_error()

@@ -117,7 +117,7 @@ class Tables(PlaceTest):
         try:
             import pandas
         except ImportError:
-            self.skipTest("pandas is not installed")
+            self.skipTest("pandas is not installed (tools/setup.sh test)")
         messages = stepwright.traffic(PLAN)
         frame = messages.frame()
         self.assertIsInstance(frame, pandas.DataFrame)
@@ -146,4 +146,4 @@ class Tables(PlaceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # names what it skips

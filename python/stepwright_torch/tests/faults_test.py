@@ -154,7 +154,7 @@ class Faults(unittest.TestCase):
 
     def test_holds_no_more_after_ten_thousand_collectives(self):
         for memory, descriptors in on_ranks(many, timeout_s=120):
-            self.assertEqual(descriptors, 0)
+            self.assertLessEqual(descriptors, 0)  # the store may close its own meanwhile
             self.assertLess(memory, 4 << 20)
 
 

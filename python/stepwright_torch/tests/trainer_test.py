@@ -15,7 +15,7 @@ if (
     importlib.util.find_spec("accelerate") is None
     or importlib.util.find_spec("transformers") is None
 ):
-    print("skipped: transformers and accelerate are not installed")
+    print("skipped: transformers and accelerate are not installed (tools/setup.sh test)")
     sys.exit(77)
 
 SAMPLES = 32

@@ -163,7 +163,7 @@ TEST(Faults, ARankStuckInComputationIsNamedAfterTheTimeout) {
     Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "3"});
     run.await("step      2");
     const FrozenThread computing(run.rank(1));
-    if (!computing.frozen()) GTEST_SKIP() << "this process may not trace its children";
+    if (!computing.frozen()) GTEST_SKIP() << "this process may not trace its children (sudo -i)";
     run.await("rank 0: error: ");
     const std::string errors = run.errors();
     run.kill_all();
@@ -209,7 +209,7 @@ TEST(Faults, AFullDiskLosesNothingCommitted) {
   const auto disk = folder.path() / "disk";
   std::filesystem::create_directories(disk);
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=1200k") != 0) {
-    GTEST_SKIP() << "a small disk needs root";
+    GTEST_SKIP() << "a small disk needs root (sudo -i)";
   }
   const std::string directory = (disk / "c").string();
   const Trained full = train({.plan = two_ranks(),
