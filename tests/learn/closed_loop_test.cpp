@@ -9,8 +9,8 @@
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/model/catalog.h"
 #include "stepwright/learn/timed_plans.h"
+#include "stepwright/model/catalog.h"
 
 namespace stepwright {
 namespace {
