@@ -27,7 +27,8 @@ UNEXPLAINED = 0.02  # of the runs: labels that no model explains (memory/fit_pro
 BINS = 10
 CONFIDENCE = 0.9
 GIB = 2.0**30
-# What the margins of a framework's file may be: share of what comes and goes, of parameters, of the optimizer.
+# What the margins of a framework's file may be: share of what comes and goes, of parameters, of
+# the optimizer.
 SHARES = [0.05 * i for i in range(11)]
 PARAMETERS = [0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8]
 OPTIMIZER = [0, 0.11, 0.22, 0.33, 0.44]

@@ -1,7 +1,8 @@
 """Writes python/stepwright/stepwright/answers.py: a dataclass for each answer that Python gives.
 
-They are made from the JSON Schemas in docs/schemas/, so that no key is listed twice. `--check` only
-compares what the two say; how that is laid out is for the formatter, which `make check` installs."""
+They are made from the JSON Schemas in docs/schemas/, so that no key is listed twice. `--check`
+compares what the two say; how that is laid out is for the formatter, which `make check` installs.
+"""
 
 import argparse
 import ast

@@ -10,9 +10,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
-#include "stepwright/memory/memory.h"
 #include "stepwright/learn/memory_belief.h"
 #include "stepwright/learn/timed_plans.h"
+#include "stepwright/memory/memory.h"
 
 namespace stepwright {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/tune/tune.h"
 #include "stepwright/learn/learnable.h"
 #include "stepwright/learn/run_table.h"
+#include "stepwright/tune/tune.h"
 
 namespace stepwright {
 

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "stepwright/plan/files.h"
 #include "stepwright/learn/closed_loop.h"
+#include "stepwright/plan/files.h"
 
 namespace stepwright {
 namespace {

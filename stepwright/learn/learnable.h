@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "stepwright/cost/training_conditions.h"
-#include "stepwright/plan/job.h"
 #include "stepwright/learn/posterior.h"
+#include "stepwright/plan/job.h"
 
 namespace stepwright {
 

@@ -6,8 +6,8 @@
 
 #include "stepwright/core/csv.h"
 #include "stepwright/core/named.h"
-#include "stepwright/plan/job.h"
 #include "stepwright/learn/calibration.h"
+#include "stepwright/plan/job.h"
 
 namespace stepwright {
 

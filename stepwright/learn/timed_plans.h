@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "stepwright/plan/job.h"
 #include "stepwright/learn/learnable.h"
+#include "stepwright/plan/job.h"
 
 namespace stepwright {
 

@@ -22,7 +22,7 @@ SITE = sorted((ROOT / ".venv/lib").glob("python3*/site-packages"))
 STARTERS = re.compile(r"which|run|Popen|check_\w+|output|exec[lv]p?e?|system")
 STARTS = re.compile(r"\b(?:system|popen|exec[lv]p?e?|posix_spawnp?|CommandLine|complaint_of)\b")
 # Words of messages and names of fields that programs of some machines are called, too.
-NO_COMMANDS = {"open", "size"}
+NO_COMMANDS = {"init", "open", "size"}
 # `serve --open` asks a desktop for its browser, which no test does.
 # What writes answers.py anew is formatted; `--check`, which tests start, is not.
 NEVER_STARTED = {"stepwright/cli/serve.cpp", "tools/python_answers.py"}
@@ -57,8 +57,8 @@ def commands_of_cpp(text: str) -> set[str]:
 
 
 def commands_of_python(text: str) -> set[str]:
-    """Constants that head a list of several words, or stand first in a call that starts or looks for
-    a program, and all of .venv."""
+    """Constants that head a list of several words, or stand first in a call that starts or looks
+    for a program, and all of .venv."""
     found = set()
     for node in ast.walk(ast.parse(text)):
         firsts = []

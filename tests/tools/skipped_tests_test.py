@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-from skipped_tests import Skipped, skipped_in, text_of
+from skipped_tests import Skipped, skipped_in, text_of  # noqa: E402
 
 LOG = """
 1/3 Testing: explore_engine_test
