@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
 
 namespace stepwright {
 namespace {
@@ -43,6 +44,9 @@ class Issuer {
     std::vector<double> ends;  ///< Of those issued; `kNever`: not yet.
     /// Computations between an operator and the next message behind it.
     std::vector<double> until_message;
+    /// Operators that keep their order, by stream, the next one last.
+    std::array<std::vector<std::size_t>, kStreams> queues;
+    std::vector<std::size_t> fillers;  ///< Not issued, in their order.
   };
   struct Choice {
     std::size_t strand = 0;
@@ -66,7 +70,11 @@ class Issuer {
         ahead += strand.seconds[i];
       }
       strand.until_message[i] = ahead;
+      const bool waits = stream_of(op) == Stream::kCompute && is_filler(op);
+      (waits ? strand.fillers : strand.queues[static_cast<std::size_t>(stream_of(op))])
+          .push_back(i);
     }
+    std::ranges::reverse(strand.fillers);
     return strand;
   }
 
@@ -83,68 +91,46 @@ class Issuer {
     return ready;
   }
 
-  static bool issued(const Strand& strand, std::size_t op) { return strand.ends[op] != kNever; }
-
-  /// Messages of a stream keep the order of their strand.
-  static bool first_of_stream(const Strand& strand, std::size_t op) {
-    const Stream own = stream_of(strand.piece->operators[op]);
-    for (std::size_t i = 0; i < op; ++i) {
-      if (!issued(strand, i) && stream_of(strand.piece->operators[i]) == own) return false;
-    }
-    return true;
-  }
-
+  /// Messages of a stream keep the order of their strand: only the first of each can be next.
   bool issue_message() {
     Choice best;
     for (std::size_t s = 0; s < strands_.size(); ++s) {
       const Strand& strand = strands_[s];
-      for (std::size_t i = 0; i < strand.seconds.size(); ++i) {
-        const Stream stream = stream_of(strand.piece->operators[i]);
-        if (issued(strand, i) || stream == Stream::kCompute || !first_of_stream(strand, i))
-          continue;
-        const double ready = ready_s(strand, i);
+      for (std::size_t stream = 0; stream < kStreams; ++stream) {
+        const std::vector<std::size_t>& queue = strand.queues[stream];
+        if (stream == static_cast<std::size_t>(Stream::kCompute) || queue.empty()) continue;
+        const double ready = ready_s(strand, queue.back());
         if (ready == kNever) continue;
-        const double start = std::max(ready, free_s_[static_cast<std::size_t>(stream)]);
-        if (start < best.start_s) best = {s, i, start, true};
+        const Choice own{s, queue.back(), std::max(ready, free_s_[stream]), true};
+        if (std::tie(own.start_s, own.strand, own.op) <
+            std::tie(best.start_s, best.strand, best.op)) {
+          best = own;
+        }
       }
     }
     if (best.found) issue(best);
     return best.found;
   }
 
-  /// Computations of a strand that may come next: the first in its order, and weight gradients.
-  template <class Visit>
-  void each_open(const Strand& strand, Visit visit) const {
-    bool first = true;
-    for (std::size_t i = 0; i < strand.seconds.size(); ++i) {
-      const Operator& op = strand.piece->operators[i];
-      if (issued(strand, i) || stream_of(op) != Stream::kCompute) continue;
-      if (is_filler(op)) {
-        visit(i);
-      } else if (first) {
-        first = false;
-        visit(i);
-      }
-    }
-  }
-
+  /// Of the first computation of each strand and its weight gradients.
   void issue_computation() {
     const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
     Choice best;
     std::array<double, 2> rank{};
+    const auto see = [&](std::size_t s, std::size_t i, bool filler) {
+      const double ready = ready_s(strands_[s], i);
+      if (ready == kNever) return;
+      const double start = std::max(ready, now);
+      const std::array<double, 2> own{filler ? 1.0 : 0.0, strands_[s].until_message[i]};
+      const bool better = start < best.start_s || (start == best.start_s && own < rank);
+      if (best.found && !better) return;
+      best = {s, i, start, true};
+      rank = own;
+    };
     for (std::size_t s = 0; s < strands_.size(); ++s) {
-      const Strand& strand = strands_[s];
-      each_open(strand, [&](std::size_t i) {
-        const double ready = ready_s(strand, i);
-        if (ready == kNever) return;
-        const double start = std::max(ready, now);
-        const bool filler = is_filler(strand.piece->operators[i]);
-        const std::array<double, 2> own{filler ? 1.0 : 0.0, strand.until_message[i]};
-        const bool better = start < best.start_s || (start == best.start_s && own < rank);
-        if (best.found && !better) return;
-        best = {s, i, start, true};
-        rank = own;
-      });
+      const auto& queue = strands_[s].queues[static_cast<std::size_t>(Stream::kCompute)];
+      if (!queue.empty()) see(s, queue.back(), false);
+      for (const std::size_t i : strands_[s].fillers) see(s, i, true);
     }
     issue(best);
   }
@@ -153,7 +139,10 @@ class Issuer {
     Strand& strand = strands_[choice.strand];
     const double end = choice.start_s + strand.seconds[choice.op];
     strand.ends[choice.op] = end;
-    free_s_[static_cast<std::size_t>(stream_of(strand.piece->operators[choice.op]))] = end;
+    const auto stream =
+        static_cast<std::size_t>(stream_of(strand.piece->operators[choice.op]));
+    free_s_[stream] = end;
+    if (std::erase(strand.fillers, choice.op) == 0) strand.queues[stream].pop_back();
     const std::size_t before = choice.strand == 0 ? 0 : strands_[0].seconds.size();
     order_.push_back(static_cast<std::int32_t>(before + choice.op));
   }
