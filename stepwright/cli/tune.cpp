@@ -4,6 +4,7 @@
 #include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -78,6 +79,7 @@ class Tune : public Command {
   }
 
   void run(const Console& console) override {
+    const auto start = std::chrono::steady_clock::now();
     Job job = load_job_file(job_, console);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
@@ -92,7 +94,7 @@ class Tune : public Command {
     }
     std::optional<Sweep> sweep;
     if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
-    const TuneResult result = search(job, console);
+    TuneResult result = search(job, console);
     std::optional<Against> compared;
     if (own) {
       std::optional<AttentionKernel> attention;
@@ -113,6 +115,8 @@ class Tune : public Command {
     const bool fits = result.plans.front().fits;
     if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     nlohmann::ordered_json answer;
     if (json() || report_.wanted()) {
       answer = to_json(result, best, compared, sweep, run);

@@ -129,7 +129,7 @@ std::string strands_text(const TuneResult& result, const std::optional<StrandsGa
 std::string counts_text(const TuneResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
-      "\nThe search took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
+      "\nThe answer took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
       "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n"
       "By these bounds no other plan is more than {} faster than the best.\n",
       format_time(result.seconds), format_count(space.total), format_count(space.legal),

@@ -139,8 +139,7 @@ class Issuer {
     Strand& strand = strands_[choice.strand];
     const double end = choice.start_s + strand.seconds[choice.op];
     strand.ends[choice.op] = end;
-    const auto stream =
-        static_cast<std::size_t>(stream_of(strand.piece->operators[choice.op]));
+    const auto stream = static_cast<std::size_t>(stream_of(strand.piece->operators[choice.op]));
     free_s_[stream] = end;
     if (std::erase(strand.fillers, choice.op) == 0) strand.queues[stream].pop_back();
     const std::size_t before = choice.strand == 0 ? 0 : strands_[0].seconds.size();

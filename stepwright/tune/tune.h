@@ -130,8 +130,8 @@ struct TuneResult {
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
   StepInterval interval;             ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
-  double seconds = 0;                ///< Wall clock of the search.
-  std::vector<std::string> notes;    ///< For people; the first is the provenance of the costs.
+  double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
+  std::vector<std::string> notes;  ///< For people; the first is the provenance of the costs.
 };
 
 /// Searches the job's space for the plan with the least step time under its objective

@@ -52,8 +52,8 @@ TEST(Answers, OfLogsAreThese) {
 TEST(Answers, OfTuneAreThese) {
   const Workplace place;
   const std::string text = transcript(place, "tune examples/llama-3-70b.yaml --top 3 -o plan.yaml");
-  const std::regex seconds("search took [^:]*:");
-  expect_golden("tune.txt", std::regex_replace(text, seconds, "search took N s:"));
+  const std::regex seconds("answer took [^:]*:");
+  expect_golden("tune.txt", std::regex_replace(text, seconds, "answer took N s:"));
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));
 }
 
@@ -61,8 +61,8 @@ TEST(Answers, OfTuneAgainstAPlanAreThese) {
   const Workplace place;
   const std::string text =
       transcript(place, std::string("tune examples/llama-3-70b.yaml --against ") + kExamplePlan);
-  const std::regex seconds("search took [^:]*:");
-  expect_golden("tune-against.txt", std::regex_replace(text, seconds, "search took N s:"));
+  const std::regex seconds("answer took [^:]*:");
+  expect_golden("tune-against.txt", std::regex_replace(text, seconds, "answer took N s:"));
 }
 
 TEST(Answers, OfASweepAreThese) {

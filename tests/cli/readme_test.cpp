@@ -43,7 +43,7 @@ Shown first_answer(const std::string& text) {
 }
 
 std::string without_seconds(const std::string& answer) {
-  return std::regex_replace(answer, std::regex("search took [^:]*:"), "search took N s:");
+  return std::regex_replace(answer, std::regex("answer took [^:]*:"), "answer took N s:");
 }
 
 /// A page and how many commands it has at least.

@@ -431,7 +431,7 @@ class Tuning(TuningAnswer):
     target_met: bool
     """False only where a smallest cluster was looked for and none reaches the target."""
     seconds: float
-    """Wall clock of the search, in seconds."""
+    """Wall clock of the command until its answer is written, in seconds."""
     notes: list[str]
     """What to know before the figures are trusted."""
     against: Against | None = None
