@@ -16,11 +16,6 @@ struct CollectiveLists {
   std::vector<Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
-/// The lists by the scheme that `kChoosingSchemes` has at the same place.
-inline constexpr std::vector<Algorithm> CollectiveLists::* kAlgorithmLists[] = {
-    &CollectiveLists::tensor, &CollectiveLists::context, &CollectiveLists::expert,
-    &CollectiveLists::data};
-
 /// What the tuner may choose from, one list per dimension (the job's `search:` mapping). An empty
 /// list leaves the dimension free: the tuner takes every legal value of it, or, for the dimensions
 /// marked (*), the one default of `Plan`.

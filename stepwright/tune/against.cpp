@@ -14,6 +14,7 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/differences.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/trial.h"
@@ -26,42 +27,31 @@ namespace {
 /// Takes one choice over from the best plan.
 using Take = std::function<void(Plan& plan, const Plan& best)>;
 
-template <class Member>
-Take taking(Member member) {
-  return [member](Plan& plan, const Plan& best) { plan.*member = best.*member; };
-}
-
-template <class Part, class Member>
-Take taking(Part part, Member member) {
-  return [=](Plan& plan, const Plan& best) { plan.*part.*member = best.*part.*member; };
-}
-
-std::vector<Take> flags() {
+/// All that is taken over in this way. Data follows from the other degrees and the devices.
+std::vector<Take> takes(Taken taken) {
   std::vector<Take> all;
-  for (const auto& [flag, name] : kOverlapNames) all.push_back(taking(&Plan::overlap, flag));
-  for (const auto& [choice, name] : kChoosingSchemes) {
-    all.push_back(taking(&Plan::collectives, choice));
-  }
-  for (const Take& one :
-       {taking(&Plan::sequence_parallel), taking(&Plan::tensor_input), taking(&Plan::context_kind),
-        taking(&Plan::gradient_bucket), taking(&Plan::parameter_bucket), taking(&Plan::accumulate),
-        taking(&Plan::micro_batch), taking(&Plan::recompute), taking(&Plan::sharding),
-        taking(&Plan::schedule), taking(&Plan::layers)}) {
-    all.push_back(one);
-  }
+  each_choice([&](const auto& choice) {
+    using Kind = KindOf<decltype(choice)>;
+    if (choice.taken != taken) return;
+    if constexpr (std::is_same_v<Kind, Overlap>) {
+      for (const auto& entry : kOverlapNames) {
+        all.emplace_back([flag = entry.value](Plan& plan, const Plan& best) {
+          plan.overlap.*flag = best.overlap.*flag;
+        });
+      }
+    } else if constexpr (std::is_same_v<Kind, ScheduleKind>) {
+      all.emplace_back([](Plan& plan, const Plan& best) { plan.schedule = best.schedule; });
+    } else {
+      all.emplace_back(
+          [&choice](Plan& plan, const Plan& best) { choice.of(plan) = choice.of(best); });
+    }
+  });
   return all;
 }
 
-/// Data follows from the others and the devices.
-std::vector<Take> layouts() {
-  std::vector<Take> all = {taking(&Plan::rank_order)};
-  for (std::int64_t Parallel::* const degree :
-       {&Parallel::tensor, &Parallel::context, &Parallel::pipeline, &Parallel::expert,
-        &Parallel::expert_tensor}) {
-    all.push_back(taking(&Plan::parallel, degree));
-  }
-  return all;
-}
+std::vector<Take> flags() { return takes(Taken::kFlag); }
+
+std::vector<Take> layouts() { return takes(Taken::kLayout); }
 
 /// Those that would change a plan.
 std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, const Plan& best) {

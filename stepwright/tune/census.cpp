@@ -25,7 +25,7 @@ Census::Census(const Job& job, const Dimensions& space)
       product({std::ssize(space.micro_batch), std::ssize(space.schedule), std::ssize(space.chunks),
                std::ssize(space.strands), std::ssize(space.layers)});
   recomputes_ = std::ssize(space.recompute);
-  group_points_ = product({std::ssize(space.sharding), std::ssize(space.group),
+  group_points_ = product({std::ssize(space.sharding), std::ssize(space.sharding_group),
                            std::ssize(space.expert_group), std::ssize(space.collectives.data)});
   types_ = std::ssize(space.accumulate);
   buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
@@ -192,7 +192,7 @@ const DataTable& Census::data(const Plan& legal) {
   const DataKey key{data_context_extents(axes),
                     lies ? expert_data_extents(axes) : Extents{},
                     legal.parallel.expert_data(),
-                    uses(space_.group) ? node_sharding_group(job_.cluster, legal) : 0,
+                    uses(space_.sharding_group) ? node_sharding_group(job_.cluster, legal) : 0,
                     uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0,
                     degrees(legal)};
   auto found = data_.find(key);

@@ -315,7 +315,7 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
 DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal) {
   DataTable table;
   const Dimensions types = legal_types(job, space, legal);
-  const Groups groups{resolved(space.group, node_sharding_group(job.cluster, legal)),
+  const Groups groups{resolved(space.sharding_group, node_sharding_group(job.cluster, legal)),
                       resolved(space.expert_group, node_expert_group(job.cluster, legal))};
   std::set<DataChoice> seen;
   for (const Sharding& states : space.sharding) {

@@ -9,6 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
 namespace {
@@ -22,39 +23,12 @@ std::vector<Value> distinct(const std::vector<Value>& values) {
   return out;
 }
 
-/// The job's list, or what stands for a free dimension.
-template <class Value>
-std::vector<Value> listed(const std::vector<Value>& list, const std::vector<Value>& free) {
-  return list.empty() ? free : distinct(list);
-}
-
-std::vector<std::int64_t> sizes(const char* name, const std::vector<std::int64_t>& list,
-                                const std::vector<std::int64_t>& free, std::int64_t least = 1) {
-  for (const std::int64_t value : list) {
-    if (value < least) {
-      fail_input(fmt::format("search.{} lists {}; it is at least 1", name, value));
-    }
-  }
-  return listed(list, free);
-}
-
 /// Chunks per pipeline rank that leave a layer to each, from 2 on.
 std::vector<std::int64_t> free_chunks(const Job& job) {
   std::vector<std::int64_t> chunks(
       static_cast<std::size_t>(std::max<std::int64_t>(1, job.model.layers / 2 - 1)));
   std::iota(chunks.begin(), chunks.end(), 2);
   return chunks;
-}
-
-void set_degrees(Dimensions& out, const Job& job) {
-  const Space& space = job.space;
-  out.tensor = sizes("tensor", space.tensor, legal_tensor_sizes(job));
-  out.context = sizes("context", space.context, legal_context_sizes(job));
-  out.pipeline = sizes("pipeline", space.pipeline, legal_pipeline_sizes(job));
-  out.data = sizes("data", space.data, {});
-  out.expert = sizes("expert", space.expert, legal_expert_sizes(job));
-  out.expert_tensor = sizes("expert_tensor", space.expert_tensor, legal_expert_tensor_sizes(job));
-  out.micro_batch = sizes("micro_batch", space.micro_batch, divisors(job.sequences));
 }
 
 /// Those that are searched unasked; where the framework has neither, 1f1b, which all have of one
@@ -110,86 +84,67 @@ std::vector<RankOrder> free_rank_orders(const Dimensions& out) {
   return distinct(orders);
 }
 
-void set_stages(Dimensions& out, const Job& job) {
-  const Space& space = job.space;
-  out.schedule = with_named(listed(space.schedule, free_schedules(out)));
-  out.chunks = sizes("chunks", space.chunks, free_chunks(job));
-  out.strands = sizes("strands", space.strands, {1});
-  out.layers = listed(space.layers, {{}});
-  out.recompute =
-      listed(space.recompute,
-             {{RecomputeKind::kNone}, {RecomputeKind::kSelective}, {RecomputeKind::kFull}});
-  for (const Recompute& recompute : out.recompute) {
-    if (recompute.every < 1) fail_input("search.recompute lists every 0; it is at least 1");
-  }
+/// What stands for each dimension that a job does not list; empty: the default of a plan.
+Space free_values(const Job& job, const Dimensions& out) {
+  Space free;
+  free.tensor = legal_tensor_sizes(job);
+  free.context = legal_context_sizes(job);
+  free.pipeline = legal_pipeline_sizes(job);
+  free.expert = legal_expert_sizes(job);
+  free.expert_tensor = legal_expert_tensor_sizes(job);
+  free.micro_batch = divisors(job.sequences);
+  free.sequence_parallel = {false, true};
+  free.tensor_input = {TensorInput::kKeep, TensorInput::kRegather};
+  free.context_kind = {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses};
+  free.overlap = free_overlaps(out);
+  free.rank_order = free_rank_orders(out);
+  free.schedule = free_schedules(out);
+  free.chunks = free_chunks(job);
+  free.recompute = {{RecomputeKind::kNone}, {RecomputeKind::kSelective}, {RecomputeKind::kFull}};
+  free.sharding = paro_strategies();
+  free.sharding_group = divisors(job.cluster.devices());
+  if (job.model.experts) free.expert_group = free.sharding_group;
+  return free;
 }
 
-void set_states(Dimensions& out, const Job& job) {
-  const Space& space = job.space;
-  const Plan usual;
-  const std::vector<std::int64_t> groups = divisors(job.cluster.devices());
-  const std::vector<std::int64_t> one = {1};
-  out.sharding = listed(space.sharding, paro_strategies());
-  out.group = sizes("sharding_group", space.sharding_group, groups, kNodeGroup);
-  out.expert_group =
-      sizes("expert_group", space.expert_group, job.model.experts ? groups : one, kNodeGroup);
-  out.accumulate = listed(space.accumulate, {default_gradients(job)});
-  out.gradient_bucket = sizes("gradient_bucket", space.gradient_bucket, {usual.gradient_bucket});
-  out.parameter_bucket =
-      sizes("parameter_bucket", space.parameter_bucket, {usual.parameter_bucket});
+void check_listed(const Space& space) {
+  each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+      for (const std::int64_t value : choice.list(space)) {
+        if (value >= choice.least) continue;
+        fail_input(fmt::format("search.{} lists {}; it is at least 1", choice.key, value));
+      }
+    }
+  });
+  for (const Recompute& recompute : space.recompute) {
+    if (recompute.every < 1) fail_input("search.recompute lists every 0; it is at least 1");
+  }
 }
 
 }  // namespace
 
 Dimensions dimensions(const Job& job) {
-  const Space& space = job.space;
+  check_listed(job.space);
   Dimensions out;
   if (!job.framework.name.empty()) out.framework.emplace(job.framework);
-  set_degrees(out, job);
-  out.sequence_parallel = listed(space.sequence_parallel, {false, true});
-  out.tensor_input = listed(space.tensor_input, {TensorInput::kKeep, TensorInput::kRegather});
-  out.context_kind = listed(space.context_kind,
-                            {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
-  out.overlap = listed(space.overlap, free_overlaps(out));
-  out.rank_order = listed(space.rank_order, free_rank_orders(out));
-  for (const auto list : kAlgorithmLists) {
-    out.collectives.*list = listed(space.collectives.*list, {Algorithm::kLibrary});
-  }
-  set_stages(out, job);
-  set_states(out, job);
+  const Space free = free_values(job, out);
+  Plan usual;
+  usual.accumulate = default_gradients(job);
+  each_choice([&](const auto& choice) {
+    auto& values = choice.list(out);
+    values = distinct(choice.list(job.space));
+    if (values.empty()) values = choice.list(free);
+    if (values.empty() && choice.place != "parallel.data") values.push_back(choice.of(usual));
+  });
+  out.schedule = with_named(out.schedule);
   return out;
 }
 
 std::int64_t Dimensions::total() const {
-  std::int64_t product = std::max<std::int64_t>(1, std::ssize(data));
-  for (const std::size_t count : {tensor.size(),
-                                  context.size(),
-                                  pipeline.size(),
-                                  expert.size(),
-                                  expert_tensor.size(),
-                                  micro_batch.size(),
-                                  sequence_parallel.size(),
-                                  tensor_input.size(),
-                                  context_kind.size(),
-                                  overlap.size(),
-                                  rank_order.size(),
-                                  schedule.size(),
-                                  chunks.size(),
-                                  strands.size(),
-                                  layers.size(),
-                                  recompute.size(),
-                                  sharding.size(),
-                                  group.size(),
-                                  expert_group.size(),
-                                  accumulate.size(),
-                                  gradient_bucket.size(),
-                                  parameter_bucket.size(),
-                                  collectives.tensor.size(),
-                                  collectives.context.size(),
-                                  collectives.expert.size(),
-                                  collectives.data.size()}) {
-    product = times(product, static_cast<std::int64_t>(count));
-  }
+  std::int64_t product = 1;
+  each_choice([&](const auto& choice) {
+    product = times(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
+  });
   return product;
 }
 

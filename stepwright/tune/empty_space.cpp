@@ -12,45 +12,11 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
-
-/// A dimension of the space that the job may list.
-struct Listed {
-  const char* name;
-  bool (*fixed)(const Space& space);
-  void (*free)(Space& space);
-};
-
-template <auto kMember>
-constexpr Listed listed(const char* name) {
-  return {name, [](const Space& space) { return !(space.*kMember).empty(); },
-          [](Space& space) { (space.*kMember).clear(); }};
-}
-
-constexpr Listed kListed[] = {listed<&Space::tensor>("tensor"),
-                              listed<&Space::pipeline>("pipeline"),
-                              listed<&Space::context>("context"),
-                              listed<&Space::expert>("expert"),
-                              listed<&Space::expert_tensor>("expert_tensor"),
-                              listed<&Space::data>("data"),
-                              listed<&Space::micro_batch>("micro_batch"),
-                              listed<&Space::schedule>("schedule"),
-                              listed<&Space::chunks>("chunks"),
-                              listed<&Space::strands>("strands"),
-                              listed<&Space::layers>("layers"),
-                              listed<&Space::recompute>("recompute"),
-                              listed<&Space::sequence_parallel>("sequence_parallel"),
-                              listed<&Space::tensor_input>("tensor_input"),
-                              listed<&Space::context_kind>("context_kind"),
-                              listed<&Space::sharding>("sharding"),
-                              listed<&Space::sharding_group>("sharding_group"),
-                              listed<&Space::expert_group>("expert_group"),
-                              listed<&Space::overlap>("overlap"),
-                              listed<&Space::rank_order>("rank_order"),
-                              listed<&Space::accumulate>("accumulate")};
 
 std::int64_t legal_plans(const Job& job) {
   const Dimensions space = dimensions(job);
@@ -65,14 +31,14 @@ struct Way {
 
 std::vector<Way> freed_dimensions(const Job& job) {
   std::vector<Way> ways;
-  for (const Listed& dimension : kListed) {
-    if (!dimension.fixed(job.space)) continue;
+  each_choice([&](const auto& choice) {
+    if (choice.list(job.space).empty()) return;
     Job freed = job;
-    dimension.free(freed.space);
+    choice.list(freed.space).clear();
     if (const std::int64_t legal = legal_plans(freed); legal > 0) {
-      ways.push_back({fmt::format("{} free", dimension.name), legal});
+      ways.push_back({fmt::format("{} free", choice.key), legal});
     }
-  }
+  });
   return ways;
 }
 

@@ -6,6 +6,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
@@ -22,11 +23,7 @@ std::vector<Schedule> schedules(const Dimensions& space) {
 
 /// States as the space lists them; what they split inside groups is split inside the present ones,
 /// else inside the node.
-void put_states(const Job& job, Plan& plan, const Sharding& states) {
-  Sharding& sharding = plan.sharding;
-  sharding.parameters = states.parameters;
-  sharding.gradients = states.gradients;
-  sharding.optimizer = states.optimizer;
+void settle_groups(const Job& job, Sharding& sharding, const Plan& plan) {
   if (!sharding.uses(Spread::kInner)) {
     sharding.group = sharding.expert_group = 1;
   } else if (sharding.group == 1 && sharding.expert_group == 1) {
@@ -35,46 +32,45 @@ void put_states(const Job& job, Plan& plan, const Sharding& states) {
   }
 }
 
-/// Visits every dimension but the degrees, with its values and how one is put into a plan.
-template <class Visit>
-void each_choice(const Job& job, const Dimensions& space, Visit&& visit) {
-  visit(space.micro_batch, [](Plan& plan, std::int64_t size) { plan.micro_batch = size; });
-  visit(schedules(space), [](Plan& plan, const Schedule& schedule) { plan.schedule = schedule; });
-  visit(space.layers, [](Plan& plan, const auto& layers) { plan.layers = layers; });
-  visit(space.recompute, [](Plan& plan, const Recompute& kind) { plan.recompute = kind; });
-  visit(space.sequence_parallel, [](Plan& plan, bool on) { plan.sequence_parallel = on; });
-  visit(space.tensor_input, [](Plan& plan, TensorInput kind) { plan.tensor_input = kind; });
-  visit(space.context_kind, [](Plan& plan, ContextKind kind) { plan.context_kind = kind; });
-  visit(space.overlap, [](Plan& plan, const Overlap& overlap) { plan.overlap = overlap; });
-  visit(space.rank_order, [](Plan& plan, const RankOrder& order) { plan.rank_order = order; });
-  visit(space.sharding, [&](Plan& plan, const Sharding& states) { put_states(job, plan, states); });
-  visit(space.group, [&](Plan& plan, std::int64_t size) {
-    plan.sharding.group = size == kNodeGroup ? node_sharding_group(job.cluster, plan) : size;
-  });
-  visit(space.expert_group, [&](Plan& plan, std::int64_t size) {
-    plan.sharding.expert_group = size == kNodeGroup ? node_expert_group(job.cluster, plan) : size;
-  });
-  visit(space.accumulate, [](Plan& plan, DType type) { plan.accumulate = type; });
-  visit(space.gradient_bucket, [](Plan& plan, std::int64_t size) { plan.gradient_bucket = size; });
-  visit(space.parameter_bucket,
-        [](Plan& plan, std::int64_t size) { plan.parameter_bucket = size; });
-  for (std::size_t i = 0; i < std::size(kAlgorithmLists); ++i) {
-    visit(space.collectives.*kAlgorithmLists[i], [i](Plan& plan, Algorithm algorithm) {
-      plan.collectives.*kChoosingSchemes[i].choice = algorithm;
-    });
-  }
+/// Whether a choice is a degree that may change by itself: data follows.
+template <class Row>
+bool is_degree(const Row& choice) {
+  return std::is_same_v<KindOf<Row>, std::int64_t> && choice.taken == Taken::kLayout;
 }
 
-/// The degrees that the space lists; data follows from the devices where it lists none.
-struct Degree {
-  std::int64_t Parallel::* size;
-  std::vector<std::int64_t> Dimensions::* list;
-};
-constexpr Degree kDegrees[] = {{&Parallel::tensor, &Dimensions::tensor},
-                               {&Parallel::context, &Dimensions::context},
-                               {&Parallel::pipeline, &Dimensions::pipeline},
-                               {&Parallel::expert, &Dimensions::expert},
-                               {&Parallel::expert_tensor, &Dimensions::expert_tensor}};
+/// Visits every dimension but the degrees, with its values and how one is put into a plan.
+template <class Visit>
+void each_other(const Job& job, const Dimensions& space, Visit&& visit) {
+  each_choice([&](const auto& choice) {
+    using Kind = KindOf<decltype(choice)>;
+    const auto& values = choice.list(space);
+    if constexpr (std::is_same_v<Kind, ScheduleKind>) {
+      visit(schedules(space), [](Plan& plan, const Schedule& to) { plan.schedule = to; });
+    } else if constexpr (std::is_same_v<Kind, Sharding>) {
+      visit(values, [&](Plan& plan, const Sharding& states) {
+        put(choice, plan, states);
+        settle_groups(job, plan.sharding, plan);
+      });
+    } else if constexpr (std::is_same_v<Kind, std::int64_t>) {
+      // Chunks and strands are part of a schedule.
+      if (is_degree(choice) || choice.place == "parallel.data" ||
+          choice.place.starts_with("schedule.")) {
+        return;
+      }
+      visit(values, [&](Plan& plan, std::int64_t size) {
+        choice.of(plan) = size;
+        if (plan.sharding.group == kNodeGroup) {
+          plan.sharding.group = node_sharding_group(job.cluster, plan);
+        }
+        if (plan.sharding.expert_group == kNodeGroup) {
+          plan.sharding.expert_group = node_expert_group(job.cluster, plan);
+        }
+      });
+    } else {
+      visit(values, [&](Plan& plan, const Kind& value) { choice.of(plan) = value; });
+    }
+  });
+}
 
 bool has(const std::vector<std::int64_t>& list, std::int64_t value) {
   return std::ranges::find(list, value) != list.end();
@@ -91,13 +87,16 @@ bool fill_devices(const Job& job, Parallel& degrees) {
 
 bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
   if (!runs_there(job, space, plan)) return false;
-  for (const Degree& degree : kDegrees) {
-    if (!has(space.*degree.list, plan.parallel.*degree.size)) return false;
-  }
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
+  each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+      inside = inside && (!is_degree(choice) || has(choice.list(space), choice.of(plan)));
+    }
+  });
+  if (!inside) return false;
   // A canonical plan has the usual value where a choice means nothing, listed or not.
-  each_choice(job, space, [&](const auto& values, const auto& put) {
+  each_other(job, space, [&](const auto& values, const auto& put) {
     inside = inside && std::ranges::any_of(values, [&](const auto& value) {
                Plan same = plan;
                put(same, value);
@@ -122,20 +121,23 @@ std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan
     const bool inside = moved ? contains(job, space, changed) : runs_there(job, space, changed);
     if (inside) found.push_back(std::move(changed));
   };
-  each_choice(job, space, [&](const auto& values, const auto& put) {
+  each_other(job, space, [&](const auto& values, const auto& put) {
     for (const auto& value : values) {
       Plan changed = plan;
       put(changed, value);
       take(std::move(changed), false);
     }
   });
-  for (const Degree& degree : kDegrees) {
-    for (const std::int64_t size : space.*degree.list) {
-      Plan changed = plan;
-      changed.parallel.*degree.size = size;
-      if (fill_devices(job, changed.parallel)) take(std::move(changed), true);
+  each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+      if (!is_degree(choice)) return;
+      for (const std::int64_t size : choice.list(space)) {
+        Plan changed = plan;
+        choice.of(changed) = size;
+        if (fill_devices(job, changed.parallel)) take(std::move(changed), true);
+      }
     }
-  }
+  });
   return found;
 }
 

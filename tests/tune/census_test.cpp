@@ -60,7 +60,7 @@ void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& vis
   const bool grid =
       plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
   for (const Sharding& states : space.sharding) {
-    for (const std::int64_t group : space.group) {
+    for (const std::int64_t group : space.sharding_group) {
       for (const std::int64_t expert_group : space.expert_group) {
         plan.sharding = states;
         plan.sharding.group = group > 0 ? group : grid ? node_sharding_group(job.cluster, plan) : 1;

@@ -10,9 +10,6 @@
 namespace stepwright {
 namespace {
 
-constexpr Named<DType> kAccumulateNames[] = {
-    {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
-
 /// A chunk of a micro-batch that takes an hour has no pipeline.
 constexpr std::int64_t kMostNanoseconds = 3'600'000'000'000;
 
@@ -53,10 +50,6 @@ std::int64_t read_nanoseconds(Node node) { return node.integer(0, kMostNanosecon
 
 bool read_flag(Node node) { return node.boolean(); }
 
-TensorInput read_tensor_input(Node node) { return node.choice(kTensorInputNames); }
-
-ContextKind read_context_kind(Node node) { return node.choice(kContextKindNames); }
-
 std::int64_t read_group(Node node) {
   if (node.is_number()) return read_degree(node);
   if (node.is_scalar() && node.text() == "node") return kNodeGroup;
@@ -79,7 +72,7 @@ std::int64_t read_strands(Node node) {
   return strands;
 }
 
-Sharding read_states(Node node, Notes& notes) {
+Sharding read_states(Node node, const Reading& reading) {
   const std::string word = node.text();
   const std::optional<Sharding> sharding = sharding_of(word);
   if (!sharding || !is_paro_strategy(*sharding)) {
@@ -97,7 +90,7 @@ Sharding read_states(Node node, Notes& notes) {
   }
   const auto alias = std::ranges::find(kShardingAliases, word, &ShardingAlias::name);
   if (alias != std::ranges::end(kShardingAliases) && !alias->note.empty()) {
-    notes.emplace_back(alias->note);
+    reading.notes.emplace_back(alias->note);
   }
   return *sharding;
 }
@@ -150,30 +143,17 @@ Overlap read_overlap(Node node, const Overlap& usual) {
   return overlap;
 }
 
-Algorithm read_algorithm(Node node) { return node.choice(kAlgorithmNames); }
+Algorithm read_algorithm(Node node, const Reading& reading) {
+  const Algorithm algorithm = node.choice(kAlgorithmNames);
+  const bool least = reading.version == FileVersion::kOne && algorithm == Algorithm::kRing;
+  return least ? Algorithm::kLibrary : algorithm;
+}
 
-void read_pipeline_algorithm(Node collectives, FileVersion version) {
+void read_pipeline_algorithm(Node collectives, const Reading& reading) {
   const auto word = collectives.find("pipeline");
-  if (!word || as_meant(read_algorithm(*word), version) == Algorithm::kLibrary) return;
+  if (!word || read_algorithm(*word, reading) == Algorithm::kLibrary) return;
   word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
                          word->text()));
-}
-
-Collectives read_collectives(Node node, FileVersion version) {
-  node.allow_only(kCollectiveKeys);
-  Collectives collectives;
-  for (const auto& [choice, scheme] : kChoosingSchemes) {
-    if (const auto word = node.find(scheme)) {
-      collectives.*choice = as_meant(read_algorithm(*word), version);
-    }
-  }
-  read_pipeline_algorithm(node, version);
-  return collectives;
-}
-
-Algorithm as_meant(Algorithm algorithm, FileVersion version) {
-  const bool least = version == FileVersion::kOne && algorithm == Algorithm::kRing;
-  return least ? Algorithm::kLibrary : algorithm;
 }
 
 RankOrder read_rank_order(Node node) {
@@ -196,8 +176,6 @@ std::vector<std::int64_t> read_layers(Node node) {
   }
   return layers;
 }
-
-DType read_accumulate(Node node) { return node.choice(kAccumulateNames); }
 
 void read_offload(Node node) {
   static constexpr std::string_view kKeys[] = {"activations", "parameters", "optimizer"};

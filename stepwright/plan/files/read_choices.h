@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,16 +26,18 @@ enum class FileVersion : std::uint8_t { kOne = 1, kTwo = 2 };
 /// Remarks for people, collected while reading.
 using Notes = std::vector<std::string>;
 
+/// In whose words a file is read, and for whom remarks are collected.
+struct Reading {
+  FileVersion version;
+  Notes& notes;
+};
+
 /// A degree of parallelism, micro-batch or chunk count.
 std::int64_t read_degree(Node node);
 /// Elements of a bucket.
 std::int64_t read_bucket(Node node);
 /// true | false.
 bool read_flag(Node node);
-/// keep | regather.
-TensorInput read_tensor_input(Node node);
-/// ring | all-gather | ulysses.
-ContextKind read_context_kind(Node node);
 /// A sharding group; `kNodeGroup` for `node`.
 std::int64_t read_group(Node node);
 /// `gpipe`, `1f1b`, `interleaved`.
@@ -43,27 +46,24 @@ std::int64_t read_nanoseconds(Node node);
 /// Fails unless strands are 1 or 2.
 std::int64_t read_strands(Node node);
 /// "IIG" or an alias, groups left at 1. An alias that is only the nearest leaves a note.
-Sharding read_states(Node node, Notes& notes);
+Sharding read_states(Node node, const Reading& reading);
 /// none | selective | full | {every: n}.
 Recompute read_recompute(Node node);
 /// true | false | {gradients: true, ...}; what a mapping leaves out is as in `usual`.
 Overlap read_overlap(Node node, const Overlap& usual);
 /// The same with `Overlap`.
 Overlap read_overlap_alone(Node node);
-/// A word of `kAlgorithmNames`.
-Algorithm read_algorithm(Node node);
-/// {tensor: nvls, data: ho-ring, ...}; what a mapping leaves out is `library`, the pipeline always.
-Collectives read_collectives(Node node, FileVersion version);
+/// A word of `kAlgorithmNames`; in files of version 1 `ring` stands for what the library would
+/// choose.
+Algorithm read_algorithm(Node node, const Reading& reading);
 /// Fails unless the algorithm of the pipeline is the library's, or nothing is said of it.
-void read_pipeline_algorithm(Node collectives, FileVersion version);
-/// In files of version 1 `ring` stands for what the library would choose.
-Algorithm as_meant(Algorithm algorithm, FileVersion version);
+void read_pipeline_algorithm(Node collectives, const Reading& reading);
 /// "tp-cp-ep-dp-pp".
 RankOrder read_rank_order(Node node);
 /// even | [40, 40]; empty for even.
 std::vector<std::int64_t> read_layers(Node node);
-/// fp64, fp32, fp16, bf16.
-DType read_accumulate(Node node);
+inline constexpr Named<DType> kAccumulateNames[] = {
+    {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 /// Fails unless nothing is offloaded: false, none, or a mapping of those.
 void read_offload(Node node);
 
@@ -76,25 +76,19 @@ void allow_keys(Node node, std::initializer_list<std::span<const std::string_vie
 inline constexpr std::string_view kJobFileKeys[] = {"stepwright"};
 inline constexpr std::string_view kPlanFileKeys[] = {"stepwright", "job"};
 
-/// Keys of a plan beside `stepwright` and `job`; in a job they fix dimensions.
-inline constexpr std::string_view kPlanKeys[] = {
-    "parallel",    "layers",   "sequence_parallel", "tensor_input", "context_kind",
-    "micro_batch", "schedule", "sharding",          "recompute",    "accumulate",
-    "buckets",     "overlap",  "collectives",       "rank_order",   "offload"};
+/// Keys of a plan beside `stepwright` and `job`, in their order; in a job they fix dimensions.
+std::span<const std::string_view> plan_keys();
+/// Where a file states a choice ("schedule.chunks"), if it does. A schedule or a sharding may be
+/// its first part alone.
+std::optional<Node> find_choice(Node file, std::string_view place);
+/// Fails where a mapping of a plan ("parallel") has other keys than its parts and `of_schedule`.
+void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 
 /// Keys of a job beside `stepwright` and those of a plan.
 inline constexpr std::string_view kJobKeys[] = {
     "model",   "cluster", "batch",      "precision",  "optimizer", "framework",
     "kernels", "dropout", "routing",    "dispatcher", "imbalance", "objective",
     "packed",  "search",  "conditions", "measured"};
-
-/// Keys of the mapping `parallel`.
-inline constexpr std::string_view kDegreeKeys[] = {"tensor", "pipeline",      "context",
-                                                   "expert", "expert_tensor", "data"};
-
-/// Keys of the mapping `collectives`.
-inline constexpr std::string_view kCollectiveKeys[] = {"data", "tensor", "context", "expert",
-                                                       "pipeline"};
 
 /// Fails unless `stepwright` is the kind and version of file that is read ("training/1").
 void check_version(Node root, std::string_view version);

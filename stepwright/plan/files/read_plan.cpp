@@ -6,24 +6,10 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/placement.h"
+#include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
 namespace {
-
-Parallel read_parallel(Node node) {
-  node.allow_only(kDegreeKeys);
-  Parallel parallel;
-  const auto read = [node](std::string_view key, std::int64_t& degree) {
-    if (const auto given = node.find(key)) degree = read_degree(*given);
-  };
-  read("tensor", parallel.tensor);
-  read("pipeline", parallel.pipeline);
-  read("context", parallel.context);
-  read("expert", parallel.expert);
-  read("expert_tensor", parallel.expert_tensor);
-  read("data", parallel.data);
-  return parallel;
-}
 
 /// Bytes that a file may let a position keep: more than there are.
 constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
@@ -66,21 +52,14 @@ std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
   return chunks;
 }
 
-Schedule read_schedule(Node node) {
-  Schedule schedule;
-  if (!node.is_mapping()) {
-    schedule.kind = read_schedule_kind(node);
-    schedule.chunks = usual_chunks(schedule.kind);
-    return schedule;
-  }
-  node.allow_only({"kind", "chunks", "strands", "placement", "durations_ns", "kept_bytes", "hop_ns",
-                   "room_bytes"});
-  if (const auto kind = node.find("kind")) schedule.kind = read_schedule_kind(*kind);
-  schedule.chunks = usual_chunks(schedule.kind);
-  if (const auto chunks = node.find("chunks")) schedule.chunks = read_degree(*chunks);
-  if (const auto strands = node.find("strands")) schedule.strands = read_strands(*strands);
-  const auto durations = node.find("durations_ns");
-  if (!durations) return schedule;
+constexpr std::string_view kBasisKeys[] = {"placement", "durations_ns", "kept_bytes", "hop_ns",
+                                           "room_bytes"};
+
+/// Of a schedule what no search chooses.
+void read_schedule_rest(Node node, Schedule& schedule) {
+  if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
+  const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
+  if (!durations) return;
   if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
   schedule.basis = {.chunks = read_loads(*durations, node.get("kept_bytes")),
                     .hop_ns = read_nanoseconds(node.get("hop_ns")),
@@ -88,7 +67,6 @@ Schedule read_schedule(Node node) {
   if (const auto placement = node.find("placement")) {
     schedule.basis.placement = placement->choice(kFoundPlacements);
   }
-  return schedule;
 }
 
 /// Fails unless an order is settled for the chunks and positions that there are.
@@ -115,69 +93,51 @@ bool fills_cluster(const Job& job, const Plan& plan) {
   return rest == 1 && degrees.expert_data() > 0;
 }
 
-/// The group as given; where it is the word `node`, which is also the default, `in_node`.
-std::int64_t resolve_group(std::optional<Node> given, std::int64_t in_node) {
-  const std::int64_t group = given ? read_group(*given) : kNodeGroup;
-  return group == kNodeGroup ? in_node : group;
-}
-
-void read_sharding(Node node, const Job& job, Plan& plan, Notes& notes) {
-  const bool mapping = node.is_mapping();
-  if (mapping) node.allow_only({"states", "group", "expert_group"});
-  plan.sharding = read_states(mapping ? node.get("states") : node, notes);
-  const auto find = [&](std::string_view key) {
-    return mapping ? node.find(key) : std::optional<Node>();
-  };
-  const bool used = plan.sharding.uses(Spread::kInner);
+/// The word `node`, which is also the default, becomes the number that it stands for.
+void resolve_groups(const Job& job, Plan& plan) {
+  Sharding& sharding = plan.sharding;
+  const bool used = sharding.uses(Spread::kInner);
   const bool routed = used && job.model.experts.has_value();
   // Without a grid the plan is not legal, and nothing can be counted.
   const bool grid = fills_cluster(job, plan);
-  plan.sharding.group =
-      resolve_group(find("group"), used && grid ? node_sharding_group(job.cluster, plan) : 1);
-  plan.sharding.expert_group = resolve_group(
-      find("expert_group"), routed && grid ? node_expert_group(job.cluster, plan) : 1);
-}
-
-void read_buckets(Node parent, const Job& job, Plan& plan) {
-  const Buckets usual = default_buckets(job, plan);
-  plan.gradient_bucket = usual.gradients;
-  plan.parameter_bucket = usual.parameters;
-  const auto node = parent.find("buckets");
-  if (!node) return;
-  node->allow_only({"gradients", "parameters"});
-  if (const auto size = node->find("gradients")) plan.gradient_bucket = read_bucket(*size);
-  if (const auto size = node->find("parameters")) plan.parameter_bucket = read_bucket(*size);
-}
-
-void read_cuts(Node node, const Job& job, Plan& plan) {
-  if (const auto given = node.find("sequence_parallel")) plan.sequence_parallel = read_flag(*given);
-  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
-  if (const auto given = node.find("tensor_input")) plan.tensor_input = read_tensor_input(*given);
-  if (const auto given = node.find("context_kind")) plan.context_kind = read_context_kind(*given);
-}
-
-Plan read_choices(Node node, FileVersion version, const Job& job, Notes& notes) {
-  Plan plan;
-  plan.accumulate = default_gradients(job);
-  if (const auto given = node.find("parallel")) plan.parallel = read_parallel(*given);
-  if (const auto given = node.find("rank_order")) plan.rank_order = read_rank_order(*given);
-  read_cuts(node, job, plan);
-  if (const auto given = node.find("micro_batch")) plan.micro_batch = read_degree(*given);
-  if (const auto given = node.find("schedule")) {
-    plan.schedule = read_schedule(*given);
-    check_basis(*given, plan);
+  if (sharding.group == kNodeGroup) {
+    sharding.group = used && grid ? node_sharding_group(job.cluster, plan) : 1;
   }
-  plan.layers = default_layers(job, plan);
-  if (const auto given = node.find("layers")) plan.layers = read_layers(*given);
-  if (const auto given = node.find("sharding")) read_sharding(*given, job, plan, notes);
-  if (const auto given = node.find("recompute")) plan.recompute = read_recompute(*given);
-  if (const auto given = node.find("accumulate")) plan.accumulate = read_accumulate(*given);
+  if (sharding.expert_group == kNodeGroup) {
+    sharding.expert_group = routed && grid ? node_expert_group(job.cluster, plan) : 1;
+  }
+}
+
+/// What a file leaves out as the job's framework has it, now that the rest is known.
+void set_defaults(Node node, const Job& job, Plan& plan) {
+  if (plan.sequence_parallel && !node.find("tensor_input")) {
+    plan.tensor_input = default_tensor_input(job);
+  }
+  if (!node.find("layers")) plan.layers = default_layers(job, plan);
   plan.overlap = default_overlap(job, plan);
   if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given, plan.overlap);
-  read_buckets(node, job, plan);
-  if (const auto given = node.find("collectives")) {
-    plan.collectives = read_collectives(*given, version);
+  const Buckets usual = default_buckets(job, plan);
+  if (!find_choice(node, "buckets.gradients")) plan.gradient_bucket = usual.gradients;
+  if (!find_choice(node, "buckets.parameters")) plan.parameter_bucket = usual.parameters;
+}
+
+Plan read_choices(Node node, const Reading& reading, const Job& job) {
+  Plan plan;
+  plan.accumulate = default_gradients(job);
+  plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
+  check_parts(node, kBasisKeys);
+  each_choice([&](const auto& choice) {
+    if (const auto given = find_choice(node, choice.place)) {
+      put(choice, plan, choice.read(*given, reading));
+    }
+  });
+  if (const auto given = node.find("schedule")) {
+    read_schedule_rest(*given, plan.schedule);
+    check_basis(*given, plan);
   }
+  resolve_groups(job, plan);
+  set_defaults(node, job, plan);
+  if (const auto given = node.find("collectives")) read_pipeline_algorithm(*given, reading);
   if (const auto given = node.find("offload")) read_offload(*given);
   return plan;
 }
@@ -194,11 +154,11 @@ void settle_collectives(PlannedJob& planned) {
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory) {
   const Node root = document.root();
   const FileVersion version = read_version(root, "plan");
-  allow_keys(root, {kPlanFileKeys, kPlanKeys});
+  allow_keys(root, {kPlanFileKeys, plan_keys()});
   PlannedJob planned;
   const Node job = root.get("job");
   planned.job = read_job_mapping(job, directory, version);
-  planned.plan = read_choices(root, version, planned.job, planned.job.notes);
+  planned.plan = read_choices(root, {version, planned.job.notes}, planned.job);
   if (version == FileVersion::kOne) settle_collectives(planned);
   return planned;
 }

@@ -1,15 +1,30 @@
 #include <algorithm>
 
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
 namespace {
 
-/// In whose words a space is read, and for whom remarks are collected.
-struct Reading {
-  FileVersion version;
-  Notes& notes;
-};
+/// Adds what is new to a list of keys: the first part of a place.
+void add_head(std::vector<std::string_view>& keys, std::string_view place) {
+  const std::string_view head = place.substr(0, place.find('.'));
+  if (std::ranges::find(keys, head) == keys.end()) keys.push_back(head);
+}
+
+/// The parts of a mapping of a plan; none where it is one value.
+std::vector<std::string_view> parts_of(std::string_view group) {
+  std::vector<std::string_view> parts;
+  each_choice([&](const auto& choice) {
+    const std::size_t dot = choice.place.find('.');
+    const bool inside = dot != std::string_view::npos && choice.place.substr(0, dot) == group;
+    if (inside) parts.push_back(choice.place.substr(dot + 1));
+  });
+  if (group == "collectives") parts.emplace_back("pipeline");
+  return parts;
+}
+
+/// Whether a mapping may be written as this part of it alone.
+bool stands_alone(std::string_view part) { return part == "kind" || part == "states"; }
 
 /// Reads a value or a list of them into an empty list.
 template <class Value, class Read>
@@ -27,143 +42,84 @@ void read_many(Node node, std::vector<Value>& list, Read read, bool is_list) {
   }
 }
 
-template <class Value, class Read>
-void read_many(Node node, std::vector<Value>& list, Read read) {
-  read_many(node, list, read, node.is_sequence());
+/// A split into layers is a list itself.
+bool lists_splits(Node node) {
+  return node.is_sequence() && node.size() > 0 &&
+         (node.at(0).is_sequence() || node.at(0).text() == "even");
 }
 
-/// A dimension whose values `kRead` reads one by one.
-template <auto kMember, auto kRead>
-void values(Node node, Space& space, Reading& /*reading*/) {
-  read_many(node, space.*kMember, kRead);
+/// Algorithms of version 1: a list of mappings of data alone.
+void read_listed_data(Node node, Space& space, const Reading& reading) {
+  const auto read = [&](Node choice) {
+    choice.allow_only({"data"});
+    return read_algorithm(choice.get("data"), reading);
+  };
+  read_many(node, space.collectives.data, read, true);
 }
 
-void states(Node node, Space& space, Reading& reading) {
-  read_many(node, space.sharding, [&](Node word) { return read_states(word, reading.notes); });
+void read_places(Node file, Space& space, const Reading& reading, bool search) {
+  each_choice([&](const auto& choice) {
+    const auto given = find_choice(file, search ? choice.key : choice.place);
+    if (!given) return;
+    const auto read = [&](Node node) { return choice.read(node, reading); };
+    const bool splits = std::is_same_v<KindOf<decltype(choice)>, std::vector<std::int64_t>>;
+    read_many(*given, choice.list(space), read,
+              splits ? lists_splits(*given) : given->is_sequence());
+  });
+  if (const auto offload = file.find("offload")) read_offload(*offload);
+  const auto collectives = file.find("collectives");
+  if (!collectives) return;
+  if (collectives->is_sequence()) return read_listed_data(*collectives, space, reading);
+  read_pipeline_algorithm(*collectives, reading);
 }
-
-/// One split is a list itself.
-void splits(Node node, Space& space, Reading& /*reading*/) {
-  const bool many = node.is_sequence() && node.size() > 0 &&
-                    (node.at(0).is_sequence() || node.at(0).text() == "even");
-  read_many(node, space.layers, read_layers, many);
-}
-
-/// A mapping with a word or a list of words for each scheme; also a list of mappings of data alone,
-/// as version 1 wrote it.
-void algorithms(Node node, Space& space, Reading& reading) {
-  const auto read = [&](Node word) { return as_meant(read_algorithm(word), reading.version); };
-  if (node.is_sequence()) {
-    const auto data = [&](Node choice) {
-      choice.allow_only({"data"});
-      return read(choice.get("data"));
-    };
-    return read_many(node, space.collectives.data, data);
-  }
-  node.allow_only(kCollectiveKeys);
-  for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
-    const auto words = node.find(kChoosingSchemes[i].name);
-    if (words) read_many(*words, space.collectives.*kAlgorithmLists[i], read);
-  }
-  read_pipeline_algorithm(node, reading.version);
-}
-
-/// A key of `search:` and how it is read.
-struct Dimension {
-  std::string_view key;
-  void (*read)(Node node, Space& space, Reading& reading);
-};
-constexpr Dimension kDimensions[] = {
-    {"tensor", values<&Space::tensor, read_degree>},
-    {"pipeline", values<&Space::pipeline, read_degree>},
-    {"context", values<&Space::context, read_degree>},
-    {"expert", values<&Space::expert, read_degree>},
-    {"expert_tensor", values<&Space::expert_tensor, read_degree>},
-    {"data", values<&Space::data, read_degree>},
-    {"micro_batch", values<&Space::micro_batch, read_degree>},
-    {"schedule", values<&Space::schedule, read_schedule_kind>},
-    {"chunks", values<&Space::chunks, read_degree>},
-    {"strands", values<&Space::strands, read_strands>},
-    {"sharding", states},
-    {"sharding_group", values<&Space::sharding_group, read_group>},
-    {"expert_group", values<&Space::expert_group, read_group>},
-    {"recompute", values<&Space::recompute, read_recompute>},
-    {"sequence_parallel", values<&Space::sequence_parallel, read_flag>},
-    {"tensor_input", values<&Space::tensor_input, read_tensor_input>},
-    {"context_kind", values<&Space::context_kind, read_context_kind>},
-    {"accumulate", values<&Space::accumulate, read_accumulate>},
-    {"gradient_bucket", values<&Space::gradient_bucket, read_bucket>},
-    {"parameter_bucket", values<&Space::parameter_bucket, read_bucket>},
-    {"overlap", values<&Space::overlap, read_overlap_alone>},
-    {"collectives", algorithms},
-    {"rank_order", values<&Space::rank_order, read_rank_order>},
-    {"layers", splits}};
-
-/// Reads the dimensions of one job, which may stand in several places.
-class SpaceReader {
- public:
-  explicit SpaceReader(Reading reading) : reading_(reading) {}
-
-  void read_search(Node search) {
-    std::vector<std::string_view> keys = {"offload"};
-    for (const Dimension& dimension : kDimensions) keys.push_back(dimension.key);
-    search.allow_only(keys);
-    for (const auto& [key, node] : search.members()) read(key, node);
-  }
-
-  /// A key that a plan has too.
-  void read_fixed(const std::string& key, Node node) {
-    if (key == "parallel") {
-      node.allow_only(kDegreeKeys);
-      for (const auto& [degree, value] : node.members()) read(degree, value);
-    } else if (key == "schedule" && node.is_mapping()) {
-      read_parts(node, {{"kind", "schedule"}, {"chunks", "chunks"}, {"strands", "strands"}});
-    } else if (key == "sharding" && node.is_mapping()) {
-      read_parts(
-          node,
-          {{"states", "sharding"}, {"group", "sharding_group"}, {"expert_group", "expert_group"}});
-    } else if (key == "buckets") {
-      read_parts(node, {{"gradients", "gradient_bucket"}, {"parameters", "parameter_bucket"}});
-    } else {
-      read(key, node);
-    }
-  }
-
-  [[nodiscard]] Space take() { return std::move(space_); }
-
- private:
-  /// A part of a mapping and the dimension that it is.
-  using Part = std::pair<std::string_view, std::string_view>;
-
-  void read_parts(Node node, std::initializer_list<Part> parts) {
-    std::vector<std::string_view> keys;
-    for (const Part& part : parts) keys.push_back(part.first);
-    node.allow_only(keys);
-    for (const auto& [key, dimension] : parts) {
-      if (const auto value = node.find(key)) read(dimension, *value);
-    }
-  }
-
-  void read(std::string_view key, Node node) {
-    if (key == "offload") return read_offload(node);
-    std::ranges::find(kDimensions, key, &Dimension::key)->read(node, space_, reading_);
-  }
-
-  Space space_;
-  Reading reading_;
-};
 
 }  // namespace
 
-Space read_space(Node job, FileVersion version, Notes& notes) {
-  SpaceReader reader({version, notes});
-  if (const auto search = job.find("search")) reader.read_search(*search);
-  for (const auto& [key, node] : job.members()) {
-    if (std::ranges::find(kPlanKeys, key) != std::ranges::end(kPlanKeys)) {
-      reader.read_fixed(key, node);
-    }
+std::span<const std::string_view> plan_keys() {
+  static const auto kKeys = [] {
+    std::vector<std::string_view> keys;
+    each_choice([&](const auto& choice) { add_head(keys, choice.place); });
+    keys.emplace_back("offload");
+    return keys;
+  }();
+  return kKeys;
+}
+
+std::optional<Node> find_choice(Node file, std::string_view place) {
+  const std::size_t dot = place.find('.');
+  const auto group = file.find(place.substr(0, dot));
+  if (!group || dot == std::string_view::npos) return group;
+  const std::string_view part = place.substr(dot + 1);
+  if (group->is_mapping()) return group->find(part);
+  return stands_alone(part) ? group : std::nullopt;
+}
+
+void check_parts(Node file, std::span<const std::string_view> of_schedule) {
+  for (const std::string_view key : plan_keys()) {
+    const auto group = file.find(key);
+    std::vector<std::string_view> parts = parts_of(key);
+    if (!group || parts.empty()) continue;
+    const bool listed = key == "collectives" && group->is_sequence();
+    if (!group->is_mapping() && (listed || stands_alone(parts.front()))) continue;
+    if (key == "schedule") parts.insert(parts.end(), of_schedule.begin(), of_schedule.end());
+    group->allow_only(parts);
   }
-  return reader.take();
+}
+
+Space read_space(Node job, FileVersion version, Notes& notes) {
+  const Reading reading{version, notes};
+  Space space;
+  if (const auto search = job.find("search")) {
+    std::vector<std::string_view> keys = {"offload"};
+    each_choice([&](const auto& choice) { add_head(keys, choice.key); });
+    search->allow_only(keys);
+    const auto collectives = search->find("collectives");
+    if (collectives && !collectives->is_sequence()) collectives->allow_only(parts_of("collectives"));
+    read_places(*search, space, reading, true);
+  }
+  check_parts(job);
+  read_places(job, space, reading, false);
+  return space;
 }
 
 }  // namespace stepwright

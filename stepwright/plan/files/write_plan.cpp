@@ -7,6 +7,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/write_choices.h"
+#include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
 namespace {
@@ -76,48 +77,26 @@ Json objective_json(const Objective& objective, bool expanded) {
   return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
 }
 
-Json schedule_json(const Schedule& schedule) {
-  Json mapping = {{"kind", name_of(kScheduleNames, schedule.kind)},
-                  {"chunks", schedule.chunks},
-                  {"strands", schedule.strands}};
-  const OrderBasis& basis = schedule.basis;
-  if (basis.chunks.empty()) return mapping;
-  mapping["placement"] = name_of(kFoundPlacements, basis.placement);
-  mapping["durations_ns"] = Json::array();
-  mapping["kept_bytes"] = Json::array();
+/// What an order was found for.
+void write_basis(Json& schedule, const OrderBasis& basis) {
+  if (basis.chunks.empty()) return;
+  schedule["placement"] = name_of(kFoundPlacements, basis.placement);
+  schedule["durations_ns"] = Json::array();
+  schedule["kept_bytes"] = Json::array();
   for (const ChunkLoad& chunk : basis.chunks) {
-    mapping["durations_ns"].push_back(
+    schedule["durations_ns"].push_back(
         Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns, chunk.backward_ns}));
-    mapping["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
+    schedule["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
   }
-  mapping["hop_ns"] = basis.hop_ns;
-  mapping["room_bytes"] = basis.room_bytes;
-  return mapping;
+  schedule["hop_ns"] = basis.hop_ns;
+  schedule["room_bytes"] = basis.room_bytes;
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  file["parallel"] = {{"tensor", degrees.tensor},
-                      {"pipeline", degrees.pipeline},
-                      {"context", degrees.context},
-                      {"expert", degrees.expert},
-                      {"expert_tensor", degrees.expert_tensor},
-                      {"data", degrees.data}};
-  file["layers"] = layers_json(plan.layers);
-  file["sequence_parallel"] = plan.sequence_parallel;
-  file["tensor_input"] = name_of(kTensorInputNames, plan.tensor_input);
-  file["context_kind"] = name_of(kContextKindNames, plan.context_kind);
-  file["micro_batch"] = plan.micro_batch;
-  file["schedule"] = schedule_json(plan.schedule);
-  file["sharding"] = {{"states", sharding_word(plan.sharding)},
-                      {"group", plan.sharding.group},
-                      {"expert_group", plan.sharding.expert_group}};
-  file["recompute"] = recompute_json(plan.recompute);
-  file["accumulate"] = name_of(kDTypeNames, plan.accumulate);
-  file["buckets"] = {{"gradients", plan.gradient_bucket}, {"parameters", plan.parameter_bucket}};
-  file["overlap"] = overlap_json(plan.overlap);
-  file["collectives"] = collectives_json(plan.collectives);
-  file["rank_order"] = rank_order_word(plan.rank_order);
+  each_choice([&](const auto& choice) {
+    at_place(file, choice.place) = choice.write(choice.of(plan));
+  });
+  write_basis(file["schedule"], plan.schedule.basis);
 }
 
 /// Members of the file, the job, a model and a cluster stand on a line each; a cluster of a profile

@@ -66,7 +66,7 @@ DefaultSetting bucket(Node node) {
 DefaultSetting recipe(Node node) {
   node.allow_only({"sharding", "sequence_parallel"});
   Notes notes;
-  const Sharding sharding = read_states(node.get("sharding"), notes);
+  const Sharding sharding = read_states(node.get("sharding"), {FileVersion::kTwo, notes});
   const bool sequence_parallel = node.get("sequence_parallel").boolean();
   return [=](FrameworkDefaults& defaults) {
     defaults.recipe_sharding = sharding;
