@@ -122,10 +122,10 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
   plan.micro_batch = fields.integer("micro_batch", 1);
   Notes notes;
-  plan.sharding = read_states(document.root().get("states"), notes);
+  plan.sharding = read_states(document.root().get("states"), {FileVersion::kTwo, notes});
   if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
   plan.recompute = read_recompute(document.root().get("recompute"));
-  plan.accumulate = read_accumulate(document.root().get("accumulate"));
+  plan.accumulate = document.root().get("accumulate").choice(kAccumulateNames);
   plan.tensor_input = TensorInput::kKeep;
   plan.overlap.tensor_gradients = false;
   const bool copied =

@@ -14,8 +14,8 @@
 namespace stepwright {
 
 // What is known of each choice of a plan, once: readers and writers of plans and of `search`, what
-// differs between plans, the dimensions of the search, its neighbours and `--against` are loops over
-// `kPlanTable`. A header of theirs alone, since each loop is compiled once for each row.
+// differs between plans, the dimensions of the search, its neighbours and `--against` are loops
+// over `kPlanTable`. A header of theirs alone, since each loop is compiled once for each row.
 
 /// A member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
 template <auto... kMembers>

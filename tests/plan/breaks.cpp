@@ -227,11 +227,11 @@ std::vector<Break> sharding_breaks() {
          plan.sharding = *sharding_of("IIG");
          plan.sharding.group = 3;
        },
-       "group 3 does not cut context 2 x data 2 into equal runs of ranks; nearest legal: sharding "
-       "group 2, or sharding group 4"},
+       "group 3 does not cut context 2 x data 2 into equal runs of ranks; nearest legal: "
+       "sharding_group 2, or sharding_group 4"},
       {Rule::kShardingGroup, false, [](Job&, Plan& plan) { plan.sharding.group = 2; },
-       "group 2 has no use in NNN, which splits nothing inside groups; nearest legal: sharding "
-       "group 1"},
+       "group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
+       "sharding_group 1"},
       {Rule::kShardingGroup, false,
        [](Job& job, Plan& plan) {
          job.cluster = small_cluster(3, 8);
@@ -241,8 +241,8 @@ std::vector<Break> sharding_breaks() {
          plan.sharding = *sharding_of("III");
          plan.sharding.group = 6;
        },
-       "group 6 does not cut context 4 x data 3 into equal runs of ranks; nearest legal: sharding "
-       "group 4, or sharding group 12"}};
+       "group 6 does not cut context 4 x data 3 into equal runs of ranks; nearest legal: "
+       "sharding_group 4, or sharding_group 12"}};
 }
 
 std::vector<Break> collective_breaks() {
@@ -250,26 +250,26 @@ std::vector<Break> collective_breaks() {
       {Rule::kTensorCollectives, false,
        [](Job&, Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
        "nvls needs switches that add and at least 8 ranks on a node; tensor has 2 ranks on 1 node, "
-       "and no switch of small adds; nearest legal: collectives library"},
+       "and no switch of small adds; nearest legal: collectives.tensor library"},
       {Rule::kContextCollectives, false,
        [](Job&, Plan& plan) { plan.collectives.context = Algorithm::kDirect; },
        "direct carries out none of the collectives that context parallelism has here; nearest "
-       "legal: collectives library"},
+       "legal: collectives.context library"},
       {Rule::kExpertCollectives, true,
        [](Job&, Plan& plan) { plan.collectives.expert = Algorithm::kTree; },
        "tree carries out none of the collectives that expert parallelism has here; nearest legal: "
-       "collectives library"},
+       "collectives.expert library"},
       {Rule::kDataCollectives, false,
        [](Job&, Plan& plan) { plan.collectives.data = Algorithm::kTwoLevel; },
        "two-level needs several ranks on each of several nodes, as many on each; data-context has "
-       "4 ranks on 1 node; nearest legal: collectives library"},
+       "4 ranks on 1 node; nearest legal: collectives.data library"},
       {Rule::kDataCollectives, false,
        [](Job&, Plan& plan) {
          plan.sharding = *sharding_of("GGG");
          plan.collectives.data = Algorithm::kTree;
        },
        "tree carries out none of the collectives that data parallelism has here; nearest legal: "
-       "collectives library"}};
+       "collectives.data library"}};
 }
 
 std::vector<Break> state_breaks() {
@@ -280,17 +280,16 @@ std::vector<Break> state_breaks() {
          plan.sharding.expert_group = 4;
        },
        "expert_group 4 does not divide the 2 ranks that hold the same experts; nearest legal: "
-       "expert group 2"},
+       "expert_group 2"},
       {Rule::kExpertShardingGroup, true, [](Job&, Plan& plan) { plan.sharding.expert_group = 2; },
        "expert_group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
-       "expert "
-       "group 1"},
+       "expert_group 1"},
       {Rule::kExpertShardingGroup, false,
        [](Job&, Plan& plan) {
          plan.sharding = *sharding_of("III");
          plan.sharding.expert_group = 2;
        },
-       "expert_group 2, and small has no experts; nearest legal: expert group 1"},
+       "expert_group 2, and small has no experts; nearest legal: expert_group 1"},
       {Rule::kRecomputeEvery, false,
        [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},

@@ -126,6 +126,8 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   plan.accumulate = default_gradients(job);
   plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
   check_parts(node, kBasisKeys);
+  const auto sharding = node.find("sharding");
+  if (sharding && sharding->is_mapping()) static_cast<void>(sharding->get("states"));
   each_choice([&](const auto& choice) {
     if (const auto given = find_choice(node, choice.place)) {
       put(choice, plan, choice.read(*given, reading));

@@ -114,7 +114,8 @@ Space read_space(Node job, FileVersion version, Notes& notes) {
     each_choice([&](const auto& choice) { add_head(keys, choice.key); });
     search->allow_only(keys);
     const auto collectives = search->find("collectives");
-    if (collectives && !collectives->is_sequence()) collectives->allow_only(parts_of("collectives"));
+    if (collectives && !collectives->is_sequence())
+      collectives->allow_only(parts_of("collectives"));
     read_places(*search, space, reading, true);
   }
   check_parts(job);

@@ -93,9 +93,8 @@ void write_basis(Json& schedule, const OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  each_choice([&](const auto& choice) {
-    at_place(file, choice.place) = choice.write(choice.of(plan));
-  });
+  each_choice(
+      [&](const auto& choice) { at_place(file, choice.place) = choice.write(choice.of(plan)); });
   write_basis(file["schedule"], plan.schedule.basis);
 }
 
