@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/plan_table.h"
 

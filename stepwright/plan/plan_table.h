@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -63,7 +63,7 @@ nlohmann::ordered_json as_it_is(const Value& value) {
   return value;
 }
 
-/// In the order of plan files. A choice without a free list of its own in `tune/dimensions.cpp` has
+/// In the order of messages. A choice without a free list of its own in `tune/dimensions.cpp` has
 /// its default in a search that does not list it.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
@@ -79,6 +79,14 @@ inline constexpr std::tuple kPlanTable{
            &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
     Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(), Path<&Space::data>(),
            &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+    Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
+           &plain<read_degree>, &as_it_is<std::int64_t>},
+    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &Schedule::kind>(),
+           Path<&Space::schedule>(), &plain<read_schedule_kind>, &word_json<kScheduleNames>},
+    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &Schedule::chunks>(),
+           Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &Schedule::strands>(),
+           Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, Taken::kAlong},
     Choice{"layers", "layers", Path<&Plan::layers>(), Path<&Space::layers>(), &plain<read_layers>,
            &layers_json},
     Choice{"sequence_parallel", "sequence_parallel", Path<&Plan::sequence_parallel>(),
@@ -89,14 +97,6 @@ inline constexpr std::tuple kPlanTable{
     Choice{"context_kind", "context_kind", Path<&Plan::context_kind>(),
            Path<&Space::context_kind>(), &read_word<kContextKindNames>,
            &word_json<kContextKindNames>},
-    Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
-           &plain<read_degree>, &as_it_is<std::int64_t>},
-    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &Schedule::kind>(),
-           Path<&Space::schedule>(), &plain<read_schedule_kind>, &word_json<kScheduleNames>},
-    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &Schedule::chunks>(),
-           Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
-    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &Schedule::strands>(),
-           Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, Taken::kAlong},
     Choice{"sharding.states", "sharding", Path<&Plan::sharding>(), Path<&Space::sharding>(),
            &read_states, &states_json},
     Choice{"sharding.group", "sharding_group", Path<&Plan::sharding, &Sharding::group>(),

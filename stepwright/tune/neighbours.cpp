@@ -1,6 +1,7 @@
 #include "stepwright/tune/neighbours.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "stepwright/plan/grid.h"

@@ -57,7 +57,7 @@ std::string reason_idle(std::string_view path, const Job& job) {
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));
-  if (is_among(key, plan_keys())) {
+  if (is_among(key, kPlanKeys)) {
     return fmt::format("it fixes what tune may choose; the plan's own is {}", printable(inner));
   }
   static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance"};
@@ -69,10 +69,10 @@ std::string reason_idle(std::string_view path, const Job& job) {
 
 std::string full_path(std::string_view field, const std::string& name) {
   const std::string_view head = field.substr(0, field.find('.'));
-  if (head == "job" || is_among(head, plan_keys())) return std::string(field);
+  if (head == "job" || is_among(head, kPlanKeys)) return std::string(field);
   if (is_among(head, kJobKeys)) return "job." + std::string(field);
   std::vector<std::string_view> known;
-  for (const std::string_view key : plan_keys()) known.push_back(key);
+  for (const std::string_view key : kPlanKeys) known.push_back(key);
   for (const std::string_view key : kJobKeys) known.push_back(key);
   fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
                          hint_of(head, known), list_of(known)));

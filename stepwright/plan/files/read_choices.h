@@ -76,8 +76,12 @@ void allow_keys(Node node, std::initializer_list<std::span<const std::string_vie
 inline constexpr std::string_view kJobFileKeys[] = {"stepwright"};
 inline constexpr std::string_view kPlanFileKeys[] = {"stepwright", "job"};
 
-/// Keys of a plan beside `stepwright` and `job`, in their order; in a job they fix dimensions.
-std::span<const std::string_view> plan_keys();
+/// Keys of a plan beside `stepwright` and `job`, in the order of files; in a job they fix
+/// dimensions.
+inline constexpr std::string_view kPlanKeys[] = {
+    "parallel",    "layers",   "sequence_parallel", "tensor_input", "context_kind",
+    "micro_batch", "schedule", "sharding",          "recompute",    "accumulate",
+    "buckets",     "overlap",  "collectives",       "rank_order",   "offload"};
 /// Where a file states a choice ("schedule.chunks"), if it does. A schedule or a sharding may be
 /// its first part alone.
 std::optional<Node> find_choice(Node file, std::string_view place);

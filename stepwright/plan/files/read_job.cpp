@@ -179,7 +179,7 @@ void check_size(Node node, const Job& job) {
 
 Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version) {
   if (node.find("stepwright")) version = read_version(node, "job");
-  allow_keys(node, {kJobFileKeys, kJobKeys, plan_keys()});
+  allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
   Job job;
   read_model_of(node, directory, job);
   job.cluster = read_cluster(node.get("cluster"), directory);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -156,7 +158,7 @@ void settle_collectives(PlannedJob& planned) {
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory) {
   const Node root = document.root();
   const FileVersion version = read_version(root, "plan");
-  allow_keys(root, {kPlanFileKeys, plan_keys()});
+  allow_keys(root, {kPlanFileKeys, kPlanKeys});
   PlannedJob planned;
   const Node job = root.get("job");
   planned.job = read_job_mapping(job, directory, version);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "stepwright/plan/plan_table.h"
 
@@ -75,16 +76,6 @@ void read_places(Node file, Space& space, const Reading& reading, bool search) {
 
 }  // namespace
 
-std::span<const std::string_view> plan_keys() {
-  static const auto kKeys = [] {
-    std::vector<std::string_view> keys;
-    each_choice([&](const auto& choice) { add_head(keys, choice.place); });
-    keys.emplace_back("offload");
-    return keys;
-  }();
-  return kKeys;
-}
-
 std::optional<Node> find_choice(Node file, std::string_view place) {
   const std::size_t dot = place.find('.');
   const auto group = file.find(place.substr(0, dot));
@@ -95,7 +86,7 @@ std::optional<Node> find_choice(Node file, std::string_view place) {
 }
 
 void check_parts(Node file, std::span<const std::string_view> of_schedule) {
-  for (const std::string_view key : plan_keys()) {
+  for (const std::string_view key : kPlanKeys) {
     const auto group = file.find(key);
     std::vector<std::string_view> parts = parts_of(key);
     if (!group || parts.empty()) continue;

@@ -93,6 +93,9 @@ void write_basis(Json& schedule, const OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
+  for (const std::string_view key : kPlanKeys) {
+    if (key != "offload") file[std::string(key)] = nullptr;  // settles the order
+  }
   each_choice(
       [&](const auto& choice) { at_place(file, choice.place) = choice.write(choice.of(plan)); });
   write_basis(file["schedule"], plan.schedule.basis);
