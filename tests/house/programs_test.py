@@ -26,9 +26,10 @@ NO_COMMANDS = {"init", "open", "size"}
 # `serve --open` asks a desktop for its browser, which no test does.
 # What writes answers.py anew is formatted; `--check`, which tests start, is not.
 NEVER_STARTED = {"stepwright/cli/serve.cpp", "tools/python_answers.py"}
+INSTALLS = re.compile(r"\(sudo apt-get install ([\w .+-]+)\)")
 BUILT_IN = {"cd", "echo", "exec", "exit", "kill", "printf", "trap", "ulimit", "wait"}  # of a shell
 # What a skipped test tells a person to run: that installs what the test starts, too.
-ELSEWHERE = re.compile(r"\bmake (\w+)")
+ELSEWHERE = re.compile(r"\((?:make|tools/setup\.sh) (\w+)\)")
 
 
 @cache
@@ -163,14 +164,15 @@ def lacking(source: Path, words: set[str], goals: list[str]) -> list[str]:
         elif word in NO_COMMANDS or not re.fullmatch(r"[a-z][\w.+-]*", word):
             continue
         elif of := owners(word):
-            allowed = always_there().union(*(listed(goal)[0] for goal in goals))
+            allowed = always_there().union(goals, *(listed(goal)[0] for goal in goals))
             if not of & allowed:
                 found.append(f"{source}: {word} (package {', '.join(sorted(of))})")
     return found
 
 
 def goals_of(text: str) -> list[str]:
-    return ["test", *ELSEWHERE.findall(text)]
+    """Goals of the setup and packages that a source may count on."""
+    return ["test", *ELSEWHERE.findall(text), *" ".join(INSTALLS.findall(text)).split()]
 
 
 def tests() -> list[Path]:
@@ -181,6 +183,13 @@ def tests() -> list[Path]:
 
 
 class Programs(unittest.TestCase):
+    def test_ci_begins_with_the_command_of_the_readme(self):
+        lines = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+        frame = ("#", "set ", "cd ", "exec </dev/null")
+        commands = [line for line in lines if line and not line.startswith(frame)]
+        self.assertTrue(commands[0].startswith("make test"), commands[0])
+        self.assertIn("\n    make test ", (ROOT / "README.md").read_text(encoding="utf-8"))
+
     def test_of_the_setup_are_listed(self):
         packages, pins = listed("test")
         self.assertLessEqual({"iproute2", "chromium", "fish", "zsh", "groff-base"}, packages)
@@ -188,9 +197,11 @@ class Programs(unittest.TestCase):
 
     def test_that_python_starts_are_installed(self):
         for path in sorted(reached(tests())):
+            name = path.relative_to(ROOT)
+            if str(name) in NEVER_STARTED:
+                continue
             text = path.read_text(encoding="utf-8")
             with self.subTest(path):
-                name = path.relative_to(ROOT)
                 self.assertEqual(lacking(name, commands_of_python(text), goals_of(text)), [])
 
     def test_that_cpp_starts_are_installed(self):
@@ -231,7 +242,7 @@ class Programs(unittest.TestCase):
         cpp = 'int main() { return std::system("A=1 dpkg-query --version && cmake --version"); }'
         self.assertEqual(commands_of_cpp(cpp), {"dpkg-query", "cmake"})
         self.assertEqual(owners("cmake"), {"cmake"})
-        node = 'subprocess.run(["node", "x.mjs"])  # make engine'
+        node = 'subprocess.run(["node", "x.mjs"])  # (make engine)'
         self.assertLessEqual({"node"}, commands_of_python(node))
         if owners("node"):
             self.assertEqual(len(lacking(Path("a"), {"node"}, ["test"])), 1)

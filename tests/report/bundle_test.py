@@ -20,7 +20,7 @@ def last_line(text: str) -> str:
 def hindrance() -> str | None:
     """Installs the packages beside a copy of the sources; why it cannot be, or None."""
     if shutil.which("node") is None or shutil.which("npm") is None:
-        return "no Node is installed (make engine)"
+        return "no Node with npm is installed (sudo apt-get install nodejs npm)"
     shutil.copytree(ROOT / "web", WEB, ignore=shutil.ignore_patterns("node_modules"))
     command = ["npm", "ci", "--no-audit", "--no-fund"]
     installed = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)

@@ -151,8 +151,7 @@ namespace {
 Overlap usual_overlap(const RunRow& row, const PlannedJob& planned) {
   Overlap overlap = default_overlap(planned.job, planned.plan);
   const Words framework(row.framework);
-  const std::string& name = planned.job.framework.name;
-  if (name.empty()) overlap.pipeline = false;
+  if (planned.job.framework.name.empty()) overlap.pipeline = false;
   if (framework.has("zero-3")) overlap.gradients = overlap.parameters = false;
   if (framework.has("zero-3", "metaseq")) overlap.tensor_gradients = true;
   return overlap;
