@@ -43,6 +43,11 @@ struct Choice {
   Taken taken = Taken::kFlag;
   std::int64_t least = 1;  ///< Of a number.
 };
+// Said, as compilers before Clang 17 deduce nothing of an aggregate.
+template <class InPlan, class InSpace, class Value>
+Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const Reading&),
+       nlohmann::ordered_json (*)(const Value&), Taken = Taken::kFlag, std::int64_t = 1)
+    -> Choice<InPlan, InSpace, Value>;
 
 /// Reads what needs to know nothing of its file.
 template <auto kRead>

@@ -74,7 +74,7 @@ class Issuer {
       (waits ? strand.fillers : strand.queues[static_cast<std::size_t>(stream_of(op))])
           .push_back(i);
     }
-    std::ranges::reverse(strand.fillers);
+    std::reverse(strand.fillers.begin(), strand.fillers.end());
     return strand;
   }
 
