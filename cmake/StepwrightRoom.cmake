@@ -1,5 +1,5 @@
 # The rooms, lowest floor first.
-set(STEPWRIGHT_ROOMS core checkpoint model cluster collective plan huggingface launch step transport process_group cost
+set(STEPWRIGHT_ROOMS core checkpoint model cluster collective schedule plan huggingface launch step transport process_group cost
   traffic logs memory fit simulate interleave tune study validate learn report explore export runtime sample lab serve cli)
 
 # Adds the folder of each room below the current one that has a CMakeLists.txt. The highest first:

@@ -26,8 +26,8 @@ constexpr Named<Collective> kListedCollectives[] = {{Collective::kAllReduce, "al
                                                     {Collective::kReduceScatter, "reduce_scatter"},
                                                     {Collective::kAllToAll, "all_to_all"}};
 
-Json described(const ScheduleWord& word, bool supported) {
-  return {{"name", word.name}, {"supported", supported}, {"description", word.text}};
+Json described(std::string_view name, std::string_view text, bool supported) {
+  return {{"name", name}, {"supported", supported}, {"description", text}};
 }
 
 std::string spread_words(std::string_view spread) {
@@ -102,8 +102,8 @@ Json shardings_json() {
 
 Json schedules_json() {
   Json schedules = Json::array();
-  for (const ScheduleWord& word : kScheduleWords) {
-    schedules.push_back(described(word, word.traits.runs));
+  for (const auto& [kind, name, definition] : kScheduleRows) {
+    schedules.push_back(described(name, definition->text, definition->traits.runs));
   }
   return schedules;
 }

@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;
 
 Json schedules() {
   Json list = Json::array();
-  for (const ScheduleWord& word : kScheduleWords) {
-    if (!word.traits.runs) continue;
+  for (const auto& [kind, name, definition] : kScheduleRows) {
+    if (!definition->traits.runs) continue;
     list.push_back(
-        {{"name", word.name}, {"text", word.text}, {"chunks", word.traits.least_chunks}});
+        {{"name", name}, {"text", definition->text}, {"chunks", definition->traits.least_chunks}});
   }
   return list;
 }

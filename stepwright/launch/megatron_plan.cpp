@@ -11,7 +11,7 @@
 #include "stepwright/launch/megatron_layout.h"
 #include "stepwright/launch/megatron_model.h"
 #include "stepwright/plan/frameworks/release.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

@@ -6,7 +6,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {
@@ -37,8 +37,8 @@ void follow_layers(const Job& job, Plan& plan) {
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
   const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
   if (!each) plan.layers.clear();
-  const bool settled =
-      traits_of(plan.schedule.kind).found && possible && fits_plan(plan.schedule.basis, plan);
+  const bool settled = traits_of(plan.schedule.kind).found && possible &&
+                       fits(plan.schedule.basis, placement_of(plan));
   if (!settled) plan.schedule.basis = {};
 }
 

@@ -1,7 +1,7 @@
 #include "stepwright/plan/job.h"
 
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 

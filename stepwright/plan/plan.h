@@ -12,7 +12,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 #include "stepwright/plan/modules.h"
-#include "stepwright/plan/schedule.h"
+#include "stepwright/schedule/schedule.h"
 
 namespace stepwright {
 
@@ -214,6 +214,11 @@ struct Plan {
 
   auto operator<=>(const Plan&) const = default;
 };
+
+/// Where the chunks of a plan lie.
+inline Placement placement_of(const Plan& plan) {
+  return placement_of(plan.schedule, plan.parallel.pipeline);
+}
 
 /// "IIG".
 std::string sharding_word(const Sharding& sharding);

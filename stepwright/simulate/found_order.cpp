@@ -12,15 +12,15 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/found/found.h"
 #include "stepwright/simulate/timeline/simulation.h"
-#include "stepwright/step/plan_turns.h"
+#include "stepwright/step/program.h"
 
 namespace stepwright {
 namespace {
 
 /// Chunks of a position that `auto` may have, and so the named schedules that it stands for.
-constexpr std::int64_t kMostAutoChunks = traits_of(ScheduleKind::kAuto).most_chunks;
+std::int64_t most_auto_chunks() { return traits_of(ScheduleKind::kAuto).most_chunks; }
 
 std::int64_t whole_nanoseconds(double seconds) { return std::llround(1e9 * seconds); }
 
@@ -86,12 +86,14 @@ class Settling {
     for (const auto& [plan, price] : named(pricer)) {
       if (price.lower_bound_s < best_s_) offer(plan);
     }
-    for (std::int64_t chunks = kMostAutoChunks; chunks > 0; --chunks) {
+    for (std::int64_t chunks = most_auto_chunks(); chunks > 0; --chunks) {
       Plan found = plan_;
       found.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
       if (broken_rule(job_, found)) continue;
       for (const Plan& order : priced_orders(pricer, job_, found)) {
-        if (least_order_s(order, micro_batches(job_, order)) >= best_s_) continue;
+        if (least_order_s(order.schedule, order.parallel.pipeline, micro_batches(job_, order)) >=
+            best_s_)
+          continue;
         if (const auto built = with_room(pricer, job_, order)) offer(*built);
       }
     }
@@ -111,7 +113,7 @@ class Settling {
     for (const auto& [kind, name] : kScheduleNames) {
       const ScheduleTraits& traits = traits_of(kind);
       if (traits.found || !traits.runs) continue;
-      for (std::int64_t chunks = 1; chunks <= kMostAutoChunks; ++chunks) {
+      for (std::int64_t chunks = 1; chunks <= most_auto_chunks(); ++chunks) {
         Plan plan = plan_;
         plan.schedule = {.kind = kind, .chunks = chunks};
         if (broken_rule(job_, plan)) continue;
@@ -201,10 +203,11 @@ std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan)
   std::vector<Plan> orders;
   double best_s = std::numeric_limits<double>::infinity();
   for (Plan& order : priced_orders(pricer, job, plan)) {
-    if (least_order_s(order, micro_batches(job, order)) >= best_s) continue;
+    if (least_order_s(order.schedule, order.parallel.pipeline, micro_batches(job, order)) >= best_s)
+      continue;
     auto built = with_room(pricer, job, std::move(order));
     if (!built) continue;
-    best_s = std::min(best_s, order_s(built->plan, pricer.found_order(built->plan)));
+    best_s = std::min(best_s, order_s(built->plan.schedule, pricer.found_order(built->plan)));
     orders.push_back(std::move(built->plan));
   }
   return orders;

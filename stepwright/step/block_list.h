@@ -3,9 +3,9 @@
 #include <map>
 #include <vector>
 
+#include "stepwright/schedule/facts.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/pair.h"
-#include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/sharding.h"
 
 namespace stepwright {

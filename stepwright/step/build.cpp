@@ -2,11 +2,10 @@
 #include <optional>
 #include <utility>
 
+#include "stepwright/schedule/facts.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
-#include "stepwright/step/plan_turns.h"
 #include "stepwright/step/rough_seconds.h"
-#include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
 namespace {
@@ -221,7 +220,8 @@ class ProgramBuilder {
 }  // namespace
 
 StepProgram build_program(const Job& job, const Plan& plan) {
-  return build_program(job, plan, plan_turns(plan, micro_batches(job, plan)));
+  return build_program(job, plan,
+                       all_turns(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan)));
 }
 
 StepProgram build_program(const Job& job, const Plan& plan, std::vector<Turns> turns) {

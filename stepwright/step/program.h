@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stepwright/plan/job.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright {
@@ -131,20 +131,6 @@ struct Item {
   }
 };
 
-enum class Direction : std::uint8_t {
-  kForward,
-  kBackward,  ///< Both gradients.
-  kUpdate,
-  kDataGradient,    ///< The part of a backward that other chunks wait for.
-  kWeightGradient,  ///< The rest of it, at any later time.
-};
-inline constexpr Named<Direction> kDirectionNames[] = {
-    {Direction::kForward, "forward"},
-    {Direction::kBackward, "backward"},
-    {Direction::kUpdate, "update"},
-    {Direction::kDataGradient, "data_gradient"},
-    {Direction::kWeightGradient, "weight_gradient"}};
-
 /// What a stage does for one micro-batch of one chunk in one direction, or at the end of a step. An
 /// update starts when everything before it on the rank has ended, on every stream.
 struct Sequence {
@@ -204,5 +190,7 @@ struct StepProgram {
 
 /// The program of a legal plan. Throws `Error{kUnsupported}` for what no builder covers.
 StepProgram build_program(const Job& job, const Plan& plan);
+/// The same of a plan whose turns are known: those of `all_turns`.
+StepProgram build_program(const Job& job, const Plan& plan, std::vector<Turns> turns);
 
 }  // namespace stepwright

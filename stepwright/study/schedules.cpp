@@ -9,10 +9,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
-#include "stepwright/simulate/price/schedule_forms.h"
-#include "stepwright/step/schedule_facts.h"
-#include "stepwright/step/schedules/found.h"
-#include "stepwright/step/turn_play.h"
+#include "stepwright/schedule/found/found.h"
+#include "stepwright/schedule/turn_play.h"
 
 namespace stepwright {
 namespace {
@@ -89,19 +87,6 @@ TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
-double peak_of(const Turns& turns, double passes) {
-  std::int64_t held = 0;
-  std::int64_t most = 0;
-  for (const Part& part : parts_of(turns)) {
-    if (part.direction == Direction::kForward) ++held;
-    most = std::max(most, held);
-    if (part.direction == Direction::kBackward || part.direction == Direction::kWeightGradient) {
-      --held;
-    }
-  }
-  return static_cast<double>(most) / passes;
-}
-
 void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
   for (std::size_t position = 0; position < play.turns.size(); ++position) {
     std::vector<double>& starts = play.starts_s.emplace_back();
@@ -113,51 +98,6 @@ void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
     }
     play.idle_s.push_back(play.makespan_s - busy_s);
   }
-}
-
-/// Of the schedules that the pricer plays: ZB-H1 of 2401.10241, the folded pipeline of 2411.15871,
-/// DualPipe and DualPipeV of 2412.19437, STP of 2510.27257, each where its form holds
-/// (docs/algorithms.md).
-std::optional<double> uniform_closed_s(const UniformPipeline& pipeline, ScheduleKind kind) {
-  const auto m = static_cast<double>(pipeline.micro_batches);
-  const auto p = static_cast<double>(pipeline.stages);
-  const double f = pipeline.forward_s;
-  const double b = pipeline.backward_s;
-  const double w = pipeline.weight_s;
-  const double c = pipeline.paired_s.value_or(f + b);
-  const bool fillers = w <= f && w <= b - w;
-  const bool even = std::abs(f - (b - w)) <= 1e-12 * b && w <= f && c <= f + b;
-  const bool balanced = even && m >= 2 * p;
-  switch (kind) {
-    case ScheduleKind::kZeroBubbleH1:
-      if (!fillers || m < p) return std::nullopt;
-      return m * (f + b) + (p - 1) * (f + b - 2 * w);
-    case ScheduleKind::kFolded:
-      if (c < std::max(f, b) || m < p) return std::nullopt;
-      return p * (f + b) + (m > p ? (m - 1) * c : (p - 1) * std::max(f, b));
-    case ScheduleKind::kDualPipeV:
-      if (!balanced) return std::nullopt;
-      return m * (f + b) - (2 * m - 2 * p - 1) * (f + b - c) / 2 + (p - 1) * (c + b - 3 * w) / 2;
-    case ScheduleKind::kDualPipe:
-      if (!balanced) return std::nullopt;
-      return m * (f + b) - (m - p - 1) * (f + b - c) + (p / 2 - 1) * (c + b - 3 * w);
-    case ScheduleKind::kStp:
-      if (!even || c < b || 2 * w < f || m < 3 * p) return std::nullopt;
-      return m * (f + b) - (m - 1.5 * p) * (f + b - c) +
-             (p - 1) * ((f + b - 2 * w) / 2 + std::max(0.0, c - b - w)) - (f - w) / 2;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<double> closed_form_s(const UniformPipeline& pipeline, const Schedule& schedule) {
-  if (!has_closed_form(schedule.kind)) return uniform_closed_s(pipeline, schedule.kind);
-  const auto stages = static_cast<std::size_t>(pipeline.stages);
-  const std::vector<double> forward(stages, pipeline.forward_s);
-  const std::vector<double> backward(stages, pipeline.backward_s);
-  const std::vector<double> chunk(
-      static_cast<std::size_t>(schedule.chunks),
-      (pipeline.forward_s + pipeline.backward_s) / static_cast<double>(schedule.chunks));
-  return closed_pipeline_s(schedule, pipeline.micro_batches, {forward, backward, chunk, 0});
 }
 
 std::vector<Turns> turns_of(const UniformPipeline& pipeline, const Schedule& schedule,
@@ -181,21 +121,21 @@ SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) 
   play.ends_s = player.play(play.turns, placement_of(planned.plan), seconds);
   play.makespan_s = makespan_s(play.ends_s);
   time_turns(play, seconds);
-  for (const Turns& turns : play.turns) {
-    play.peak_activations.push_back(peak_of(turns, passes_of(pipeline, schedule)));
-  }
-  play.closed_form_s = closed_form_s(pipeline, schedule);
+  play.peak_activations = held_activations(play.turns, passes_of(pipeline, schedule));
+  UniformPipeline chunked = pipeline;
+  chunked.chunks = schedule.chunks;
+  play.closed_form_s = closed_form_s(schedule.kind, chunked);
   return play;
 }
 
 }  // namespace
 
-std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline) {
+std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool finds) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
   for (const auto& [kind, name] : kScheduleNames) {
     const bool found = traits_of(kind).found;
-    if (found && !pipeline.finds) continue;
+    if (found && !finds) continue;
     const ChunkRange range = chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));

@@ -6,23 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/step/schedule.h"
+#include "stepwright/schedule/schedule.h"
 
 namespace stepwright {
-
-/// A pipeline whose positions all take as long: seconds of a whole position for one micro-batch.
-struct UniformPipeline {
-  std::int64_t stages = 1;
-  std::int64_t micro_batches = 1;
-  std::int64_t chunks = 2;  ///< Of schedules with several.
-  double forward_s = 0;
-  double backward_s = 0;  ///< Both gradients.
-  double weight_s = 0;    ///< Of that, the weight gradients.
-  /// A forward beside a backward; nothing: their sum. Beside data gradients alone it takes the
-  /// weight gradients' time less, and no less than the longer; beside those alone the sum.
-  std::optional<double> paired_s;
-  bool finds = true;  ///< Also looks for an order (`auto`), for a fifth of a second.
-};
 
 /// A schedule played without communication.
 struct SchedulePlay {
@@ -36,14 +22,15 @@ struct SchedulePlay {
   /// By position, in activations of one micro-batch through a whole position, each held until its
   /// weight gradient is done; in a pair the backward frees before the forward allocates.
   std::vector<double> peak_activations;
-  std::optional<double> closed_form_s;  ///< Of schedules that have one (`schedule_forms.h`).
+  std::optional<double> closed_form_s;  ///< Of schedules that have one.
 };
 
-/// Every kind of schedule, played. Fails with `kInput` when there is no stage or micro-batch, a
-/// time is negative or not finite, the weight gradients take longer than the backward of which they
-/// are a part, or more than `kMostTurns` turns were to be played.
+/// Every kind of schedule, played; `finds`: also an order that is looked for (`auto`), for a fifth
+/// of a second. Fails with `kInput` when there is no stage or micro-batch, a time is negative or
+/// not finite, the weight gradients take longer than the backward of which they are a part, or more
+/// than `kMostTurns` turns were to be played.
 inline constexpr std::int64_t kMostTurns = 4'000'000;
-std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline);
+std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool finds = true);
 
 /// What `stepwright study schedules --json` prints.
 nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays);

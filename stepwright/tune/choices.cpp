@@ -8,7 +8,7 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

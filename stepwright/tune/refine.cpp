@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
-#include "stepwright/simulate/price/schedule_forms.h"
+#include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

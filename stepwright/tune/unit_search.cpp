@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "stepwright/schedule/facts.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/block_store.h"
 #include "stepwright/simulate/price/position_floor.h"
-#include "stepwright/step/schedule_facts.h"
 
 namespace stepwright {
 namespace {

@@ -86,8 +86,8 @@ TEST(Frameworks, TogetherRunEveryWord) {
       all |= FrameworkLaw({.name = std::string(name), .version = ""}).allowed(ability, 0);
     }
     for (std::size_t i = 0; i < ability_words(ability).size(); ++i) {
-      if (ability == Ability::kSchedule && i < std::size(kScheduleWords) &&
-          !kScheduleWords[i].traits.runs)
+      if (ability == Ability::kSchedule && i < std::size(kScheduleRows) &&
+          !kScheduleRows[i].definition->traits.runs)
         continue;
       EXPECT_TRUE(all[i]) << word << " " << ability_words(ability)[i];
     }

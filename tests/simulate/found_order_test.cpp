@@ -12,9 +12,9 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/found/found.h"
+#include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/prediction.h"
-#include "stepwright/step/plan_turns.h"
 
 namespace stepwright {
 namespace {
@@ -211,7 +211,7 @@ double least_s(const PlannedJob& planned) {
       if (broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
       plan.schedule.basis = priced_basis(pricer, plan, 2 * plan.parallel.pipeline);
-      least = std::min(least, least_order_s(plan, count));
+      least = std::min(least, least_order_s(plan.schedule, plan.parallel.pipeline, count));
     }
   }
   return least;
@@ -239,8 +239,9 @@ Outcome outcome_of(const PlannedJob& planned) {
   if (!traits_of(schedule.kind).found) return outcome;
   outcome.best =
       fmt::format("{} x {}", name_of(kFoundPlacements, schedule.basis.placement), schedule.chunks);
-  const double turns_s =
-      order_s(settled.plan, plan_turns(settled.plan, micro_batches(settled.job, settled.plan)));
+  const double turns_s = order_s(settled.plan.schedule,
+                                 all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
+                                           micro_batches(settled.job, settled.plan)));
   outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
   return outcome;
 }

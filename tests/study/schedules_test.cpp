@@ -12,10 +12,9 @@ namespace stepwright {
 namespace {
 
 /// Of the schedules with an order of their own.
-std::map<ScheduleKind, SchedulePlay> plays_of(UniformPipeline pipeline) {
+std::map<ScheduleKind, SchedulePlay> plays_of(const UniformPipeline& pipeline) {
   std::map<ScheduleKind, SchedulePlay> plays;
-  pipeline.finds = false;
-  for (SchedulePlay& play : study_schedules(pipeline)) plays[play.schedule.kind] = play;
+  for (SchedulePlay& play : study_schedules(pipeline, false)) plays[play.schedule.kind] = play;
   return plays;
 }
 
@@ -64,8 +63,7 @@ TEST(StudySchedules, TakeTheirClosedForms) {
   };
   std::map<ScheduleKind, int> seen;
   for (int i = 0; i < 3000; ++i) {
-    UniformPipeline pipeline{
-        .stages = between(1, 9), .micro_batches = between(1, 40), .chunks = 2, .finds = false};
+    UniformPipeline pipeline{.stages = between(1, 9), .micro_batches = between(1, 40), .chunks = 2};
     pipeline.forward_s = between(2, 12) / 8.0;
     pipeline.weight_s = between(1, 12) / 8.0;
     const bool balanced = between(0, 1) == 1;
@@ -73,7 +71,7 @@ TEST(StudySchedules, TakeTheirClosedForms) {
         pipeline.weight_s + (balanced ? pipeline.forward_s : between(1, 12) / 8.0);
     pipeline.paired_s = std::max(pipeline.forward_s, pipeline.backward_s) +
                         between(0, 4) / 4.0 * std::min(pipeline.forward_s, pipeline.backward_s);
-    for (const SchedulePlay& play : study_schedules(pipeline)) {
+    for (const SchedulePlay& play : study_schedules(pipeline, false)) {
       if (!play.refused.empty() || !play.closed_form_s) continue;
       ++seen[play.schedule.kind];
       EXPECT_NEAR(play.makespan_s, *play.closed_form_s, 1e-9)

@@ -4,7 +4,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

@@ -7,7 +7,6 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/plan/placement.h"
 #include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
@@ -74,7 +73,7 @@ void read_schedule_rest(Node node, Schedule& schedule) {
 /// Fails unless an order is settled for the chunks and positions that there are.
 void check_basis(Node node, const Plan& plan) {
   const OrderBasis& basis = plan.schedule.basis;
-  if (basis.chunks.empty() || fits_plan(basis, plan)) return;
+  if (basis.chunks.empty() || fits(basis, placement_of(plan))) return;
   node.fail(
       fmt::format("durations_ns has {} chunks and room_bytes {} positions, and the plan has {} and "
                   "{}; without durations_ns, kept_bytes, hop_ns and room_bytes an order is found "

@@ -36,14 +36,6 @@ std::span<const Law> type_laws();              ///< Recomputation, types.
 /// heads; with latent attention heads.
 std::int64_t dealt_heads(const Architecture& model);
 
-/// Chunks of a position that a kind of schedule works with on so many positions: pairs come of one
-/// chunk only where there is one position.
-struct ChunkRange {
-  std::int64_t least = 1;
-  std::int64_t most = 1;
-};
-ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
-
 /// Whether an ordinary MLP stands in some layer.
 bool has_dense_layer(const Architecture& model);
 

@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {
@@ -87,9 +87,9 @@ bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
 
 std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
   const std::int64_t most = range_of(plan).most;
-  if (plan.schedule.kind == ScheduleKind::kPaired) {
-    return fmt::format("the schedule paired has 1 chunk where pipeline is 1, and chunks is {}",
-                       plan.schedule.chunks);
+  if (traits(plan).several_apart) {
+    return fmt::format("the schedule {} has 1 chunk where pipeline is 1, and chunks is {}",
+                       kind_of(plan), plan.schedule.chunks);
   }
   if (most > 1) {
     return fmt::format("the schedule {} has {} chunks, and chunks is {}", kind_of(plan), most,
@@ -133,17 +133,17 @@ std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
 
 void repair_to_plain(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
 
-/// DualPipe's micro-batches come from two ends to two halves of the positions.
+/// Micro-batches that come from two ends to two halves of the positions.
 bool odd_ends(const Job& job, const Plan& plan) {
-  if (plan.schedule.kind != ScheduleKind::kDualPipe) return false;
+  if (!traits(plan).even) return false;
   return plan.parallel.pipeline % 2 != 0 || micro_batches(job, plan) % 2 != 0;
 }
 
 std::string odd_ends_values(const Job& job, const Plan& plan) {
   return fmt::format(
-      "the schedule dualpipe needs an even number of positions and of micro-batches; pipeline is "
-      "{}, micro-batches are {}",
-      plan.parallel.pipeline, micro_batches(job, plan));
+      "the schedule {} needs an even number of positions and of micro-batches; pipeline is {}, "
+      "micro-batches are {}",
+      kind_of(plan), plan.parallel.pipeline, micro_batches(job, plan));
 }
 
 // --- Strands. ---
@@ -153,10 +153,14 @@ bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
 }
 
 std::string strands_values(const Job& /*job*/, const Plan& plan) {
+  std::vector<std::string_view> pairing;
+  for (const auto& [kind, name, definition] : kScheduleRows) {
+    if (definition->traits.pairs && definition->traits.runs) pairing.push_back(name);
+  }
   return fmt::format(
-      "strands is {}, and the schedule {} has no forward beside a backward (folded, dualpipev, "
-      "paired and stp have)",
-      plan.schedule.strands, kind_of(plan));
+      "strands is {}, and the schedule {} has no forward beside a backward ({} and {} have)",
+      plan.schedule.strands, kind_of(plan),
+      fmt::join(std::span(pairing).first(pairing.size() - 1), ", "), pairing.back());
 }
 
 void repair_strands(Repairs& repairs) {
@@ -243,12 +247,6 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
 
 }  // namespace
-
-ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions) {
-  const ScheduleTraits& traits = traits_of(kind);
-  if (kind != ScheduleKind::kPaired) return {traits.least_chunks, traits.most_chunks};
-  return positions > 1 ? ChunkRange{2, traits.most_chunks} : ChunkRange{1, 1};
-}
 
 std::span<const Law> schedule_laws() { return kScheduleLaws; }
 

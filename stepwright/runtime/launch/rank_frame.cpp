@@ -7,8 +7,8 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "stepwright/checkpoint/durable_file.h"
-#include "stepwright/plan/placement.h"
 #include "stepwright/runtime/launch/train_flags.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 namespace {

@@ -1,7 +1,7 @@
 #include "stepwright/runtime/messages/neighbour.h"
 
 #include "stepwright/core/error.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 
 namespace stepwright {
 

@@ -1,6 +1,6 @@
 #include "stepwright/simulate/price/block_store.h"
 
-#include "stepwright/step/schedule_facts.h"
+#include "stepwright/schedule/facts.h"
 
 namespace stepwright {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "stepwright/schedule/closed_form.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/data_cost.h"
-#include "stepwright/simulate/price/schedule_forms.h"
 
 namespace stepwright {
 namespace {
@@ -162,14 +162,16 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
 
 /// What waits, and the largest moment beside it, for a schedule with closed forms.
 PeakBytes PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
-  const PipelinePosition at{plan.parallel.pipeline, position, micro_batches(job_, plan)};
+  const PipelineSize at{plan.parallel.pipeline, position, micro_batches(job_, plan),
+                        plan.schedule.chunks};
+  const auto waiting = definition_of(plan.schedule.kind).form.waiting;
   // When all have come that wait at once, the first backward is that of the last chunk; with
   // several, the last forward was that of another.
   const Chunk& last = chunks_.back();
   const bool one = chunks_.size() == 1;
   double bytes = -last.forward.retained_bytes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    bytes += waiting_micro_batches(plan.schedule, at, static_cast<std::int64_t>(i)) *
+    bytes += static_cast<double>(waiting(at, static_cast<std::int64_t>(i))) *
              chunks_[i].forward.retained_bytes;
   }
   PeakBytes peak;
@@ -275,8 +277,8 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
 double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send) {
   const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
   if (!plays_) {
-    return closed_pipeline_s(plan.schedule, micro_batches,
-                             {forward_, backward_, slowest_chunk_, hop_s});
+    return definition_of(plan.schedule.kind)
+        .form.seconds(micro_batches, {forward_, backward_, slowest_chunk_, hop_s});
   }
   turn_seconds_.hop_s = hop_s;
   return played_.seconds(plan, micro_batches, turn_seconds_);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "stepwright/step/plan_turns.h"
-
 namespace stepwright {
 namespace {
 
@@ -43,7 +41,8 @@ PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played
     turns_ = 0;
   }
   PlayedSchedule& schedule =
-      known_[key] = {.placement = placement_of(plan), .turns = plan_turns(plan, played)};
+      known_[key] = {.placement = placement_of(plan),
+                     .turns = all_turns(plan.schedule, plan.parallel.pipeline, played)};
   for (Turns& turns : schedule.turns) {
     if (plan.schedule.strands == 1) turns = without_pairs(turns);
     turns_ += turns.size();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "stepwright/plan/plan.h"
-#include "stepwright/step/schedule_facts.h"
-#include "stepwright/step/turn_play.h"
+#include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/turn_play.h"
 
 namespace stepwright {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/data_cost.h"
-#include "stepwright/step/turn_play.h"
 
 namespace stepwright {
 

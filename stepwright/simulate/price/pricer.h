@@ -10,10 +10,10 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/step_load.h"
-#include "stepwright/step/schedule_facts.h"
 #include "stepwright/step/setting.h"
-#include "stepwright/step/turn_play.h"
 
 namespace stepwright {
 

@@ -1,11 +1,11 @@
 // Bounds of a template, of a position's load and of turns with messages, worked by hand.
 #include <gtest/gtest.h>
 
+#include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/step_load.h"
 #include "stepwright/simulate/timeline/alone.h"
-#include "stepwright/step/schedule_facts.h"
-#include "stepwright/step/turn_play.h"
 #include "tests/simulate/timeline/random_program.h"
 
 namespace stepwright {

@@ -12,7 +12,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/plan/placement.h"
+#include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"

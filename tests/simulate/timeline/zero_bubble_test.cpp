@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "stepwright/schedule/facts.h"
 #include "stepwright/simulate/timeline/engine.h"
-#include "stepwright/step/schedule_facts.h"
 #include "tests/simulate/timeline/draft.h"
 
 namespace stepwright {
@@ -34,7 +34,8 @@ Draft zero_bubble_draft(const ZeroBubble& z) {
     chain(stage, Direction::kDataGradient, data);
     chain(stage, Direction::kWeightGradient, weight);
     const Schedule schedule{.kind = ScheduleKind::kZeroBubbleH1, .chunks = 1};
-    for (const Part& part : parts_of(pipeline_schedule(schedule, z.stages, s, z.micro_batches))) {
+    for (const Part& part :
+         parts_of(all_turns(schedule, z.stages, z.micro_batches)[static_cast<std::size_t>(s)])) {
       const bool waits = part.direction == Direction::kWeightGradient;
       const std::int32_t sequence = part.direction == Direction::kForward ? 0 : waits ? 2 : 1;
       stage.schedule.push_back({sequence, part.micro_batch});

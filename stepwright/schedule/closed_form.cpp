@@ -1,0 +1,12 @@
+#include "stepwright/schedule/closed_form.h"
+
+#include <numeric>
+
+namespace stepwright {
+
+double PipelineSeconds::through_s() const {
+  return std::accumulate(forward.begin(), forward.end(), 0.0) +
+         std::accumulate(backward.begin(), backward.end(), 0.0);
+}
+
+}  // namespace stepwright

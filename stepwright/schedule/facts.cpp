@@ -1,0 +1,106 @@
+#include "stepwright/schedule/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace stepwright {
+namespace {
+
+/// Whether `a` has at least as many waiting as `b`, of each kind and chunk.
+bool covers(const Moment& a, const Moment& b) {
+  return a.part.direction == b.part.direction && a.part.chunk == b.part.chunk &&
+         std::ranges::equal(a.backward, b.backward, std::ranges::greater_equal{}) &&
+         std::ranges::equal(a.weight, b.weight, std::ranges::greater_equal{});
+}
+
+void add(std::vector<Moment>& fullest, const Moment& moment) {
+  if (std::ranges::any_of(fullest, [&](const Moment& m) { return covers(m, moment); })) return;
+  std::erase_if(fullest, [&](const Moment& m) { return covers(moment, m); });
+  fullest.push_back(moment);
+}
+
+/// What waits after the part has run.
+void run(const Part& part, Moment& waiting) {
+  const auto chunk = static_cast<std::size_t>(part.chunk);
+  switch (part.direction) {
+    case Direction::kForward: ++waiting.backward[chunk]; break;
+    case Direction::kBackward: --waiting.backward[chunk]; break;
+    case Direction::kDataGradient:
+      --waiting.backward[chunk];
+      ++waiting.weight[chunk];
+      break;
+    case Direction::kWeightGradient: --waiting.weight[chunk]; break;
+    case Direction::kUpdate: break;
+  }
+}
+
+}  // namespace
+
+ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
+  ChunkEnds ends;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].chunk != chunk) continue;
+    const auto index = static_cast<std::int32_t>(i);
+    switch (parts[i].direction) {
+      case Direction::kForward:
+        if (ends.first_forward < 0) ends.first_forward = index;
+        break;
+      case Direction::kBackward:
+        ends.last_weight = -1;
+        ends.last_backward = index;
+        break;
+      case Direction::kDataGradient: ends.last_backward = index; break;
+      case Direction::kWeightGradient: ends.last_weight = index; break;
+      case Direction::kUpdate: break;
+    }
+  }
+  return ends;
+}
+
+std::vector<Moment> fullest_moments(std::span<const Part> parts, std::int64_t chunks) {
+  const std::vector<std::int32_t> none(static_cast<std::size_t>(chunks), 0);
+  Moment now{.part = {}, .backward = none, .weight = none};
+  std::vector<Moment> fullest;
+  for (const Part& part : parts) {
+    now.part = part;
+    add(fullest, now);
+    run(part, now);
+  }
+  return fullest;
+}
+
+std::int64_t weights_at_end(std::span<const Part> parts) {
+  std::int64_t weights = 0;
+  for (const Part& part : parts) {
+    if (part.direction == Direction::kDataGradient) weights = 0;
+    if (part.direction == Direction::kWeightGradient) ++weights;
+  }
+  return weights;
+}
+
+BackwardForm backward_form(const Schedule& schedule) {
+  static const auto kForms = [] {
+    constexpr std::int64_t kFew = 2;
+    constexpr std::int64_t kRounds = 4;  // Enough for all to fill.
+    std::array<BackwardForm, std::size(kScheduleRows)> forms{};
+    for (const auto& [kind, name, definition] : kScheduleRows) {
+      if (definition->traits.found) {  // Each as it is shorter.
+        forms[static_cast<std::size_t>(kind)] = BackwardForm::kBoth;
+        continue;
+      }
+      const std::vector<Part> parts = parts_of(definition->turns({kFew, 0, kRounds * kFew, kFew}));
+      const auto any = [&](Direction direction) {
+        return std::ranges::find(parts, direction, &Part::direction) != parts.end();
+      };
+      const BackwardForm cut =
+          any(Direction::kBackward) ? BackwardForm::kBoth : BackwardForm::kSplit;
+      forms[static_cast<std::size_t>(kind)] =
+          any(Direction::kDataGradient) ? cut : BackwardForm::kWhole;
+    }
+    return forms;
+  }();
+  return kForms[static_cast<std::size_t>(schedule.kind)];
+}
+
+}  // namespace stepwright

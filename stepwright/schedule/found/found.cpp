@@ -1,0 +1,302 @@
+#include "stepwright/schedule/found/found.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/schedule/found/order_bound.h"
+#include "stepwright/schedule/found/order_search.h"
+#include "stepwright/schedule/schedule.h"
+
+namespace stepwright {
+namespace {
+
+/// Parts played to find an order: as many as so many orders have, some tenths of a second.
+constexpr std::int64_t kPlayedOrders = 4'000;
+constexpr std::int64_t kLeastPlayed = 2'000'000;
+constexpr std::int64_t kMostPlayed = 12'000'000;
+constexpr double kUnreached = std::numeric_limits<double>::infinity();
+/// How much longer than any order must be is short enough: the simulator differs by more.
+constexpr double kShortEnough = 1e-3;
+
+/// An order with every backward in two.
+Order cut(const Order& order) {
+  Order parts;
+  for (const Part& part : order) {
+    if (part.direction != Direction::kBackward) {
+      parts.push_back(part);
+      continue;
+    }
+    parts.push_back(part_of(Direction::kDataGradient, part.chunk, part.micro_batch));
+    parts.push_back(part_of(Direction::kWeightGradient, part.chunk, part.micro_batch));
+  }
+  return parts;
+}
+
+/// The steps by which caps are changed: what one forward keeps, in the mean over the chunks.
+double mean_forward(const std::vector<KeptSize>& chunks) {
+  double sum = 0;
+  for (const KeptSize& chunk : chunks) sum += chunk.forward;
+  return sum / static_cast<double>(chunks.size());
+}
+
+std::int64_t played_parts(const UnevenPipeline& pipeline) {
+  const std::int64_t parts = 3 * pipeline.placement.model_chunks() * pipeline.micro_batches;
+  return std::clamp(kPlayedOrders * parts, kLeastPlayed, kMostPlayed);
+}
+
+class Finder {
+ public:
+  explicit Finder(const UnevenPipeline& pipeline)
+      : pipeline_(pipeline),
+        least_s_(least_makespan_s(pipeline)),
+        most_played_(played_parts(pipeline)),
+        search_(pipeline) {
+    for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
+      const auto chunks = static_cast<double>(pipeline.kept[i].size());
+      const double needed = mean_forward(pipeline.kept[i]) * chunks;
+      if (Keeping(pipeline, i).has_room(needed)) continue;
+      fail_input(fmt::format("position {} has room for {:g}, and one micro-batch keeps {:g}", i,
+                             pipeline.room[i], needed));
+    }
+  }
+
+  std::vector<Order> run() {
+    one_by_one();
+    named();
+    lists();
+    descend();
+    search();
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] bool done() const {
+    return search_.played() > most_played_ || best_s_ <= least_s_ * (1 + kShortEnough);
+  }
+  [[nodiscard]] std::int64_t stages() const { return std::ssize(pipeline_.seconds.parts); }
+
+  void offer(std::vector<Order>&& orders, double seconds) {
+    if (seconds >= best_s_) return;
+    best_s_ = seconds;
+    best_ = std::move(orders);
+  }
+
+  /// One micro-batch after the other: there is room for that.
+  void one_by_one() {
+    const std::int64_t chunks = pipeline_.placement.chunks();
+    Order order;
+    for (std::int64_t i = 0; i < pipeline_.micro_batches; ++i) {
+      for (std::int64_t c = 0; c < chunks; ++c) order.push_back(part_of(Direction::kForward, c, i));
+      for (std::int64_t c = chunks; c-- > 0;) order.push_back(part_of(Direction::kBackward, c, i));
+    }
+    std::vector<Order> orders(pipeline_.seconds.parts.size(), order);
+    const double seconds = search_.start(orders);
+    offer(std::move(orders), seconds);
+  }
+
+  /// Schedules with a name and this placement, as far as there is room, as they are and with every
+  /// backward cut.
+  void named() {
+    const std::int64_t chunks = pipeline_.placement.chunks();
+    for (const auto& [kind, name] : kScheduleNames) {
+      const ScheduleTraits& traits = traits_of(kind);
+      const Schedule schedule{.kind = kind, .chunks = chunks};
+      if (traits.found || !traits.runs) continue;
+      if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
+      if (chunks > 1 && placement_of(schedule, stages()) != pipeline_.placement) continue;
+      if (pipeline_.micro_batches < traits.least_rounds * stages()) continue;
+      if (traits.rounds && pipeline_.micro_batches % stages() != 0) continue;
+      std::vector<Order> whole;
+      std::vector<Order> parts;
+      for (const Turns& list : all_turns(schedule, stages(), pipeline_.micro_batches)) {
+        whole.push_back(parts_of(list));
+        parts.push_back(cut(whole.back()));
+      }
+      for (std::vector<Order>* orders : {&whole, &parts}) {
+        if (!has_room(*orders)) continue;
+        const double seconds = search_.start(*orders);
+        offer(std::move(*orders), seconds);
+      }
+    }
+  }
+
+  [[nodiscard]] bool has_room(const std::vector<Order>& orders) const {
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      if (!stepwright::has_room(pipeline_, i, orders[i])) return false;
+    }
+    return true;
+  }
+
+  /// Caps that fall by `slope` forwards from position to position.
+  [[nodiscard]] std::vector<double> sloping(int slope) const {
+    std::vector<double> caps;
+    for (std::size_t i = 0; i < pipeline_.room.size(); ++i) {
+      const double each = mean_forward(pipeline_.kept[i]);
+      const auto chunks = static_cast<double>(pipeline_.kept[i].size());
+      const double room = pipeline_.room[i];
+      const double fewer = room - slope * static_cast<double>(i) * each;
+      caps.push_back(std::clamp(fewer, std::min(room, (chunks + 1) * each), room));
+    }
+    return caps;
+  }
+
+  /// So many of the first backwards cut, and of the last: none, all, or as many as there are
+  /// positions, of the last as many as chunks wait for them.
+  enum class Cut { kAll, kNone, kWaiting, kFirst, kFirstAndWaiting, kFirstAndLast };
+  [[nodiscard]] std::vector<std::vector<CutEnds>> cuts(Cut which) const {
+    const std::int64_t all = pipeline_.micro_batches;
+    const std::int64_t few = std::min(all, stages());
+    std::vector<std::vector<CutEnds>> ends;
+    for (std::int64_t position = 0; position < stages(); ++position) {
+      std::vector<CutEnds>& chunks = ends.emplace_back();
+      for (std::int64_t chunk = 0; chunk < pipeline_.placement.chunks(); ++chunk) {
+        const std::int64_t waiting =
+            std::min(all, pipeline_.placement.model_chunk({position, chunk}));
+        switch (which) {
+          case Cut::kAll: chunks.push_back({.first = all, .last = 0}); break;
+          case Cut::kNone: chunks.push_back({.first = 0, .last = 0}); break;
+          case Cut::kWaiting: chunks.push_back({.first = 0, .last = waiting}); break;
+          case Cut::kFirst: chunks.push_back({.first = few, .last = 0}); break;
+          case Cut::kFirstAndWaiting: chunks.push_back({.first = few, .last = waiting}); break;
+          case Cut::kFirstAndLast: chunks.push_back({.first = few, .last = few}); break;
+        }
+      }
+    }
+    return ends;
+  }
+
+  // NOLINTNEXTLINE(readability-function-size): one loop per choice
+  void lists() {
+    const bool several = pipeline_.placement.chunks() > 1;
+    for (const Cut which : {Cut::kNone, Cut::kAll, Cut::kWaiting, Cut::kFirst,
+                            Cut::kFirstAndWaiting, Cut::kFirstAndLast}) {
+      for (const int slope : {0, 1, 2}) {
+        for (const double patience : {0.0, 0.5, 1.0}) {
+          for (const bool forward_first : {false, true}) {
+            for (const bool deep_first : {true, false}) {
+              if (!deep_first && !several) continue;
+              if (which == Cut::kNone && patience > 0) continue;
+              try_policy({cuts(which), sloping(slope), patience, forward_first, deep_first});
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether every backward has its turn; caps may stop a list early.
+  [[nodiscard]] bool complete(std::span<const Order> orders) const {
+    const std::int64_t each = pipeline_.placement.chunks() * pipeline_.micro_batches;
+    return std::ranges::all_of(orders, [&](const Order& order) {
+      return std::ranges::count_if(order, [](const Part& part) {
+               return part.direction == Direction::kBackward ||
+                      part.direction == Direction::kWeightGradient;
+             }) == each;
+    });
+  }
+
+  /// Whether its list is shorter than those of all policies before.
+  bool try_policy(const ListPolicy& policy) {
+    if (done()) return false;
+    std::vector<Order> orders = listed_orders(pipeline_, policy);
+    const double seconds = complete(orders) ? search_.start(orders) : kUnreached;
+    offer(std::move(orders), seconds);
+    if (seconds >= best_list_s_) return false;
+    best_list_s_ = seconds;
+    policy_ = policy;
+    return true;
+  }
+
+  /// The best list's caps and cuts, one position at a time.
+  void descend() {
+    if (policy_.caps.empty()) return;
+    for (bool better = true; better && !done() && search_.played() < most_played_ / 2;) {
+      better = false;
+      for (std::size_t i = 0; i < policy_.caps.size(); ++i) {
+        for (const int step : {-1, 1}) {
+          better = try_cap(i, step) || better;
+          for (std::size_t chunk = 0; chunk < policy_.cuts[i].size(); ++chunk) {
+            better = try_cut(i, chunk, &CutEnds::first, step) || better;
+            better = try_cut(i, chunk, &CutEnds::last, step) || better;
+          }
+        }
+      }
+    }
+  }
+
+  bool try_cap(std::size_t position, int step) {
+    ListPolicy other = policy_;
+    double& cap = other.caps[position];
+    cap += step * mean_forward(pipeline_.kept[position]);
+    return cap > 0 && cap <= pipeline_.room[position] && try_policy(other);
+  }
+
+  bool try_cut(std::size_t position, std::size_t chunk, std::int64_t CutEnds::* end, int step) {
+    ListPolicy other = policy_;
+    std::int64_t& count = other.cuts[position][chunk].*end;
+    count += step;
+    return count >= 0 && count <= pipeline_.micro_batches && try_policy(other);
+  }
+
+  void search() {
+    search_.start(best_);
+    search_.join();
+    search_.walk(most_played_, least_s_ * (1 + kShortEnough));
+    search_.join();
+    offer(std::vector<Order>(search_.orders()), search_.seconds());
+  }
+
+  const UnevenPipeline& pipeline_;
+  double least_s_;
+  std::int64_t most_played_;
+  OrderSearch search_;
+  std::vector<Order> best_;
+  double best_s_ = kUnreached;
+  ListPolicy policy_;
+  double best_list_s_ = kUnreached;
+};
+
+}  // namespace
+
+std::vector<Turns> found_turns(const UnevenPipeline& pipeline) {
+  std::vector<Turns> turns;
+  for (const Order& order : Finder(pipeline).run()) {
+    Turns& list = turns.emplace_back();
+    for (const Part& part : order) list.push_back({.part = part, .beside = std::nullopt});
+  }
+  return turns;
+}
+
+double order_s(const Schedule& schedule, std::span<const Turns> turns) {
+  const UnevenPipeline pipeline =
+      uneven_pipeline(schedule.basis, placement_of(schedule, std::ssize(turns)), 1);
+  TurnPlayer player;
+  return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
+}
+
+double least_order_s(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches) {
+  return least_makespan_s(
+      uneven_pipeline(schedule.basis, placement_of(schedule, positions), micro_batches));
+}
+
+std::vector<double> held_activations(std::span<const Turns> turns, double parts) {
+  std::vector<double> held;
+  for (const Turns& list : turns) {
+    double now = 0;
+    double most = 0;
+    for (const Part& part : parts_of(list)) {
+      if (part.direction == Direction::kForward) most = std::max(most, ++now);
+      if (part.direction == Direction::kBackward) --now;
+      if (part.direction == Direction::kWeightGradient) --now;
+    }
+    held.push_back(most / parts);
+  }
+  return held;
+}
+
+}  // namespace stepwright

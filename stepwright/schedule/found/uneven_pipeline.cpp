@@ -1,0 +1,77 @@
+#include "stepwright/schedule/found/uneven_pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// Sums of sizes differ by less.
+constexpr double kSizeRounding = 1e-9;
+constexpr double kNanosecond = 1e-9;
+
+}  // namespace
+
+UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batches,
+                           TurnSeconds seconds, double activations) {
+  const auto positions = static_cast<std::size_t>(placement.positions());
+  const auto chunks = static_cast<std::size_t>(placement.chunks());
+  const double held = activations * static_cast<double>(chunks);
+  return {.placement = placement,
+          .micro_batches = micro_batches,
+          .seconds = std::move(seconds),
+          .kept = {positions, std::vector<KeptSize>(chunks)},
+          .room = std::vector<double>(positions, std::floor(held + kSizeRounding))};
+}
+
+UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
+                               std::int64_t micro_batches) {
+  const auto positions = static_cast<std::size_t>(placement.positions());
+  const auto chunks = static_cast<std::size_t>(placement.chunks());
+  UnevenPipeline pipeline{.placement = placement,
+                          .micro_batches = micro_batches,
+                          .seconds = {.parts = {positions, std::vector<PartSeconds>(chunks)},
+                                      .hop_s = kNanosecond * static_cast<double>(basis.hop_ns)},
+                          .kept = {positions, std::vector<KeptSize>(chunks)},
+                          .room = {basis.room_bytes.begin(), basis.room_bytes.end()}};
+  for (std::size_t i = 0; i < basis.chunks.size(); ++i) {
+    const Place place = placement.holder(static_cast<std::int64_t>(i));
+    const auto position = static_cast<std::size_t>(place.position);
+    const auto chunk = static_cast<std::size_t>(place.chunk);
+    const ChunkLoad& load = basis.chunks[i];
+    pipeline.seconds.parts[position][chunk] = {
+        .forward = kNanosecond * static_cast<double>(load.forward_ns),
+        .backward = kNanosecond * static_cast<double>(load.backward_ns),
+        .data = kNanosecond * static_cast<double>(load.data_ns),
+        .weight = kNanosecond * static_cast<double>(load.weight_ns)};
+    pipeline.kept[position][chunk] = {.forward = static_cast<double>(load.forward_bytes),
+                                      .weight = static_cast<double>(load.weight_bytes)};
+  }
+  return pipeline;
+}
+
+double Keeping::added(const Part& part) const {
+  const KeptSize& size = kept_[static_cast<std::size_t>(part.chunk)];
+  switch (part.direction) {
+    case Direction::kForward: return size.forward;
+    case Direction::kBackward: return -size.forward;
+    case Direction::kDataGradient: return size.weight - size.forward;
+    case Direction::kWeightGradient: return -size.weight;
+    case Direction::kUpdate: break;
+  }
+  return 0;
+}
+
+bool Keeping::has_room(double more) const { return now_ + more <= room_ * (1 + kSizeRounding); }
+
+bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order) {
+  Keeping keeping(pipeline, position);
+  return std::ranges::all_of(order, [&](const Part& part) {
+    const bool fits = keeping.has_room(std::max(0.0, keeping.added(part)));
+    keeping.run(part);
+    return fits;
+  });
+}
+
+}  // namespace stepwright

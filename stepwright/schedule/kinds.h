@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/placement.h"
+#include "stepwright/schedule/turns.h"
+
+namespace stepwright {
+
+/// The schedules that there are. To add one: an enumerator here, a file in `kinds/` that defines
+/// it, and a row in `kScheduleRows`.
+enum class ScheduleKind : std::uint8_t {
+  kGpipe,
+  kOneForwardOneBackward,
+  kInterleaved,
+  kZeroBubbleH1,
+  kZeroBubbleH2,
+  kZeroBubbleV,
+  kVHalf,
+  kVMin,
+  kFolded,
+  kDualPipe,
+  kDualPipeV,
+  kPaired,
+  kStp,
+  kAuto
+};
+
+/// What a kind of schedule asks of a plan.
+struct ScheduleTraits {
+  PlacementKind placement = PlacementKind::kCyclic;
+  std::int64_t least_chunks = 1;  ///< Of a position.
+  std::int64_t most_chunks = 1;
+  bool several_apart = false;  ///< One chunk on one position, at least two on each of several.
+  bool alone = true;           ///< Also of one position.
+  bool pairs = false;          ///< Has turns in which a forward stands beside a backward.
+  bool braids = false;         ///< Also beside data gradients or weight gradients alone.
+  bool rounds = false;         ///< Micro-batches come in rounds of as many as there are positions.
+  bool even = false;           ///< Positions are an even number, and so are micro-batches.
+  std::int64_t least_rounds = 0;  ///< At least so many times the positions are micro-batches.
+  bool found = false;             ///< Its order is looked for, by how long a plan's parts take.
+  bool runs = true;               ///< A plan may name it; else it is only studied.
+};
+
+/// As many as layers allow.
+inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
+
+/// One position of a pipeline, as a generator of turns sees it.
+struct PipelineSize {
+  std::int64_t stages = 1;
+  std::int64_t position = 0;
+  std::int64_t micro_batches = 1;
+  std::int64_t chunks = 1;  ///< Of a position.
+
+  /// Positions between this one and the last.
+  [[nodiscard]] std::int64_t behind() const { return stages - 1 - position; }
+};
+
+/// All that a schedule is: what its file in `kinds/` defines.
+struct ScheduleDefinition {
+  std::string_view text;  ///< In a person's words.
+  ScheduleTraits traits = {};
+  /// The order in which a position works; none where it is found. All else that a schedule implies
+  /// follows from these turns (`facts.h`); closed forms say nothing that they do not.
+  Turns (*turns)(const PipelineSize&) = nullptr;
+  PipelineForm form = {};  ///< For positions of any length, which saves the pricer from playing.
+  /// Seconds where all positions take as long; nothing where the form does not hold.
+  std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
+};
+
+namespace schedules {
+extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
+    kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
+    kAuto;
+}  // namespace schedules
+
+/// A schedule, its word in files, and what defines it.
+struct ScheduleRow {
+  ScheduleKind kind;
+  std::string_view name;
+  const ScheduleDefinition* definition;
+};
+inline constexpr ScheduleRow kScheduleRows[] = {
+    {ScheduleKind::kGpipe, "gpipe", &schedules::kGpipe},
+    {ScheduleKind::kOneForwardOneBackward, "1f1b", &schedules::kOneForwardOneBackward},
+    {ScheduleKind::kInterleaved, "interleaved", &schedules::kInterleaved},
+    {ScheduleKind::kZeroBubbleH1, "zb-h1", &schedules::kZeroBubbleH1},
+    {ScheduleKind::kZeroBubbleH2, "zb-h2", &schedules::kZeroBubbleH2},
+    {ScheduleKind::kZeroBubbleV, "zb-v", &schedules::kZeroBubbleV},
+    {ScheduleKind::kVHalf, "v-half", &schedules::kVHalf},
+    {ScheduleKind::kVMin, "v-min", &schedules::kVMin},
+    {ScheduleKind::kFolded, "folded", &schedules::kFolded},
+    {ScheduleKind::kDualPipe, "dualpipe", &schedules::kDualPipe},
+    {ScheduleKind::kDualPipeV, "dualpipev", &schedules::kDualPipeV},
+    {ScheduleKind::kPaired, "paired", &schedules::kPaired},
+    {ScheduleKind::kStp, "stp", &schedules::kStp},
+    {ScheduleKind::kAuto, "auto", &schedules::kAuto}};
+
+template <class Rows>
+struct ScheduleNames;
+template <std::size_t... kRow>
+struct ScheduleNames<std::index_sequence<kRow...>> {
+  static constexpr Named<ScheduleKind> kNames[] = {
+      {kScheduleRows[kRow].kind, kScheduleRows[kRow].name}...};
+};
+/// The words alone, in the order of the enumerators.
+inline constexpr auto& kScheduleNames =
+    ScheduleNames<std::make_index_sequence<std::size(kScheduleRows)>>::kNames;
+
+inline const ScheduleDefinition& definition_of(ScheduleKind kind) {
+  return *kScheduleRows[static_cast<std::size_t>(kind)].definition;
+}
+inline const ScheduleTraits& traits_of(ScheduleKind kind) { return definition_of(kind).traits; }
+
+/// Whether a kind of schedule has closed forms for positions of any length.
+inline bool has_closed_form(ScheduleKind kind) {
+  return definition_of(kind).form.seconds != nullptr;
+}
+
+/// Seconds of a pipeline whose positions all take as long, by a schedule of this kind; nothing
+/// where it has no closed form there (docs/algorithms.md).
+std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pipeline);
+
+/// Chunks of a position that a kind of schedule works with on so many positions.
+struct ChunkRange {
+  std::int64_t least = 1;
+  std::int64_t most = 1;
+};
+ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
+
+/// Whether a kind of schedule works with several numbers of chunks.
+inline bool has_chunk_choice(ScheduleKind kind) {
+  return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
+}
+/// Those of `listed` where there is a choice, else the one number.
+std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
+/// Those of `listed` where a forward stands beside a backward, else one.
+std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
+
+}  // namespace stepwright

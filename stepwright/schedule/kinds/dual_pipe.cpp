@@ -1,0 +1,44 @@
+#include "stepwright/schedule/kinds/dual_pipe_writer.h"
+
+namespace stepwright {
+namespace {
+
+/// DualPipe (2412.19437): micro-batches from both ends, every other one, over chunks that lie on
+/// two positions each.
+Turns dual_pipe_of(const PipelineSize& size) {
+  const bool second_half = size.position >= size.stages / 2;
+  const std::int64_t rank = second_half ? size.behind() : size.position;
+  const auto part = [second_half](Direction direction, std::size_t route, std::int64_t i) {
+    const auto chunk = static_cast<std::int64_t>(second_half ? 1 - route : route);
+    return part_of(direction, chunk, 2 * i + chunk);
+  };
+  return dual_pipe_turns(size.stages / 2, rank, size.micro_batches / 2, part);
+}
+
+std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  const auto p = static_cast<double>(pipeline.stages);
+  const double b = pipeline.backward_s;
+  const double w = pipeline.weight_s;
+  const double c = pipeline.pair_s();
+  if (!pipeline.even() || m < 2 * p) return std::nullopt;
+  return m * pipeline.both_s() - (m - p - 1) * (pipeline.both_s() - c) +
+         (p / 2 - 1) * (c + b - 3 * w);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kDualPipe = {
+    .text = "micro-batches from both ends, every chunk on two ranks",
+    .traits = {.placement = PlacementKind::kMirrored,
+               .least_chunks = 2,
+               .most_chunks = 2,
+               .alone = false,
+               .pairs = true,
+               .even = true,
+               .least_rounds = 2,
+               .runs = false},
+    .turns = dual_pipe_of,
+    .uniform_s = dual_pipe_uniform_s};
+
+}  // namespace stepwright

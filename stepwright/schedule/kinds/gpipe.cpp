@@ -1,0 +1,34 @@
+#include "stepwright/schedule/kinds.h"
+
+namespace stepwright {
+namespace {
+
+/// All forwards, then all backwards (1811.06965).
+Turns gpipe_turns(const PipelineSize& size) {
+  Turns turns;
+  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+    for (std::int64_t i = 0; i < size.micro_batches; ++i) {
+      turns.push_back(turn_of(direction, 0, i));
+    }
+  }
+  return turns;
+}
+
+double gpipe_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
+  return seconds.through_s() + seconds.hops_s() +
+         static_cast<double>(micro_batches - 1) *
+             (std::ranges::max(seconds.forward) + std::ranges::max(seconds.backward));
+}
+
+std::int64_t gpipe_waiting(const PipelineSize& at, std::int64_t /*chunk*/) {
+  return at.micro_batches;
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kGpipe = {
+    .text = "all micro-batches forward, then all backward",
+    .turns = gpipe_turns,
+    .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};
+
+}  // namespace stepwright

@@ -1,0 +1,55 @@
+#include "stepwright/schedule/kinds/alternating.h"
+
+namespace stepwright {
+namespace {
+
+/// One forward and one backward in turn (2006.09503).
+Turns alternating_turns(const PipelineSize& size) {
+  PipelineSize alone = size;
+  alone.chunks = 1;
+  return one_and_one(alone, size.behind(), false);
+}
+
+/// Slowest stretch of neighbouring positions in the steady state: a round trip over `n` of them
+/// lets `n` micro-batches pass and pays `2 (n - 1)` hops. Looks at single positions and at
+/// stretches from either end.
+double steady_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
+  const auto rounds = static_cast<double>(micro_batches - 1);
+  double slowest = 0;
+  const std::size_t p = seconds.forward.size();
+  const auto consider = [&](double work, std::size_t count) {
+    const auto n = static_cast<std::int64_t>(count);
+    const std::int64_t round_trips = (micro_batches - 1 + n - 1) / n;
+    const auto trips = static_cast<double>(round_trips);
+    slowest = std::max(slowest, rounds * work / static_cast<double>(n) +
+                                    2 * seconds.hop_s * std::max(0.0, rounds - trips));
+  };
+  double from_first = 0;
+  double from_last = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    const double here = seconds.forward[i] + seconds.backward[i];
+    from_first += here;
+    from_last += seconds.forward[p - 1 - i] + seconds.backward[p - 1 - i];
+    consider(here, 1);
+    consider(from_first, i + 1);
+    consider(from_last, i + 1);
+  }
+  return slowest;
+}
+
+double alternating_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
+  return seconds.through_s() + seconds.hops_s() + steady_s(micro_batches, seconds);
+}
+
+std::int64_t alternating_waiting(const PipelineSize& at, std::int64_t /*chunk*/) {
+  return std::min(at.micro_batches, at.behind() + 1);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kOneForwardOneBackward = {
+    .text = "one forward, one backward in turn: few micro-batches in flight",
+    .turns = alternating_turns,
+    .form = {.seconds = alternating_s, .waiting = alternating_waiting}};
+
+}  // namespace stepwright

@@ -1,0 +1,20 @@
+#include "stepwright/schedule/kinds/alternating.h"
+
+namespace stepwright {
+namespace {
+
+/// Each forward beside the backward that follows it, which is another micro-batch's: one forward
+/// more to warm up (Megatron-Core's combined 1f1b). On one position F0, B0 beside F1, ..., the last
+/// backward.
+Turns paired_turns(const PipelineSize& size) {
+  return one_and_one(size, interleaved_warm_up(size) + 1, true);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kPaired = {
+    .text = "interleaved 1f1b with every forward beside another micro-batch's backward",
+    .traits = {.most_chunks = kAnyChunks, .several_apart = true, .pairs = true, .rounds = true},
+    .turns = paired_turns};
+
+}  // namespace stepwright

@@ -1,0 +1,22 @@
+#include "stepwright/schedule/kinds/route_writer.h"
+
+namespace stepwright {
+
+Part RouteWriter::data_gradient(std::size_t route) {
+  waiting_.push_back(part_(Direction::kWeightGradient, route, backwards_[route]));
+  return part_(Direction::kDataGradient, route, backwards_[route]++);
+}
+
+void RouteWriter::in_two(std::size_t route) {
+  const std::int64_t i = backwards_[route]++;
+  alone(part_(Direction::kDataGradient, route, i));
+  alone(part_(Direction::kWeightGradient, route, i));
+}
+
+Part RouteWriter::weight_gradient() {
+  const Part part = waiting_.front();
+  waiting_.pop_front();
+  return part;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,17 @@
+#include "stepwright/schedule/kinds/v_pattern.h"
+
+namespace stepwright {
+namespace {
+
+/// A position holds about p/2 + 1 micro-batches.
+Turns v_half_turns(const PipelineSize& size) {
+  const bool even = size.stages % 2 == 0;
+  return in_order({.step = {1, 2, 1, 2}, .wait = {even ? 3 : 1, 0, even ? 4 : 0}}, size);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kVHalf = {
+    .text = "as zb-v with half the activations of 1f1b", .traits = kVTraits, .turns = v_half_turns};
+
+}  // namespace stepwright

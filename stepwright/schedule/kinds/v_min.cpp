@@ -1,0 +1,17 @@
+#include "stepwright/schedule/kinds/v_pattern.h"
+
+namespace stepwright {
+namespace {
+
+/// A position holds about p/3 + 1 micro-batches.
+Turns v_min_turns(const PipelineSize& size) {
+  const std::int64_t wait = size.stages % 3 == 0 ? 2 : 0;
+  return in_order({.step = {1, 1, 1, 1}, .wait = {wait, 0, wait}}, size);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kVMin = {
+    .text = "as zb-v with the fewest activations", .traits = kVTraits, .turns = v_min_turns};
+
+}  // namespace stepwright

@@ -1,0 +1,19 @@
+#include "stepwright/schedule/kinds/weight_filled.h"
+
+namespace stepwright {
+namespace {
+
+/// Zero bubble (2401.10241): 2(p-r)-1 forwards, and 2r weight gradients that wait: idle only where
+/// the pipeline fills.
+Turns h2_turns(const PipelineSize& size) {
+  return fill_with_weights(size, 2 * (size.stages - size.position) - 1, 2 * size.position);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kZeroBubbleH2 = {
+    .text = "zb-h1 with more micro-batches in flight: a smaller bubble",
+    .traits = {.alone = false},
+    .turns = h2_turns};
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#include "stepwright/schedule/kinds/v_pattern.h"
+
+namespace stepwright {
+namespace {
+
+/// A position holds p micro-batches.
+Turns zero_bubble_v_turns(const PipelineSize& size) {
+  return in_order({.step = {2, 4, 2, 4}, .wait = {0, 0, 0}}, size);
+}
+
+}  // namespace
+
+const ScheduleDefinition schedules::kZeroBubbleV = {
+    .text = "zero bubble, a rank holds two chunks, down the pipeline and up again",
+    .traits = kVTraits,
+    .turns = zero_bubble_v_turns};
+
+}  // namespace stepwright

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace stepwright {
+
+/// How the chunks of a model are dealt out to pipeline positions.
+enum class PlacementKind : std::uint8_t {
+  /// Chunk c of the model on position c mod p: straight with one chunk each, interleaved with more
+  /// (2104.04473).
+  kCyclic,
+  /// Position i holds chunks i and 2p-1-i: down the pipeline and up again (the folded pipeline of
+  /// 2411.15871, ZB-V).
+  kV,
+  /// Position i holds chunks i and p-1-i of p: every chunk has two holders, and micro-batches go
+  /// through from both ends (DualPipe, 2412.19437).
+  kMirrored,
+};
+
+/// A chunk of layers where it lies: a pipeline position, and which of the position's chunks it is.
+struct Place {
+  std::int64_t position = 0;
+  std::int64_t chunk = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Which position holds which chunk of the model, and who its neighbours are. Micro-batches go
+/// along a route from chunk to chunk; a mirrored placement has two routes, every other one. A value
+/// without allocation.
+class Placement {
+ public:
+  /// One position with the whole model.
+  Placement() = default;
+  /// Positions and chunks of each; `kV` and `kMirrored` have two of them.
+  Placement(PlacementKind kind, std::int64_t positions, std::int64_t chunks)
+      : kind_(kind), positions_(positions), chunks_(chunks) {}
+
+  [[nodiscard]] std::int64_t positions() const { return positions_; }
+  /// Chunks of one position.
+  [[nodiscard]] std::int64_t chunks() const { return chunks_; }
+  /// Chunks of the model.
+  [[nodiscard]] std::int64_t model_chunks() const {
+    return kind_ == PlacementKind::kMirrored ? positions_ : positions_ * chunks_;
+  }
+  /// Which chunk of the model lies there.
+  [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
+  /// Where a chunk of the model lies: one place, or two in a mirrored placement.
+  [[nodiscard]] std::vector<Place> holders(std::int64_t model_chunk) const;
+  /// The first of them.
+  [[nodiscard]] Place holder(std::int64_t model_chunk) const {
+    return on_route_of({0, 0}, model_chunk);
+  }
+
+  /// Where a forward goes on from here; nothing after the last chunk. It may be the same position:
+  /// then nothing is sent.
+  [[nodiscard]] std::optional<Place> next(const Place& place) const;
+  /// Where a backward goes on; nothing before the first chunk.
+  [[nodiscard]] std::optional<Place> previous(const Place& place) const;
+  /// Whether what a forward, or a backward, makes here goes to another position.
+  [[nodiscard]] bool sends_forward(const Place& place) const;
+  [[nodiscard]] bool sends_backward(const Place& place) const;
+
+  /// Whether the embedding, or the head, lies there.
+  [[nodiscard]] bool holds_embedding(const Place& place) const { return model_chunk(place) == 0; }
+  [[nodiscard]] bool holds_head(const Place& place) const {
+    return model_chunk(place) + 1 == model_chunks();
+  }
+  /// The same of all chunks of a position.
+  [[nodiscard]] bool holds_embedding(std::int64_t position) const;
+  [[nodiscard]] bool holds_head(std::int64_t position) const;
+
+  /// The position of the first holder of the embedding, and of the head.
+  [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
+  [[nodiscard]] std::int64_t head_position() const { return holder(model_chunks() - 1).position; }
+
+  bool operator==(const Placement&) const = default;
+
+ private:
+  [[nodiscard]] Place on_route_of(const Place& place, std::int64_t model_chunk) const;
+
+  PlacementKind kind_ = PlacementKind::kCyclic;
+  std::int64_t positions_ = 1;
+  std::int64_t chunks_ = 1;
+};
+
+inline std::int64_t Placement::model_chunk(const Place& place) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return place.chunk * positions_ + place.position;
+    case PlacementKind::kV:
+      return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
+    case PlacementKind::kMirrored:
+      return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
+  }
+  return 0;
+}
+
+inline Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const {
+  switch (kind_) {
+    case PlacementKind::kCyclic: return {model_chunk % positions_, model_chunk / positions_};
+    case PlacementKind::kV:
+      return model_chunk < positions_ ? Place{model_chunk, 0}
+                                      : Place{2 * positions_ - 1 - model_chunk, 1};
+    case PlacementKind::kMirrored:
+      return {place.chunk == 0 ? model_chunk : positions_ - 1 - model_chunk, place.chunk};
+  }
+  return {};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,46 @@
+#include "stepwright/schedule/schedule.h"
+
+#include "stepwright/core/error.h"
+#include "stepwright/schedule/found/found.h"
+
+namespace stepwright {
+
+std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
+                                   const std::vector<std::int64_t>& strands) {
+  std::vector<Schedule> schedules;
+  for (const std::int64_t count : chunks_of(kind, chunks)) {
+    for (const std::int64_t beside : strands_of(kind, strands)) {
+      schedules.push_back({.kind = kind, .chunks = count, .strands = beside});
+    }
+  }
+  return schedules;
+}
+
+Placement placement_of(const Schedule& schedule, std::int64_t positions) {
+  const ScheduleTraits& traits = traits_of(schedule.kind);
+  return {traits.found ? schedule.basis.placement : traits.placement, positions, schedule.chunks};
+}
+
+bool fits(const OrderBasis& basis, const Placement& placement) {
+  return std::ssize(basis.chunks) == placement.model_chunks() &&
+         std::ssize(basis.room_bytes) == placement.positions();
+}
+
+std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
+                             std::int64_t micro_batches) {
+  const ScheduleDefinition& definition = definition_of(schedule.kind);
+  if (!definition.traits.found) {
+    std::vector<Turns> turns;
+    for (std::int64_t position = 0; position < positions; ++position) {
+      turns.push_back(definition.turns({positions, position, micro_batches, schedule.chunks}));
+    }
+    return turns;
+  }
+  const Placement placement = placement_of(schedule, positions);
+  if (!fits(schedule.basis, placement)) {
+    fail_input("the schedule auto has no order yet: `stepwright tune` and `predict` settle it");
+  }
+  return found_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
+}
+
+}  // namespace stepwright

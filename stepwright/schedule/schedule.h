@@ -1,0 +1,61 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/schedule/kinds.h"
+#include "stepwright/schedule/placement.h"
+
+namespace stepwright {
+
+/// What one chunk takes and keeps for one micro-batch.
+struct ChunkLoad {
+  std::int64_t forward_ns = 0;
+  std::int64_t data_ns = 0;        ///< Data gradients.
+  std::int64_t weight_ns = 0;      ///< Weight gradients.
+  std::int64_t backward_ns = 0;    ///< Both together, where the backward is not cut.
+  std::int64_t forward_bytes = 0;  ///< From the forward to the backward or data gradients.
+  std::int64_t weight_bytes = 0;   ///< From the data gradients to the weight gradients.
+  auto operator<=>(const ChunkLoad&) const = default;
+};
+
+/// Where the chunks of an order that is found may lie.
+inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
+                                                            {PlacementKind::kCyclic, "cyclic"}};
+
+/// What the order of an `auto` schedule is found for.
+struct OrderBasis {
+  PlacementKind placement = PlacementKind::kV;  ///< Or cyclic.
+  std::vector<ChunkLoad> chunks;                ///< In model order; empty: no order is settled yet.
+  std::int64_t hop_ns = 0;                      ///< Of a message between positions.
+  std::vector<std::int64_t> room_bytes;         ///< By position: what its chunks keep at most.
+  auto operator<=>(const OrderBasis&) const = default;
+};
+
+/// The order in which pipeline positions work, and how many micro-batches run beside each other.
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
+  std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
+  std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
+  OrderBasis basis = {};     ///< Of `auto`: the same one has the same order.
+  auto operator<=>(const Schedule&) const = default;
+};
+
+/// The schedules of a kind with these chunks and strands, as far as it has a choice of them.
+std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
+                                   const std::vector<std::int64_t>& strands);
+
+/// The placement of a schedule on so many pipeline positions.
+Placement placement_of(const Schedule& schedule, std::int64_t positions);
+
+/// Whether what an order is found for has the chunks and positions of a placement.
+bool fits(const OrderBasis& basis, const Placement& placement);
+
+/// The turns of all of so many positions. Throws `Error{kInput}` where the schedule is `auto` and
+/// no order is settled for them (`with_order` does).
+std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
+                             std::int64_t micro_batches);
+
+}  // namespace stepwright

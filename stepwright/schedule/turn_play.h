@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stepwright/schedule/placement.h"
+#include "stepwright/schedule/turns.h"
+
+namespace stepwright {
+
+/// What a forward beside each of several backwards takes, and beside a part of one alone.
+template <class Cost>
+struct Beside {
+  std::vector<Cost> backward = {};
+  std::vector<Cost> data = {};
+  std::vector<Cost> weight = {};
+
+  [[nodiscard]] const std::vector<Cost>& of(Direction direction) const {
+    if (direction == Direction::kDataGradient) return data;
+    return direction == Direction::kWeightGradient ? weight : backward;
+  }
+};
+
+/// Seconds of the parts of one chunk on one position, for one micro-batch.
+struct PartSeconds {
+  double forward = 0;
+  double backward = 0;  ///< Both gradients together.
+  double data = 0;
+  double weight = 0;
+  Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
+
+  [[nodiscard]] double of(Direction direction) const;
+};
+
+/// Messages of one chunk on one position, once in a step; those of a position go one after the
+/// other.
+struct ChunkMessages {
+  double before_s = 0;  ///< From the start, in the order of chunks: its forwards end after them.
+  double after_s = 0;   ///< From where its last backward or data gradient begins.
+};
+
+/// What the turns of a schedule cost.
+struct TurnSeconds {
+  std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
+  double hop_s = 0;                                  ///< Of a message to another position.
+  std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
+
+  /// Of a turn of a position.
+  [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
+};
+
+/// Plays turns: a position does one after the other; a forward waits for that of the chunk before
+/// it, a backward or data gradient for that of the chunk after it, with a hop between positions;
+/// the last chunk's backward follows its forward, a weight gradient its data gradient. No streams,
+/// no shared links: what `play` (engine.h) does to a program without them, in nanoseconds a turn.
+/// Keeps its memory between calls.
+class TurnPlayer {
+ public:
+  /// When each turn of each position ends. `turns` by position. Throws `Error{kRuntime}` when a
+  /// turn waits for one that never comes.
+  const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
+                                               const Placement& placement,
+                                               const TurnSeconds& seconds);
+
+ private:
+  [[nodiscard]] double ready_s(const Part& part, std::int64_t position) const;
+  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
+                                 std::int64_t micro_batch) const;
+  bool advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds);
+
+  Placement placement_;
+  double hop_s_ = 0;
+  std::int64_t chunks_ = 0;         ///< Of the model.
+  std::vector<double> known_ends_;  ///< By `cell`; negative: not yet.
+  std::vector<std::vector<double>> ends_;
+};
+
+/// When the last of all turns ends.
+double makespan_s(const std::vector<std::vector<double>>& ends);
+/// When the last of all turns, and of the messages that follow them, ends.
+double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
+                  const TurnSeconds& seconds);
+
+}  // namespace stepwright

@@ -1,0 +1,32 @@
+#include "stepwright/schedule/turns.h"
+
+namespace stepwright {
+
+Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
+  return {direction, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>(micro_batch)};
+}
+
+Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
+  return {.part = part_of(direction, chunk, micro_batch), .beside = std::nullopt};
+}
+
+std::vector<Part> parts_of(std::span<const Turn> turns) {
+  std::vector<Part> parts;
+  parts.reserve(turns.size());
+  for (const Turn& turn : turns) {
+    const bool forward_first = turn.beside && turn.part.direction == Direction::kForward;
+    if (forward_first) parts.push_back(*turn.beside);
+    parts.push_back(turn.part);
+    if (turn.beside && !forward_first) parts.push_back(*turn.beside);
+  }
+  return parts;
+}
+
+Turns without_pairs(std::span<const Turn> turns) {
+  Turns single;
+  single.reserve(turns.size());
+  for (const Part& part : parts_of(turns)) single.push_back({.part = part, .beside = std::nullopt});
+  return single;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,147 @@
+#include "stepwright/schedule/facts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace stepwright {
+namespace {
+
+constexpr Schedule kSchedules[] = {
+    {ScheduleKind::kGpipe, 1},        {ScheduleKind::kOneForwardOneBackward, 1},
+    {ScheduleKind::kInterleaved, 2},  {ScheduleKind::kInterleaved, 3},
+    {ScheduleKind::kZeroBubbleH1, 1}, {ScheduleKind::kZeroBubbleH2, 1},
+    {ScheduleKind::kZeroBubbleV, 2},  {ScheduleKind::kVHalf, 2},
+    {ScheduleKind::kVMin, 2},         {ScheduleKind::kFolded, 2},
+    {ScheduleKind::kDualPipeV, 2},    {ScheduleKind::kPaired, 2},
+    {ScheduleKind::kStp, 2},          {ScheduleKind::kAuto, 1},
+    {ScheduleKind::kAuto, 2}};
+
+/// An order that is looked for is that of chunks which all take and keep as much.
+std::vector<Turns> turns_of(Schedule schedule, std::int64_t stages, std::int64_t micro_batches) {
+  const auto positions = static_cast<std::size_t>(stages);
+  if (traits_of(schedule.kind).found) {
+    const std::int64_t held = stages * schedule.chunks;
+    schedule.basis.chunks.assign(static_cast<std::size_t>(held), {1, 1, 1, 2, 1, 1});
+    schedule.basis.room_bytes.assign(positions, held);
+  }
+  return all_turns(schedule, stages, micro_batches);
+}
+
+TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
+  for (const Schedule& schedule : kSchedules) {
+    for (const Turns& turns : turns_of(schedule, 4, 12)) {
+      std::set<Part> done;
+      for (const Part& part : parts_of(turns)) {
+        EXPECT_TRUE(done.insert(part).second);
+        Part before = part;
+        before.direction = part.direction == Direction::kWeightGradient ? Direction::kDataGradient
+                                                                        : Direction::kForward;
+        EXPECT_TRUE(part.direction == Direction::kForward || done.contains(before));
+      }
+      const auto of = [&](Direction direction) {
+        return std::ranges::count(done, direction, &Part::direction);
+      };
+      const std::int64_t each = 12 * schedule.chunks;
+      EXPECT_EQ(of(Direction::kForward), each);
+      EXPECT_EQ(of(Direction::kBackward) + of(Direction::kDataGradient), each);
+      EXPECT_EQ(of(Direction::kWeightGradient), of(Direction::kDataGradient));
+    }
+  }
+}
+
+TEST(ScheduleFacts, BackwardsAreWholeCutOrBoth) {
+  const auto of = [](ScheduleKind kind) { return backward_form({kind, 2}); };
+  EXPECT_EQ(of(ScheduleKind::kInterleaved), BackwardForm::kWhole);
+  EXPECT_EQ(of(ScheduleKind::kFolded), BackwardForm::kWhole);
+  EXPECT_EQ(of(ScheduleKind::kZeroBubbleH1), BackwardForm::kSplit);
+  EXPECT_EQ(of(ScheduleKind::kVMin), BackwardForm::kSplit);
+  EXPECT_EQ(of(ScheduleKind::kDualPipeV), BackwardForm::kBoth);
+  EXPECT_EQ(of(ScheduleKind::kStp), BackwardForm::kBoth);
+}
+
+// Reductions stand in the last whole backward of a chunk, or in its last data and weight gradient:
+// no whole one may come between these two.
+TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
+  for (const Schedule& schedule : kSchedules) {
+    for (std::int64_t stages = 2; stages <= 9; ++stages) {
+      for (const Turns& turns : turns_of(schedule, stages, 3 * stages)) {
+        const auto parts = parts_of(turns);
+        for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+          const ChunkEnds ends = chunk_ends(parts, chunk);
+          const Part& last = parts[static_cast<std::size_t>(ends.last_backward)];
+          EXPECT_EQ(ends.last_weight >= 0, last.direction == Direction::kDataGradient);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScheduleFacts, EndsOfAChunkAreItsFirstForwardAndLastGradients) {
+  const auto parts = parts_of(all_turns({ScheduleKind::kInterleaved, 2}, 2, 2)[1]);
+  // F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1
+  const ChunkEnds second = chunk_ends(parts, 1);
+  EXPECT_EQ(second.first_forward, 2);
+  EXPECT_EQ(second.last_backward, 5);
+  EXPECT_EQ(second.last_weight, -1);
+  const auto cut = parts_of(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 3, 4)[1]);
+  const ChunkEnds ends = chunk_ends(cut, 0);  // F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3
+  EXPECT_EQ(ends.last_backward, 9);
+  EXPECT_EQ(ends.last_weight, 11);
+}
+
+TEST(ScheduleFacts, OfTwoThatRunTogetherTheBackwardFreesFirst) {
+  const Part forward{Direction::kForward, 0, 3};
+  const Part backward{Direction::kBackward, 1, 1};
+  for (const Turn& turn : {Turn{forward, backward}, Turn{backward, forward}}) {
+    EXPECT_EQ(parts_of(std::vector<Turn>{turn}), (std::vector<Part>{backward, forward}));
+  }
+}
+
+TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
+  for (std::int32_t r = 0; r < 4; ++r) {
+    const auto parts =
+        parts_of(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 4, 16)[static_cast<std::size_t>(r)]);
+    std::int32_t backward = 0;
+    std::int32_t weight = 0;
+    for (const Moment& moment : fullest_moments(parts, 1)) {
+      backward = std::max(backward, moment.backward[0]);
+      // A data gradient that has just run waits until its turn's weight gradient has.
+      if (moment.part.direction != Direction::kWeightGradient) {
+        weight = std::max(weight, moment.weight[0]);
+      }
+    }
+    EXPECT_EQ(backward, 4 - r);
+    EXPECT_EQ(weight, r);
+    EXPECT_EQ(weights_at_end(parts), r + 1);
+  }
+}
+
+TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
+  for (const Schedule& schedule : kSchedules) {
+    const auto parts = parts_of(turns_of(schedule, 4, 12)[1]);
+    const auto chunks = static_cast<std::size_t>(schedule.chunks);
+    const std::vector<Moment> fullest = fullest_moments(parts, schedule.chunks);
+    std::vector<std::int32_t> backward(chunks, 0);
+    std::vector<std::int32_t> weight(chunks, 0);
+    for (const Part& part : parts) {
+      const auto covers = [&](const Moment& m) {
+        bool all = m.part.direction == part.direction && m.part.chunk == part.chunk;
+        for (std::size_t i = 0; i < chunks; ++i) {
+          all = all && m.backward[i] >= backward[i] && m.weight[i] >= weight[i];
+        }
+        return all;
+      };
+      EXPECT_TRUE(std::ranges::any_of(fullest, covers));
+      const auto chunk = static_cast<std::size_t>(part.chunk);
+      if (part.direction == Direction::kForward) ++backward[chunk];
+      if (part.direction == Direction::kBackward) --backward[chunk];
+      if (part.direction == Direction::kDataGradient) --backward[chunk], ++weight[chunk];
+      if (part.direction == Direction::kWeightGradient) --weight[chunk];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,284 @@
+#include "stepwright/schedule/turn_play.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "stepwright/core/error.h"
+#include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/facts.h"
+
+namespace stepwright {
+namespace {
+
+struct Uniform {
+  std::int64_t stages;
+  std::int64_t micro_batches;
+  double forward, backward, weight;
+};
+
+TurnSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
+  const auto v = static_cast<double>(chunks);
+  const PartSeconds part{.forward = u.forward / v,
+                         .backward = u.backward / v,
+                         .data = (u.backward - u.weight) / v,
+                         .weight = u.weight / v};
+  return {.parts = {static_cast<std::size_t>(u.stages),
+                    std::vector<PartSeconds>(static_cast<std::size_t>(chunks), part)},
+          .hop_s = 0};
+}
+
+double played_s(const Schedule& schedule, const Uniform& u) {
+  const Placement placement(PlacementKind::kCyclic, u.stages, schedule.chunks);
+  TurnPlayer player;
+  return makespan_s(player.play(all_turns(schedule, u.stages, u.micro_batches), placement,
+                                seconds_of(u, schedule.chunks)));
+}
+
+// (M + P - 1) (F + B), worked by hand for P = 4, M = 16: 19 x 3 = 57.
+TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
+  for (const ScheduleKind kind : {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kGpipe}) {
+    EXPECT_DOUBLE_EQ(played_s({kind, 1}, {4, 16, 1, 2, 1}), 57);
+    EXPECT_DOUBLE_EQ(played_s({kind, 1}, {3, 2, 1, 2, 1}), 12);
+  }
+}
+
+// M (F + B) + (P - 1) (F + B) / v: 48 + 9 / v for P = 4, M = 16.
+TEST(TurnPlay, ChunksDivideTheBubble) {
+  for (const std::int64_t chunks : {2, 3, 4}) {
+    EXPECT_NEAR(played_s({ScheduleKind::kInterleaved, chunks}, {4, 16, 1, 2, 1}),
+                48 + 9.0 / static_cast<double>(chunks), 1e-12);
+  }
+}
+
+// M (F + B) + (P - 1) (F + B - 2 W) for M >= P, W <= F, W <= B - W (2401.10241): 48 + 3.
+TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
+  EXPECT_DOUBLE_EQ(played_s({ScheduleKind::kZeroBubbleH1, 1}, {4, 16, 1, 2, 1}), 51);
+  for (const std::int64_t stages : {2, 3, 5, 8}) {
+    for (const std::int64_t micro_batches : {stages, stages + 1, 3 * stages}) {
+      for (const auto& [f, b, w] : {std::array{1.0, 2.0, 1.0}, {1.0, 2.0, 0.5}, {1.2, 2.3, 1.1}}) {
+        const double closed = static_cast<double>(micro_batches) * (f + b) +
+                              static_cast<double>(stages - 1) * (f + b - 2 * w);
+        EXPECT_NEAR(played_s({ScheduleKind::kZeroBubbleH1, 1}, {stages, micro_batches, f, b, w}),
+                    closed, 1e-9)
+            << stages << " stages, " << micro_batches << " micro-batches, W " << w;
+      }
+    }
+  }
+}
+
+TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
+  // One position: F0, then F1 beside B0, then B1.
+  const Part f0{Direction::kForward, 0, 0};
+  const Part f1{Direction::kForward, 0, 1};
+  const Part b0{Direction::kBackward, 0, 0};
+  const Part b1{Direction::kBackward, 0, 1};
+  const std::vector<Turns> turns{{{f0, std::nullopt}, {f1, b0}, {b1, std::nullopt}}};
+  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
+  TurnPlayer player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
+  seconds.parts[0][0].beside.backward = {2.4};
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
+}
+
+TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
+  // F0, then F1 beside D0, then D1, then W0, W1.
+  const Part f0{Direction::kForward, 0, 0};
+  const Part f1{Direction::kForward, 0, 1};
+  const auto alone = [](Direction direction, std::int32_t i) {
+    return Turn{{direction, 0, i}, std::nullopt};
+  };
+  const std::vector<Turns> turns{{{f0, std::nullopt},
+                                  {f1, Part{Direction::kDataGradient, 0, 0}},
+                                  alone(Direction::kDataGradient, 1),
+                                  alone(Direction::kWeightGradient, 0),
+                                  alone(Direction::kWeightGradient, 1)}};
+  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
+  seconds.parts[0][0].beside.backward = {3.5};
+  TurnPlayer player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 8);
+  seconds.parts[0][0].beside.data = {2.25};
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 7.25);
+}
+
+/// DualPipeV, with the forwards of its fill that stand behind a data gradient and its weight
+/// gradient beside them.
+Turns with_pairs_in_the_fill(const Turns& turns) {
+  Turns paired;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const bool cut = turns[i].part.direction == Direction::kDataGradient && i + 2 < turns.size() &&
+                     turns[i + 1].part.direction == Direction::kWeightGradient &&
+                     turns[i + 2].part.direction == Direction::kForward;
+    if (!cut) {
+      paired.push_back(turns[i]);
+      continue;
+    }
+    Part backward = turns[i].part;
+    backward.direction = Direction::kBackward;
+    paired.push_back({turns[i + 2].part, backward});
+    i += 2;
+  }
+  return paired;
+}
+
+TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
+  TurnPlayer player;
+  for (const std::int64_t stages : {4, 8}) {
+    for (const std::int64_t rounds : {2, 4}) {
+      for (const double paired_s : {2.1, 2.4, 2.7, 3.0}) {
+        PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+        part.beside.backward = {paired_s, paired_s};
+        const TurnSeconds seconds{
+            .parts = {static_cast<std::size_t>(stages), std::vector<PartSeconds>(2, part)}};
+        const Schedule schedule{ScheduleKind::kDualPipeV, 2};
+        const std::vector<Turns> turns = all_turns(schedule, stages, rounds * stages);
+        std::vector<Turns> more;
+        for (const Turns& list : turns) more.push_back(with_pairs_in_the_fill(list));
+        const Placement v = placement_of(schedule, stages);
+        const double plain_s = makespan_s(player.play(turns, v, seconds));
+        const double more_s = makespan_s(player.play(more, v, seconds));
+        EXPECT_GT(more_s, 1.04 * plain_s);
+        EXPECT_LT(more_s, 1.14 * plain_s);
+      }
+    }
+  }
+}
+
+TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
+  // A V of two positions: down 0, 1 and up 1, 0; one hop each way and each direction.
+  const Placement v(PlacementKind::kV, 2, 2);
+  const auto turns_of = [](std::int32_t first, std::int32_t second) {
+    return Turns{{{Direction::kForward, first, 0}, std::nullopt},
+                 {{Direction::kForward, second, 0}, std::nullopt},
+                 {{Direction::kBackward, second, 0}, std::nullopt},
+                 {{Direction::kBackward, first, 0}, std::nullopt}};
+  };
+  const std::vector<PartSeconds> chunks(2, {.forward = 1, .backward = 2});
+  TurnPlayer player;
+  const TurnSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
+  EXPECT_DOUBLE_EQ(makespan_s(player.play(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
+                   4 + 8 + 4 * 0.25);
+}
+
+TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
+  const std::vector<Turns> turns{
+      {{{Direction::kBackward, 0, 0}, std::nullopt}, {{Direction::kForward, 0, 0}, std::nullopt}}};
+  TurnPlayer player;
+  const TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
+  EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
+}
+
+// --- Closed forms say what the turns say. ---
+
+/// Micro-batches of each chunk that wait when most of a position's do, by its turns.
+std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
+  std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
+  std::vector<int> found = waiting;
+  int most = 0;
+  int all = 0;
+  for (const Part& part : parts_of(all_turns(
+           schedule, at.stages, at.micro_batches)[static_cast<std::size_t>(at.position)])) {
+    const int change = part.direction == Direction::kForward ? 1 : -1;
+    waiting[static_cast<std::size_t>(part.chunk)] += change;
+    all += change;
+    if (all > most) most = all, found = waiting;
+  }
+  return found;
+}
+
+/// The same by the closed form.
+std::vector<int> counted(const Schedule& schedule, const PipelineSize& at) {
+  std::vector<int> waiting;
+  for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+    waiting.push_back(static_cast<int>(definition_of(schedule.kind).form.waiting(at, chunk)));
+  }
+  return waiting;
+}
+
+TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
+  for (const Schedule& schedule :
+       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
+        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5}}) {
+    for (const std::int64_t stages : {2, 3, 8}) {
+      for (const std::int64_t rounds : {1, 2, 5}) {
+        const std::int64_t m = rounds * stages;
+        for (std::int64_t position = 0; position < stages; ++position) {
+          const PipelineSize at{stages, position, m, schedule.chunks};
+          EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
+        }
+      }
+    }
+  }
+}
+
+TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
+  for (const Schedule& schedule :
+       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
+        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 4}}) {
+    for (const std::int64_t stages : {2, 3, 8}) {
+      for (const std::int64_t m : {stages, 4 * stages}) {
+        const auto p = static_cast<std::size_t>(stages);
+        const std::vector<double> forward(p, 1.0);
+        const std::vector<double> backward(p, 2.25);
+        const std::vector<double> chunk(static_cast<std::size_t>(schedule.chunks),
+                                        3.25 / static_cast<double>(schedule.chunks));
+        EXPECT_NEAR(definition_of(schedule.kind).form.seconds(m, {forward, backward, chunk, 0}),
+                    played_s(schedule, {stages, m, 1.0, 2.25, 1.0}), 1e-9);
+      }
+    }
+  }
+}
+
+/// A pipeline of unequal chunks and what the closed form is told of it.
+struct UnequalSplit {
+  TurnSeconds seconds;
+  std::vector<double> forward, backward, slowest;
+};
+
+/// Chunks of a few layers, some with one more.
+UnequalSplit unequal_split(std::size_t stages, std::size_t chunks, std::mt19937& random) {
+  const double least = 1 + static_cast<double>(random() % 4);
+  UnequalSplit split{.seconds = {.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0},
+                     .forward = std::vector<double>(stages),
+                     .backward = std::vector<double>(stages),
+                     .slowest = std::vector<double>(chunks)};
+  for (std::size_t position = 0; position < stages; ++position) {
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const double layers = least + (random() % 5 < 2 ? 1 : 0);
+      split.seconds.parts[position][chunk] = {.forward = layers, .backward = 2 * layers};
+      split.forward[position] += layers;
+      split.backward[position] += 2 * layers;
+      split.slowest[chunk] = std::max(split.slowest[chunk], 3 * layers);
+    }
+  }
+  return split;
+}
+
+TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
+  std::mt19937 random(1);
+  double sum = 0;
+  constexpr int kSplits = 200;
+  for (int i = 0; i < kSplits; ++i) {
+    const std::size_t stages = std::size_t{2} << random() % 3;
+    const std::size_t chunks = 2 + random() % 4;
+    const auto m = static_cast<std::int64_t>(stages * (std::size_t{2} << random() % 3));
+    const UnequalSplit split = unequal_split(stages, chunks, random);
+    const Schedule schedule{ScheduleKind::kInterleaved, static_cast<std::int64_t>(chunks)};
+    const auto p = static_cast<std::int64_t>(stages);
+    TurnPlayer player;
+    const double played = makespan_s(
+        player.play(all_turns(schedule, p, m),
+                    Placement(PlacementKind::kCyclic, p, schedule.chunks), split.seconds));
+    const double closed = definition_of(schedule.kind)
+                              .form.seconds(m, {split.forward, split.backward, split.slowest, 0});
+    const double error = closed / played - 1;
+    EXPECT_GT(error, -0.08);
+    EXPECT_LT(error, 0.15);
+    sum += error / kSplits;
+  }
+  EXPECT_NEAR(sum, 0.03, 0.01);
+}
+
+}  // namespace
+}  // namespace stepwright

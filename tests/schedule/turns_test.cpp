@@ -1,0 +1,124 @@
+#include "stepwright/schedule/turns.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+constexpr const char* kLetters = "FBUDW";
+
+/// "F0 F1 B0 ..."; D and W for the two parts of a backward; chunks above 0 as "F1'2" (micro-batch 1
+/// of chunk 2), two side by side with a plus.
+std::string text(const std::vector<Turn>& turns) {
+  std::string out;
+  const auto add = [&out](const Part& part) {
+    out += kLetters[static_cast<int>(part.direction)];
+    out += std::to_string(part.micro_batch);
+    if (part.chunk > 0) out += "'" + std::to_string(part.chunk);
+  };
+  for (const Turn& turn : turns) {
+    if (!out.empty()) out += ' ';
+    add(turn.part);
+    if (!turn.beside) continue;
+    out += '+';
+    add(*turn.beside);
+  }
+  return out;
+}
+
+TEST(PipelineSchedule, GpipeRunsAllForwardsFirst) {
+  EXPECT_EQ(text(all_turns({ScheduleKind::kGpipe, 1}, 4, 3)[2]), "F0 F1 F2 B0 B1 B2");
+}
+
+TEST(PipelineSchedule, OneForwardOneBackwardWarmsUpByTheStagesBehind) {
+  const Schedule schedule{ScheduleKind::kOneForwardOneBackward, 1};
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[0]), "F0 F1 F2 B0 F3 B1 B2 B3");
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[1]), "F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[2]), "F0 B0 F1 B1 F2 B2 F3 B3");
+}
+
+TEST(PipelineSchedule, FewMicroBatchesNeverWarmUpBeyondThem) {
+  const Schedule schedule{ScheduleKind::kOneForwardOneBackward, 1};
+  EXPECT_EQ(text(all_turns(schedule, 8, 2)[0]), "F0 F1 B0 B1");
+}
+
+TEST(PipelineSchedule, InterleavedTakesRoundsOfStagesThroughEveryChunk) {
+  const Schedule schedule{ScheduleKind::kInterleaved, 2};
+  EXPECT_EQ(text(all_turns(schedule, 2, 2)[0]), "F0 F1 F0'1 F1'1 B0'1 B1'1 B0 B1");
+  EXPECT_EQ(text(all_turns(schedule, 2, 2)[1]), "F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1");
+}
+
+TEST(PipelineSchedule, ZeroBubbleH1DefersAsManyWeightGradientsAsPositionsStandBefore) {
+  const Schedule schedule{ScheduleKind::kZeroBubbleH1, 1};
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[0]), "F0 F1 F2 D0 W0 F3 D1 W1 D2 W2 D3 W3");
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[1]), "F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3");
+  EXPECT_EQ(text(all_turns(schedule, 3, 4)[2]), "F0 D0 F1 D1 F2 D2 W0 F3 D3 W1 W2 W3");
+  EXPECT_EQ(text(all_turns(schedule, 4, 2)[3]), "F0 D0 F1 D1 W0 W1");
+}
+
+TEST(PipelineSchedule, ZeroBubbleH2StartsWithTwiceAsManyForwards) {
+  const Schedule schedule{ScheduleKind::kZeroBubbleH2, 1};
+  EXPECT_EQ(text(all_turns(schedule, 2, 4)[0]), "F0 F1 F2 D0 W0 F3 D1 W1 D2 W2 D3 W3");
+  EXPECT_EQ(text(all_turns(schedule, 2, 4)[1]), "F0 D0 F1 D1 F2 D2 W0 F3 D3 W1 W2 W3");
+}
+
+// Down trips D(i), up trips U(i); worked by hand for P = 2, M = 3: five slots, position 0 one
+// ahead.
+TEST(PipelineSchedule, FoldedGoesDownAndUpAgain) {
+  const Schedule schedule{ScheduleKind::kFolded, 2};
+  EXPECT_EQ(text(all_turns(schedule, 2, 3)[1]), "F0 F0'1 F1 F1'1 F2+B0'1 F2'1+B0 B1'1 B1 B2'1 B2");
+  EXPECT_EQ(text(all_turns(schedule, 2, 3)[0]), "F0 F1 F0'1 F2+B0'1 F1'1 B1'1 F2'1+B0 B2'1 B1 B2");
+}
+
+TEST(PipelineSchedule, PairedRunsForwardsBesideBackwards) {
+  EXPECT_EQ(text(all_turns({ScheduleKind::kPaired, 1}, 1, 3)[0]), "F0 F1+B0 F2+B1 B2");
+}
+
+TEST(PipelineSchedule, DualPipeVHasItsPhases) {
+  const Schedule schedule{ScheduleKind::kDualPipeV, 2};
+  EXPECT_EQ(text(all_turns(schedule, 2, 4)[1]),
+            "F0 F0'1 F1 F1'1 F2 B0'1 F2'1+B0 F3+B1'1 F3'1+B1 B2'1 B2 D3'1 D3 W3'1 W3");
+}
+
+TEST(PipelineSchedule, StpHasItsPhases) {
+  const Schedule schedule{ScheduleKind::kStp, 2};
+  EXPECT_EQ(
+      text(all_turns(schedule, 2, 6)[0]),
+      "F0 F1 F2 F0'1 F3 F1'1+D0'1 F4+W0'1 F2'1+B1'1 F5+B0 F3'1+B2'1 B1 F4'1+D3'1 B2 F5'1+D4'1 "
+      "B3 D5'1 W5'1 B4 W3'1 W4'1 D5 W5");
+  EXPECT_EQ(text(all_turns(schedule, 2, 6)[1]),
+            "F0 F0'1 F1 F1'1 F2 F3 F2'1+B0'1 F4+B0 F3'1+B1'1 F5+B1 F4'1+D2'1 B2 F5'1+D3'1 B3 B4'1 "
+            "B4 D5'1 W5'1 D5 W5 W2'1 W3'1");
+}
+
+// Steps of DualPipe come to half of the micro-batches for each route, of DualPipeV to all of them,
+// forwards and backwards alike.
+TEST(PipelineSchedule, StepsOfDualPipeSumToTheMicroBatches) {
+  for (std::int64_t stages = 2; stages <= 8; stages += 2) {
+    for (std::int64_t m = 2 * stages; m <= 4 * stages; m += 2) {
+      for (const ScheduleKind kind : {ScheduleKind::kDualPipe, ScheduleKind::kDualPipeV}) {
+        for (const Turns& turns : all_turns({kind, 2}, stages, m)) {
+          std::map<std::pair<bool, std::int32_t>, std::int64_t> count;
+          for (const Turn& turn : turns) {
+            for (const std::optional<Part>& part : {std::optional(turn.part), turn.beside}) {
+              if (!part || part->direction == Direction::kWeightGradient) continue;
+              ++count[{part->direction == Direction::kForward, part->chunk}];
+            }
+          }
+          ASSERT_EQ(count.size(), 4U);
+          for (const auto& [key, parts] : count) {
+            EXPECT_EQ(parts, kind == ScheduleKind::kDualPipe ? m / 2 : m);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
