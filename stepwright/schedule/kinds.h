@@ -73,11 +73,11 @@ struct ScheduleDefinition {
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };
 
-namespace schedules {
+namespace schedule_kinds {
 extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
     kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
     kAuto;
-}  // namespace schedules
+}  // namespace schedule_kinds
 
 /// A schedule, its word in files, and what defines it.
 struct ScheduleRow {
@@ -86,20 +86,20 @@ struct ScheduleRow {
   const ScheduleDefinition* definition;
 };
 inline constexpr ScheduleRow kScheduleRows[] = {
-    {ScheduleKind::kGpipe, "gpipe", &schedules::kGpipe},
-    {ScheduleKind::kOneForwardOneBackward, "1f1b", &schedules::kOneForwardOneBackward},
-    {ScheduleKind::kInterleaved, "interleaved", &schedules::kInterleaved},
-    {ScheduleKind::kZeroBubbleH1, "zb-h1", &schedules::kZeroBubbleH1},
-    {ScheduleKind::kZeroBubbleH2, "zb-h2", &schedules::kZeroBubbleH2},
-    {ScheduleKind::kZeroBubbleV, "zb-v", &schedules::kZeroBubbleV},
-    {ScheduleKind::kVHalf, "v-half", &schedules::kVHalf},
-    {ScheduleKind::kVMin, "v-min", &schedules::kVMin},
-    {ScheduleKind::kFolded, "folded", &schedules::kFolded},
-    {ScheduleKind::kDualPipe, "dualpipe", &schedules::kDualPipe},
-    {ScheduleKind::kDualPipeV, "dualpipev", &schedules::kDualPipeV},
-    {ScheduleKind::kPaired, "paired", &schedules::kPaired},
-    {ScheduleKind::kStp, "stp", &schedules::kStp},
-    {ScheduleKind::kAuto, "auto", &schedules::kAuto}};
+    {ScheduleKind::kGpipe, "gpipe", &schedule_kinds::kGpipe},
+    {ScheduleKind::kOneForwardOneBackward, "1f1b", &schedule_kinds::kOneForwardOneBackward},
+    {ScheduleKind::kInterleaved, "interleaved", &schedule_kinds::kInterleaved},
+    {ScheduleKind::kZeroBubbleH1, "zb-h1", &schedule_kinds::kZeroBubbleH1},
+    {ScheduleKind::kZeroBubbleH2, "zb-h2", &schedule_kinds::kZeroBubbleH2},
+    {ScheduleKind::kZeroBubbleV, "zb-v", &schedule_kinds::kZeroBubbleV},
+    {ScheduleKind::kVHalf, "v-half", &schedule_kinds::kVHalf},
+    {ScheduleKind::kVMin, "v-min", &schedule_kinds::kVMin},
+    {ScheduleKind::kFolded, "folded", &schedule_kinds::kFolded},
+    {ScheduleKind::kDualPipe, "dualpipe", &schedule_kinds::kDualPipe},
+    {ScheduleKind::kDualPipeV, "dualpipev", &schedule_kinds::kDualPipeV},
+    {ScheduleKind::kPaired, "paired", &schedule_kinds::kPaired},
+    {ScheduleKind::kStp, "stp", &schedule_kinds::kStp},
+    {ScheduleKind::kAuto, "auto", &schedule_kinds::kAuto}};
 
 template <class Rows>
 struct ScheduleNames;

@@ -3,7 +3,7 @@
 namespace stepwright {
 
 /// Which orders are found, and how: `found/found.h`.
-const ScheduleDefinition schedules::kAuto = {
+const ScheduleDefinition schedule_kinds::kAuto = {
     .text =
         "the best of the others and of orders found for the pipeline's own durations and memory",
     .traits = {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};

@@ -28,7 +28,7 @@ std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kDualPipe = {
+const ScheduleDefinition schedule_kinds::kDualPipe = {
     .text = "micro-batches from both ends, every chunk on two ranks",
     .traits = {.placement = PlacementKind::kMirrored,
                .least_chunks = 2,

@@ -21,7 +21,7 @@ std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kDualPipeV = {
+const ScheduleDefinition schedule_kinds::kDualPipeV = {
     .text = "dualpipe on half the ranks, each with two chunks",
     .traits = {.placement = PlacementKind::kV,
                .least_chunks = 2,

@@ -63,7 +63,7 @@ std::optional<double> folded_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kFolded = {
+const ScheduleDefinition schedule_kinds::kFolded = {
     .text = "a rank holds chunks from both ends of the model, a forward beside a backward (DHelix)",
     .traits = {.placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .pairs = true},
     .turns = folded_turns,

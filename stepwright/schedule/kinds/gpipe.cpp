@@ -26,7 +26,7 @@ std::int64_t gpipe_waiting(const PipelineSize& at, std::int64_t /*chunk*/) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kGpipe = {
+const ScheduleDefinition schedule_kinds::kGpipe = {
     .text = "all micro-batches forward, then all backward",
     .turns = gpipe_turns,
     .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};

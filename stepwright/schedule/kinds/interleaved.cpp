@@ -35,7 +35,7 @@ std::int64_t interleaved_waiting(const PipelineSize& at, std::int64_t chunk) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kInterleaved = {
+const ScheduleDefinition schedule_kinds::kInterleaved = {
     .text = "1f1b with several model chunks per rank: a smaller bubble, more messages",
     .traits = {.least_chunks = 2, .most_chunks = kAnyChunks, .alone = false, .rounds = true},
     .turns = interleaved_turns,

@@ -47,7 +47,7 @@ std::int64_t alternating_waiting(const PipelineSize& at, std::int64_t /*chunk*/)
 
 }  // namespace
 
-const ScheduleDefinition schedules::kOneForwardOneBackward = {
+const ScheduleDefinition schedule_kinds::kOneForwardOneBackward = {
     .text = "one forward, one backward in turn: few micro-batches in flight",
     .turns = alternating_turns,
     .form = {.seconds = alternating_s, .waiting = alternating_waiting}};

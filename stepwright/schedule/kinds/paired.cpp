@@ -12,7 +12,7 @@ Turns paired_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kPaired = {
+const ScheduleDefinition schedule_kinds::kPaired = {
     .text = "interleaved 1f1b with every forward beside another micro-batch's backward",
     .traits = {.most_chunks = kAnyChunks, .several_apart = true, .pairs = true, .rounds = true},
     .turns = paired_turns};

@@ -90,7 +90,7 @@ std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kStp = {
+const ScheduleDefinition schedule_kinds::kStp = {
     .text =
         "forward and backward braided around tensor-parallel messages, more in flight than zb-v",
     .traits = {.placement = PlacementKind::kV,

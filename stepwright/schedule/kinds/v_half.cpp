@@ -11,7 +11,7 @@ Turns v_half_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kVHalf = {
+const ScheduleDefinition schedule_kinds::kVHalf = {
     .text = "as zb-v with half the activations of 1f1b", .traits = kVTraits, .turns = v_half_turns};
 
 }  // namespace stepwright

@@ -11,7 +11,7 @@ Turns v_min_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kVMin = {
+const ScheduleDefinition schedule_kinds::kVMin = {
     .text = "as zb-v with the fewest activations", .traits = kVTraits, .turns = v_min_turns};
 
 }  // namespace stepwright

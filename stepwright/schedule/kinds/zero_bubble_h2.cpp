@@ -11,7 +11,7 @@ Turns h2_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kZeroBubbleH2 = {
+const ScheduleDefinition schedule_kinds::kZeroBubbleH2 = {
     .text = "zb-h1 with more micro-batches in flight: a smaller bubble",
     .traits = {.alone = false},
     .turns = h2_turns};

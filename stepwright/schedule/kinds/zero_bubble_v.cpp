@@ -10,7 +10,7 @@ Turns zero_bubble_v_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedules::kZeroBubbleV = {
+const ScheduleDefinition schedule_kinds::kZeroBubbleV = {
     .text = "zero bubble, a rank holds two chunks, down the pipeline and up again",
     .traits = kVTraits,
     .turns = zero_bubble_v_turns};
