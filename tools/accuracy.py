@@ -436,7 +436,7 @@ def main() -> int:
     left_out = options.left_out.read_text(encoding="utf-8").split("\n", 1)[1].strip()
     parts = [
         INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
-        section(Path("docs/accuracy/first_contact.md")),
+        section(Path("docs/accuracy/unseen_tables.md")),
         section(Path("docs/accuracy/own_runs.md")),
         runs(options.command, pictures),
         configurations(options.command),

@@ -76,7 +76,7 @@ constexpr Key kKeys[] = {
 constexpr double kShared = 0.5;
 /// Deviation of what all rates of a person's devices have in common, clocks and hosts that are
 /// unlike those of published runs: errors of whole sources that no constant had seen have a median
-/// of 8 to 17 % with one sign (docs/accuracy.md, docs/accuracy/first_contact.md), a normal
+/// of 8 to 17 % with one sign (docs/accuracy.md, docs/accuracy/unseen_tables.md), a normal
 /// distribution's deviation is half as much again.
 constexpr double kCommonRate = 0.15;
 
