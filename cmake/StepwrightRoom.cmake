@@ -22,6 +22,9 @@ function(stepwright_settings target)
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
   # Code that can lie anywhere in memory (a Python module holds rooms) calls and inlines as other code.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
+  # GCC collects its garbage from 128 MB on, again and again; a large room ends below 2 GB without.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=2000000>)
   # A designated initialiser leaves the rest at its default on purpose; GCC 12 sees an overlap in
   # `"text" + std::string` where there is none.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
