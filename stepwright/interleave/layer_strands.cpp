@@ -26,86 +26,71 @@ Use use_of(const Operator& op) {
   return op.phase == Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
 }
 
+/// The ids of what a part does, in a forward and in a backward; empty: it is not there.
 struct StrandRole {
-  std::string_view name;
+  LayerPart part;
   Use use;
-  std::string_view id;
+  std::string_view forward;
+  std::string_view backward;
 };
 
-constexpr StrandRole kForwardRoles[] = {
-    {"norm.attention", Use::kCompute, "f1"}, {"attention.qkv", Use::kEnter, "f2"},
-    {"attention.qkv", Use::kCompute, "f3"},  {"attention.output", Use::kCompute, "f5"},
-    {"attention.output", Use::kLeave, "f6"}, {"norm.mlp", Use::kCompute, "f8"},
-    {"mlp.fc1", Use::kEnter, "f9"},          {"mlp.fc1", Use::kCompute, "f10"},
-    {"activation", Use::kCompute, "f11"},    {"mlp.fc2", Use::kCompute, "f12"},
-    {"mlp.fc2", Use::kLeave, "f13"}};
-/// Of a layer of experts the half behind attention.
-constexpr StrandRole kExpertForwardRoles[] = {{"norm.mlp", Use::kCompute, "m1"},
-                                              {"router.weight", Use::kCompute, "m2"},
-                                              {"router.top_k", Use::kCompute, "m2"},
-                                              {"experts.permute", Use::kCompute, "m3"},
-                                              {"experts.counts", Use::kEnter, "m4"},
-                                              {"experts.dispatch", Use::kCompute, "m4"},
-                                              {"experts.probabilities", Use::kCompute, "m4"},
-                                              {"experts.sort", Use::kCompute, "m5"},
-                                              {"experts.fc1", Use::kCompute, "m6"},
-                                              {"activation", Use::kCompute, "m7"},
-                                              {"experts.fc2", Use::kCompute, "m8"},
-                                              {"experts.unsort", Use::kCompute, "m8"},
-                                              {"experts.combine", Use::kCompute, "m9"},
-                                              {"experts.unpermute", Use::kCompute, "m10"}};
-constexpr StrandRole kExpertBackwardRoles[] = {
-    {"experts.permute", Use::kCompute, "q2"},
-    {"experts.combine", Use::kCompute, "q3"},
-    {"experts.sort", Use::kCompute, "q4"},
-    {"experts.probabilities_gradient", Use::kCompute, "q4"},
-    {"experts.fc2", Use::kCompute, "q4"},
-    {"experts.fc2", Use::kWeightGradient, "q5"},
-    {"activation", Use::kCompute, "q6"},
-    {"experts.fc1", Use::kCompute, "q7"},
-    {"experts.unsort", Use::kCompute, "q7"},
-    {"experts.fc1", Use::kWeightGradient, "q8"},
-    {"experts.probabilities", Use::kCompute, "q9"},
-    {"experts.dispatch", Use::kCompute, "q9"},
-    {"experts.unpermute", Use::kCompute, "q10"},
-    {"router.top_k", Use::kCompute, "q11"},
-    {"router.weight", Use::kCompute, "q11"},
-    {"router.weight", Use::kWeightGradient, "q12"},
-    {"experts.sum", Use::kCompute, "q13"},
-    {"norm.mlp", Use::kCompute, "q13"}};
-/// Beside the routed experts.
-constexpr StrandRole kSharedForwardRoles[] = {
-    {"shared.fc1", Use::kEnter, "s_ag"},       {"shared.fc1", Use::kCompute, "s_fc1"},
-    {"activation", Use::kCompute, "s_swiglu"}, {"shared.fc2", Use::kCompute, "s_fc2"},
-    {"shared.fc2", Use::kLeave, "s_rs"},       {"shared.gate", Use::kCompute, "s_gate"}};
-constexpr StrandRole kSharedBackwardRoles[] = {
-    {"shared.gate", Use::kCompute, "s_gate_bwd"},
-    {"shared.gate", Use::kWeightGradient, "s_gate_wgrad"},
-    {"shared.fc2", Use::kEnter, "s_ag_bwd"},
-    {"shared.fc2", Use::kCompute, "s_fc2_bwd"},
-    {"shared.fc2", Use::kWeightGradient, "s_fc2_wgrad"},
-    {"activation", Use::kCompute, "s_swiglu_bwd"},
-    {"shared.fc1", Use::kCompute, "s_fc1_bwd"},
-    {"shared.fc1", Use::kEnter, "ag_shared_again"},
-    {"shared.fc1", Use::kWeightGradient, "s_fc1_wgrad"},
-    {"shared.fc1", Use::kLeave, "s_rs_bwd"}};
-constexpr StrandRole kBackwardRoles[] = {{"mlp.fc2", Use::kEnter, "b2"},
-                                         {"mlp.fc2", Use::kCompute, "b3"},
-                                         {"mlp.fc2", Use::kWeightGradient, "b4"},
-                                         {"activation", Use::kCompute, "b5"},
-                                         {"mlp.fc1", Use::kCompute, "b6"},
-                                         {"mlp.fc1", Use::kEnter, "ag_mlp_again"},
-                                         {"mlp.fc1", Use::kWeightGradient, "b7"},
-                                         {"mlp.fc1", Use::kLeave, "b8"},
-                                         {"norm.mlp", Use::kCompute, "b9"},
-                                         {"attention.output", Use::kEnter, "b11"},
-                                         {"attention.output", Use::kCompute, "b12"},
-                                         {"attention.output", Use::kWeightGradient, "b13"},
-                                         {"attention.qkv", Use::kCompute, "b15"},
-                                         {"attention.qkv", Use::kEnter, "ag_attn_again"},
-                                         {"attention.qkv", Use::kWeightGradient, "b16"},
-                                         {"attention.qkv", Use::kLeave, "b17"},
-                                         {"norm.attention", Use::kCompute, "b18"}};
+constexpr StrandRole kRoles[] = {
+    {LayerPart::kAttentionNorm, Use::kCompute, "f1", "b18"},
+    {LayerPart::kQkv, Use::kEnter, "f2", "ag_attn_again"},
+    {LayerPart::kQkv, Use::kCompute, "f3", "b15"},
+    {LayerPart::kQkv, Use::kWeightGradient, "", "b16"},
+    {LayerPart::kQkv, Use::kLeave, "", "b17"},
+    {LayerPart::kAttentionOutput, Use::kEnter, "", "b11"},
+    {LayerPart::kAttentionOutput, Use::kCompute, "f5", "b12"},
+    {LayerPart::kAttentionOutput, Use::kWeightGradient, "", "b13"},
+    {LayerPart::kAttentionOutput, Use::kLeave, "f6", ""},
+    {LayerPart::kAttentionDropout, Use::kCompute, "f7", "b10"},
+    {LayerPart::kAttentionResidual, Use::kCompute, "f7", "b10"},
+    {LayerPart::kFc1, Use::kEnter, "f9", "ag_mlp_again"},
+    {LayerPart::kFc1, Use::kCompute, "f10", "b6"},
+    {LayerPart::kFc1, Use::kWeightGradient, "", "b7"},
+    {LayerPart::kFc1, Use::kLeave, "", "b8"},
+    {LayerPart::kMlpActivation, Use::kCompute, "f11", "b5"},
+    {LayerPart::kFc2, Use::kEnter, "", "b2"},
+    {LayerPart::kFc2, Use::kCompute, "f12", "b3"},
+    {LayerPart::kFc2, Use::kWeightGradient, "", "b4"},
+    {LayerPart::kFc2, Use::kLeave, "f13", ""},
+    {LayerPart::kRouter, Use::kCompute, "m2", "q11"},
+    {LayerPart::kRouter, Use::kWeightGradient, "", "q12"},
+    {LayerPart::kTopK, Use::kCompute, "m2", "q11"},
+    {LayerPart::kPermute, Use::kCompute, "m3", "q2"},
+    {LayerPart::kExpertCounts, Use::kEnter, "m4", ""},
+    {LayerPart::kDispatch, Use::kCompute, "m4", "q9"},
+    {LayerPart::kGateWeights, Use::kCompute, "m4", "q9"},
+    {LayerPart::kSort, Use::kCompute, "m5", "q4"},
+    {LayerPart::kExpertFc1, Use::kCompute, "m6", "q7"},
+    {LayerPart::kExpertFc1, Use::kWeightGradient, "", "q8"},
+    {LayerPart::kExpertActivation, Use::kCompute, "m7", "q6"},
+    {LayerPart::kExpertFc2, Use::kCompute, "m8", "q4"},
+    {LayerPart::kExpertFc2, Use::kWeightGradient, "", "q5"},
+    {LayerPart::kUnsort, Use::kCompute, "m8", "q7"},
+    {LayerPart::kCombine, Use::kCompute, "m9", "q3"},
+    {LayerPart::kUnpermute, Use::kCompute, "m10", "q10"},
+    {LayerPart::kGateWeightsGradient, Use::kCompute, "", "q4"},
+    {LayerPart::kExpertSum, Use::kCompute, "m11", "q13"},
+    {LayerPart::kSharedFc1, Use::kEnter, "s_ag", "ag_shared_again"},
+    {LayerPart::kSharedFc1, Use::kCompute, "s_fc1", "s_fc1_bwd"},
+    {LayerPart::kSharedFc1, Use::kWeightGradient, "", "s_fc1_wgrad"},
+    {LayerPart::kSharedFc1, Use::kLeave, "", "s_rs_bwd"},
+    {LayerPart::kSharedActivation, Use::kCompute, "s_swiglu", "s_swiglu_bwd"},
+    {LayerPart::kSharedFc2, Use::kEnter, "", "s_ag_bwd"},
+    {LayerPart::kSharedFc2, Use::kCompute, "s_fc2", "s_fc2_bwd"},
+    {LayerPart::kSharedFc2, Use::kWeightGradient, "", "s_fc2_wgrad"},
+    {LayerPart::kSharedFc2, Use::kLeave, "s_rs", ""},
+    {LayerPart::kSharedGate, Use::kCompute, "s_gate", "s_gate_bwd"},
+    {LayerPart::kSharedGate, Use::kWeightGradient, "", "s_gate_wgrad"}};
+/// What has other ids in a layer without experts and in one with.
+constexpr StrandRole kDenseRoles[] = {{LayerPart::kMlpNorm, Use::kCompute, "f8", "b9"},
+                                      {LayerPart::kMlpDropout, Use::kCompute, "f14", "b1"},
+                                      {LayerPart::kMlpResidual, Use::kCompute, "f14", "b1"}};
+constexpr StrandRole kExpertRoles[] = {{LayerPart::kMlpNorm, Use::kCompute, "m1", "q13"},
+                                       {LayerPart::kMlpDropout, Use::kCompute, "m11", "q1"},
+                                       {LayerPart::kMlpResidual, Use::kCompute, "m11", "q1"}};
 
 [[noreturn]] void fail_unlisted(std::string_view what) {
   throw Error(ErrorKind::kUnsupported,
@@ -214,99 +199,76 @@ class StrandWriter {
   std::map<std::size_t, std::set<std::size_t>> needed_;
 };
 
-std::optional<std::string> role_in(const Operator& op, std::span<const StrandRole> roles) {
-  for (const StrandRole& role : roles) {
-    if (role.name == op.name && role.use == use_of(op)) return std::string(role.id);
-  }
-  return std::nullopt;
-}
-
-/// The half of a layer that an operator stands in, and how far a ring has come.
-struct Walked {
-  bool mlp = false;            ///< Of a forward: past attention. Of a backward: still before it.
+/// How far a ring of context parallelism has come.
+struct RingEntries {
   std::int64_t blocks = 0;     ///< Of attention.
   std::int64_t messages = 0;   ///< Of keys and values.
   std::int64_t gradients = 0;  ///< Of their gradients.
 };
 
-bool is_residual(const Operator& op) { return op.name == "residual" || op.name == "dropout"; }
-
 /// Names the operators of a layer's templates.
-class LayerNames {
+class LayerIds {
  public:
-  LayerNames(bool experts, std::int64_t context) : experts_(experts), context_(context) {}
+  LayerIds(bool experts, std::int64_t context)
+      : roles_(experts ? kExpertRoles : kDenseRoles), context_(context) {}
 
-  [[nodiscard]] std::string forward(const Operator& op, Walked& walked) const {
-    if (op.name == "norm.mlp") walked.mlp = true;
-    if (is_residual(op)) return walked.mlp ? (experts_ ? "m11" : "f14") : "f7";
-    if (experts_ && walked.mlp) {
-      if (op.name == "experts.sum") return "m11";
-      if (auto id = of_shared(op, kSharedForwardRoles)) return *id;
-      return required(op, role_in(op, kExpertForwardRoles));
-    }
-    if (auto id = role_in(op, kForwardRoles)) return *id;
-    if (context_ == 1) return core(op, "f4");
-    if (op.name == "attention.rotary") return "f3";
-    if (op.name == "context.key_values") return entry("f4", ++walked.messages);
-    if (op.name == "attention.core") return entry("f4", ++walked.blocks);
-    return core(op, entry("f4", context_));
+  [[nodiscard]] std::string forward(const Operator& op, RingEntries& ring) const {
+    if (const auto id = listed(op, &StrandRole::forward)) return std::string(*id);
+    if (op.part == LayerPart::kRotary && context_ > 1) return "f3";
+    if (const auto number = entry_of(op, ring)) return core("f4", *number);
+    if (!is_of_attention(op.part)) fail_unlisted(op);
+    return core("f4", context_);
   }
 
-  [[nodiscard]] std::string backward(const Operator& op, Walked& walked) const {
-    if (is_residual(op)) return walked.mlp ? first() : "b10";
-    const bool norm = op.name == "norm.mlp";
-    const bool behind = walked.mlp;
-    if (norm) walked.mlp = false;
-    if (experts_ && behind) {
-      if (auto id = of_shared(op, kSharedBackwardRoles)) return *id;
-      return required(op, role_in(op, kExpertBackwardRoles));
+  [[nodiscard]] std::string backward(const Operator& op, RingEntries& ring) const {
+    if (const auto id = listed(op, &StrandRole::backward)) return std::string(*id);
+    if (const auto number = entry_of(op, ring)) return core("b14", *number);
+    if (op.part == LayerPart::kKeyValuesGradient) {
+      return core("b14", is_communication(op.kind) ? ++ring.gradients + 1 : context_ + 1);
     }
-    if (auto id = role_in(op, kBackwardRoles)) return *id;
-    if (context_ == 1) return core(op, "b14");
-    if (op.name == "context.key_values") return entry("b14", ++walked.messages);
-    if (op.name == "attention.core") return entry("b14", ++walked.blocks);
-    if (op.name == "context.key_values_gradient" && is_communication(op.kind)) {
-      return entry("b14", ++walked.gradients + 1);
-    }
-    if (op.name.starts_with("context.") && is_communication(op.kind)) fail_unlisted(op);
-    return entry("b14", context_ + 1);
+    if (!is_of_attention(op.part)) fail_unlisted(op);
+    return core("b14", context_ + 1);
   }
 
   /// The gradient of the last residual addition, and of the norm behind attention.
-  [[nodiscard]] std::string first() const { return experts_ ? "q1" : "b1"; }
-  [[nodiscard]] std::string middle() const { return experts_ ? "q13" : "b9"; }
+  [[nodiscard]] std::string first() const { return std::string(roles_[1].backward); }
+  [[nodiscard]] std::string middle() const { return std::string(roles_[0].backward); }
 
  private:
-  /// Routed experts have an activation, too.
-  static std::optional<std::string> of_shared(const Operator& op,
-                                              std::span<const StrandRole> roles) {
-    return op.routed ? std::nullopt : role_in(op, roles);
-  }
   [[noreturn]] static void fail_unlisted(const Operator& op) {
     stepwright::fail_unlisted(fmt::format("the operator '{}'", op.name));
   }
-  static std::string required(const Operator& op, const std::optional<std::string>& id) {
-    if (!id) fail_unlisted(op);
-    return *id;
+  [[nodiscard]] std::optional<std::string_view> listed(const Operator& op,
+                                                       std::string_view StrandRole::* id) const {
+    for (const std::span<const StrandRole> roles : {roles_, std::span<const StrandRole>(kRoles)}) {
+      for (const StrandRole& role : roles) {
+        const bool found = role.part == op.part && role.use == use_of(op);
+        if (found && !(role.*id).empty()) return role.*id;
+      }
+    }
+    return std::nullopt;
   }
-  static std::string core(const Operator& op, std::string id) {
-    if (!op.name.starts_with("attention.")) fail_unlisted(op);
-    return id;
+  /// Which entry of a ring a block of attention or a message beside it is in.
+  static std::optional<std::int64_t> entry_of(const Operator& op, RingEntries& ring) {
+    if (op.part == LayerPart::kKeyValues) return ++ring.messages;
+    if (op.part == LayerPart::kAttentionCore) return ++ring.blocks;
+    return std::nullopt;
   }
-  static std::string entry(std::string_view id, std::int64_t number) {
-    return fmt::format("{}.{}", id, number);
+  /// Attention between its projections: as many entries as a ring has.
+  [[nodiscard]] std::string core(std::string_view id, std::int64_t entry) const {
+    return context_ == 1 ? std::string(id) : fmt::format("{}.{}", id, entry);
   }
 
-  bool experts_;
+  std::span<const StrandRole> roles_;
   std::int64_t context_;
 };
 
 Strand forward_strand(const Template& piece, std::span<const OperatorTime> times,
-                      const LayerNames& names) {
+                      const LayerIds& ids) {
   StrandWriter writer(piece, times);
-  Walked walked;
+  RingEntries ring;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    writer.add(i, names.forward(piece.operators[i], walked));
+    writer.add(i, ids.forward(piece.operators[i], ring));
   }
   return writer.strand();
 }
@@ -327,24 +289,22 @@ Strand chained_again(Strand strand) {
 }
 
 Strand backward_strand(const Template& piece, std::span<const OperatorTime> times,
-                       const LayerNames& names) {
+                       const LayerIds& ids) {
   StrandWriter writer(piece, times);
-  writer.open(names.first());
-  Walked again;
-  Walked walked{.mlp = true};
+  writer.open(ids.first());
+  RingEntries again;
+  RingEntries ring;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const Operator& op = piece.operators[i];
     if (op.phase == Phase::kRecompute) {
-      writer.add(i, std::string(kAgain) + names.forward(op, again));
+      writer.add(i, std::string(kAgain) + ids.forward(op, again));
       continue;
     }
-    const bool before = walked.mlp;
-    const std::string id = names.backward(op, walked);
-    writer.add(i, id);
-    if (before && !walked.mlp) writer.open("b10");
+    writer.add(i, ids.backward(op, ring));
+    if (op.part == LayerPart::kMlpNorm) writer.open("b10");
   }
-  writer.put_behind("b10", names.middle());
-  writer.put_first(names.first());
+  writer.put_behind("b10", ids.middle());
+  writer.put_first(ids.first());
   return chained_again(writer.strand());
 }
 
@@ -390,13 +350,13 @@ LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& co
   const std::int64_t place = place_in_chunk(chunk_layers(job, plan), layer);
   out.templates =
       build_layer(make_setting(job, plan), which, layer_recompute(plan.recompute, place));
-  const LayerNames names(which.experts, plan.parallel.context);
+  const LayerIds ids(which.experts, plan.parallel.context);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   std::vector<OperatorTime> times;
   cost.price(out.templates.forward, layouts, plan.collectives, times);
-  out.pair.forward = forward_strand(out.templates.forward, times, names);
+  out.pair.forward = forward_strand(out.templates.forward, times, ids);
   cost.price(out.templates.backward, layouts, plan.collectives, times);
-  out.pair.backward = backward_strand(out.templates.backward, times, names);
+  out.pair.backward = backward_strand(out.templates.backward, times, ids);
   return out;
 }
 

@@ -4,15 +4,15 @@
 namespace stepwright {
 namespace {
 
-constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, "attention.q_norm",
+constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNorm,
                            Keep::kQueryNormCopies};
 
 Product qkv_product(const Setting& s) {
-  return {s.tokens, s.model->hidden, query_key_value_width(s), "attention.qkv"};
+  return {s.tokens, s.model->hidden, query_key_value_width(s), LayerPart::kQkv};
 }
 
 Product output_product(const Setting& s) {
-  return {s.tokens, s.heads() * s.model->value_dim(), s.model->hidden, "attention.output"};
+  return {s.tokens, s.heads() * s.model->value_dim(), s.model->hidden, LayerPart::kAttentionOutput};
 }
 
 /// Elements per token whose position is rotated.
@@ -28,7 +28,7 @@ void rotate(Emit& e, TensorId qkv, Phase phase) {
              .phase = phase,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.tokens, .columns = rotated_width(e.s)},
-             .name = "attention.rotary"},
+             .part = LayerPart::kRotary},
             {qkv}, {qkv});
 }
 
@@ -43,9 +43,9 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
              .phase = e.forward,
              .dtype = s.storage,
              .shape = {.rows = s.tokens * heads, .columns = s.model->head_dim},
-             .name = kQkNorm.name,
+             .part = kQkNorm.part,
              .purpose = Purpose::kHeadNorm,
-             .parameter = e.out.parameter(kQkNorm.name)},
+             .parameter = e.out.parameter(kQkNorm.part)},
             {qkv, e.parameters}, {normed, stats});
   e.kept.set(Keep::kQkNormed, qkv);
   e.kept.set(Keep::kQkStatistics, stats);
@@ -58,9 +58,9 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
              .phase = Phase::kDataGradient,
              .dtype = s.storage,
              .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim},
-             .name = kQkNorm.name,
+             .part = kQkNorm.part,
              .purpose = Purpose::kHeadNorm,
-             .parameter = e.out.parameter(kQkNorm.name)},
+             .parameter = e.out.parameter(kQkNorm.part)},
             {d_qkv, kept(e, Keep::kQkNormed), kept(e, Keep::kQkStatistics), e.parameters},
             {d_qkv, e.gradients});
   return d_qkv;

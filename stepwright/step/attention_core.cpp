@@ -8,8 +8,8 @@ namespace {
 bool fused(const Setting& s) { return s.kernels.attention != AttentionKernel::kUnfused; }
 
 Operator attention_operator(const Emit& e, OperatorKind kind, Phase phase, const Shape& shape,
-                            std::string_view name) {
-  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .name = name};
+                            LayerPart part) {
+  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
 }
 
 TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType dtype) {
@@ -20,10 +20,10 @@ TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType 
 
 TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId scores = score_tensor(e, "scores", shape, e.s.storage);
-  e.out.add(attention_operator(e, OperatorKind::kScores, e.forward, shape, "attention.scores"),
+  e.out.add(attention_operator(e, OperatorKind::kScores, e.forward, shape, LayerPart::kScores),
             {qkv}, {scores});
   const TensorId probabilities = score_tensor(e, "probabilities", shape, e.s.storage);
-  e.out.add(attention_operator(e, OperatorKind::kSoftmax, e.forward, shape, "attention.softmax"),
+  e.out.add(attention_operator(e, OperatorKind::kSoftmax, e.forward, shape, LayerPart::kSoftmax),
             {scores}, {probabilities});
   e.kept.set(Keep::kProbabilities, probabilities);
   TensorId weights = probabilities;
@@ -34,16 +34,16 @@ TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
                .phase = e.forward,
                .dtype = e.s.storage,
                .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
-               .name = "attention.dropout"},
+               .part = LayerPart::kProbabilityDropout},
               {probabilities}, {weights, mask});
     e.kept.set(Keep::kProbabilityMask, mask);
     e.kept.set(Keep::kDropped, weights);
   }
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
-  e.out.add(
-      attention_operator(e, OperatorKind::kAttendValues, e.forward, shape, "attention.values"),
-      {weights, qkv}, {out});
+  e.out.add(attention_operator(e, OperatorKind::kAttendValues, e.forward, shape,
+                               LayerPart::kAttendValues),
+            {weights, qkv}, {out});
   return out;
 }
 
@@ -55,25 +55,24 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
   const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
   const Phase phase = Phase::kDataGradient;
   e.out.add(attention_operator(e, OperatorKind::kAttendValues, phase, shape,
-                               "attention.probabilities_gradient"),
+                               LayerPart::kProbabilitiesGradient),
             {d_out, qkv}, {d_scores});
   e.out.add(
-      attention_operator(e, OperatorKind::kAttendValues, phase, shape, "attention.values_gradient"),
+      attention_operator(e, OperatorKind::kAttendValues, phase, shape, LayerPart::kValuesGradient),
       {d_out, weights}, {d_qkv});
   if (dropout) {
     e.out.add({.kind = OperatorKind::kDropout,
                .phase = phase,
                .dtype = e.s.storage,
                .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
-               .name = "attention.dropout"},
+               .part = LayerPart::kProbabilityDropout},
               {d_scores, kept(e, Keep::kProbabilityMask)}, {d_scores});
   }
-  e.out.add(attention_operator(e, OperatorKind::kSoftmax, phase, shape, "attention.softmax"),
+  e.out.add(attention_operator(e, OperatorKind::kSoftmax, phase, shape, LayerPart::kSoftmax),
             {d_scores, kept(e, Keep::kProbabilities)}, {d_scores});
-  e.out.add(
-      attention_operator(e, OperatorKind::kScores, phase, shape, "attention.queries_gradient"),
-      {d_scores, qkv}, {d_qkv});
-  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, "attention.keys_gradient"),
+  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, LayerPart::kQueriesGradient),
+            {d_scores, qkv}, {d_qkv});
+  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, LayerPart::kKeysGradient),
             {d_scores, qkv}, {d_qkv});
   return d_qkv;
 }
@@ -112,8 +111,9 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId lse = e.out.tensor({.name = "log_sum_exp",
                                      .dtype = e.s.exact,
                                      .extents = {shape.batch * shape.queries, shape.heads, 1}});
-  e.out.add(attention_operator(e, OperatorKind::kAttention, e.forward, shape, "attention.core"),
-            {qkv}, {out, lse});
+  e.out.add(
+      attention_operator(e, OperatorKind::kAttention, e.forward, shape, LayerPart::kAttentionCore),
+      {qkv}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
 }
@@ -125,7 +125,7 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   const Tensor& whole = e.out.at(qkv);
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
   e.out.add(attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape,
-                               "attention.core"),
+                               LayerPart::kAttentionCore),
             {d_out, qkv, out, log_sum_exp}, {d_qkv});
   return d_qkv;
 }

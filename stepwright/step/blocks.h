@@ -16,8 +16,9 @@ TensorId latent_projections_backward(Emit& e, TensorId d_qkv);
 
 /// Which MLP of a layer: the dense one, or the shared experts beside the routed ones.
 struct MlpRole {
-  std::string_view fc1;
-  std::string_view fc2;
+  LayerPart fc1{};
+  LayerPart activation{};
+  LayerPart fc2{};
   Keep input{};
   Keep fc1_out{};
   Keep activation_out{};
@@ -35,7 +36,7 @@ TensorId experts_block(Emit& e, TensorId normed);
 TensorId experts_block_backward(Emit& e, TensorId dy);
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet);
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet);
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part);
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part);
 
 }  // namespace stepwright

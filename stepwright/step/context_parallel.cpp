@@ -4,7 +4,7 @@
 namespace stepwright {
 namespace {
 
-Operator context_message(const Emit& e, OperatorKind kind, Phase phase, std::string_view name,
+Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPart part,
                          std::int64_t elements, Purpose purpose = Purpose::kPlain) {
   return {.kind = kind,
           .phase = phase,
@@ -13,7 +13,7 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, std::str
           .group = GroupKind::kContext,
           .dtype = e.s.storage,
           .payload_elements = elements,
-          .name = name,
+          .part = part,
           .purpose = purpose};
 }
 
@@ -31,9 +31,9 @@ Shape ring_step_shape(const Setting& s, std::int64_t window) {
 }
 
 /// Sends `from` to the next rank of the ring and receives into a new buffer.
-TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, std::string_view name) {
-  const TensorId to = buffer(e, name, e.s.tokens, columns);
-  e.out.add(context_message(e, OperatorKind::kShift, phase, name, e.s.tokens * columns), {from},
+TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerPart part) {
+  const TensorId to = buffer(e, name_of(part), e.s.tokens, columns);
+  e.out.add(context_message(e, OperatorKind::kShift, phase, part, e.s.tokens * columns), {from},
             {to});
   return to;
 }
@@ -41,7 +41,7 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, std::s
 /// The core's output, or its gradient, between heads layout and rows of tokens.
 TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase) {
   const TensorId to = buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
-  e.out.add(context_message(e, OperatorKind::kAllToAll, phase, "context.out",
+  e.out.add(context_message(e, OperatorKind::kAllToAll, phase, LayerPart::kContextOut,
                             to_sheet.rows * to_sheet.columns, Purpose::kAttentionOut),
             {from}, {to});
   return to;
@@ -51,17 +51,17 @@ TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase
 TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
   const Setting& s = e.s;
   const struct {
-    std::string_view name;
+    LayerPart part;
     Purpose purpose;
     std::int64_t width;
   } messages[] = {
-      {"context.queries", Purpose::kQueries, s.heads() * s.model->head_dim},
-      {"context.keys", Purpose::kKeys, s.kv_heads() * s.model->head_dim},
-      {"context.values", Purpose::kValues, s.kv_heads() * s.model->value_dim()},
+      {LayerPart::kContextQueries, Purpose::kQueries, s.heads() * s.model->head_dim},
+      {LayerPart::kContextKeys, Purpose::kKeys, s.kv_heads() * s.model->head_dim},
+      {LayerPart::kContextValues, Purpose::kValues, s.kv_heads() * s.model->value_dim()},
   };
   for (const auto& m : messages) {
     e.out.add(
-        context_message(e, OperatorKind::kAllToAll, phase, m.name, s.tokens * m.width, m.purpose),
+        context_message(e, OperatorKind::kAllToAll, phase, m.part, s.tokens * m.width, m.purpose),
         {from}, {to});
   }
   return to;
@@ -80,8 +80,9 @@ TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
   const std::int64_t width = key_value_width(e.s);
   const std::int64_t rows = e.s.tokens * e.s.context;
   const TensorId all = buffer(e, "gathered", rows, width);
-  e.out.add(context_message(e, OperatorKind::kAllGather, phase, "context.key_values", rows * width),
-            {qkv}, {all});
+  e.out.add(
+      context_message(e, OperatorKind::kAllGather, phase, LayerPart::kKeyValues, rows * width),
+      {qkv}, {all});
   return all;
 }
 
@@ -97,14 +98,14 @@ TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
   for (std::int64_t step = 0; step < s.context; ++step) {
     TensorId next = -1;
     if (step + 1 < s.context) {
-      next = shift(e, key_values, key_value_width(s), e.forward, "context.key_values");
+      next = shift(e, key_values, key_value_width(s), e.forward, LayerPart::kKeyValues);
     }
     const bool first = step == 0;
     e.out.add({.kind = OperatorKind::kAttention,
                .phase = e.forward,
                .dtype = s.storage,
                .shape = shape,
-               .name = "attention.core"},
+               .part = LayerPart::kAttentionCore},
               {qkv, first ? TensorId{-1} : key_values, first ? TensorId{-1} : out,
                first ? TensorId{-1} : lse},
               {out, lse});
@@ -127,7 +128,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
   for (std::int64_t step = 0; step < s.context; ++step) {
     TensorId next = -1;
     if (step + 1 < s.context) {
-      next = shift(e, key_values, key_value_width(s), phase, "context.key_values");
+      next = shift(e, key_values, key_value_width(s), phase, LayerPart::kKeyValues);
     }
     const bool own = step == 0;
     const TensorId d_kv = own ? d_qkv : buffer(e, "gradient", s.tokens, key_value_width(s));
@@ -135,12 +136,12 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
                .phase = phase,
                .dtype = s.storage,
                .shape = shape,
-               .name = "attention.core"},
+               .part = LayerPart::kAttentionCore},
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
                own ? TensorId{-1} : d_qkv},
               {d_qkv, own ? TensorId{-1} : d_kv});
     if (!own) {
-      travelling = shift(e, d_kv, key_value_width(s), phase, "context.key_values_gradient");
+      travelling = shift(e, d_kv, key_value_width(s), phase, LayerPart::kKeyValuesGradient);
     }
     key_values = next;
   }
@@ -148,7 +149,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
              .phase = phase,
              .dtype = s.storage,
              .shape = {.rows = s.tokens, .columns = key_value_width(s)},
-             .name = "context.key_values_gradient"},
+             .part = LayerPart::kKeyValuesGradient},
             {travelling, d_qkv}, {d_qkv});
   return d_qkv;
 }
@@ -164,7 +165,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
              .phase = e.forward,
              .dtype = s.storage,
              .shape = shape,
-             .name = "attention.core"},
+             .part = LayerPart::kAttentionCore},
             {qkv, all}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
@@ -185,9 +186,9 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
              .phase = phase,
              .dtype = s.storage,
              .shape = gathered_shape(s, window),
-             .name = "attention.core"},
+             .part = LayerPart::kAttentionCore},
             {d_out, qkv, all, out, log_sum_exp}, {d_qkv, d_all});
-  e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, "context.key_values_gradient",
+  e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, LayerPart::kKeyValuesGradient,
                             rows * width),
             {d_all, d_qkv}, {d_qkv});
   return d_qkv;

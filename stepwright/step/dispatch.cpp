@@ -45,7 +45,7 @@ struct ExpertMessage {
   Phase phase{};
   GroupKind group{};
   std::int64_t elements = 0;
-  std::string_view name;
+  LayerPart part{};
   DType dtype = DType::kBf16;
   Purpose purpose = Purpose::kPlain;  ///< Of routed rows: which way they go.
 };
@@ -60,7 +60,7 @@ void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
              .dtype = m.dtype,
              .routed = m.purpose != Purpose::kPlain,
              .payload_elements = m.elements,
-             .name = m.name,
+             .part = m.part,
              .purpose = m.purpose},
             from, {to});
 }
@@ -71,7 +71,7 @@ struct Reorder {
   OperatorKind kind{};
   Phase phase{};
   std::int64_t rows = 0;
-  std::string_view name;
+  LayerPart part{};
   Purpose purpose{};
   TensorId where = -1;  ///< The top k of each row, or the counts.
   Carried from;
@@ -84,7 +84,7 @@ Carried reorder(Emit& e, const Reorder& r) {
              .dtype = e.s.storage,
              .routed = true,
              .shape = {.rows = r.rows, .columns = e.s.model->hidden},
-             .name = r.name,
+             .part = r.part,
              .purpose = r.purpose},
             {r.from.rows, r.where, r.from.weights}, {r.to.rows, r.to.weights});
   return r.to;
@@ -98,7 +98,7 @@ TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
 /// number for each copy of a row. `outwards`: to the experts.
 struct Journey {
   Phase phase{};
-  std::string_view name;
+  LayerPart part{};
   bool outwards = true;
   bool weights = false;
 };
@@ -127,7 +127,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const Journey& j) {
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
   if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->hidden);
   send(e,
-       {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.name,
+       {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.part,
         type_of(e, j), way_of(j)},
        {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
   return there;
@@ -143,7 +143,7 @@ TensorId across_tensor(Emit& e, TensorId here, const Journey& j) {
   const TensorId there = travelling(e, j, j.outwards ? all : rows);
   send(e,
        {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
-        GroupKind::kExpertTensor, all * columns_of(e, j), j.name, type_of(e, j), way_of(j)},
+        GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j), way_of(j)},
        {here, token_counts(e)}, there);
   return there;
 }
@@ -153,22 +153,22 @@ TensorId travel(Emit& e, TensorId here, const Journey& j) {
   return exchange_with_experts(e, across_tensor(e, here, j), j);
 }
 
-Journey of_rows(const Movement& m, bool outwards) { return {m.phase, m.name, outwards}; }
+Journey of_rows(const Movement& m, bool outwards) { return {m.phase, m.part, outwards}; }
 Journey of_weights(Phase phase, bool outwards) {
-  return {phase, "experts.probabilities", outwards, true};
+  return {phase, LayerPart::kGateWeights, outwards, true};
 }
 
 /// A message of the all-gather dispatcher, in which every rank has as many rows.
 struct Whole {
   OperatorKind kind{};
   std::int64_t elements = 0;  ///< Of all ranks.
-  std::string_view name;
+  LayerPart part{};
   TensorId from = -1;
   TensorId to = -1;
 };
 
 TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
-  send(e, {w.kind, phase, GroupKind::kExpertModel, w.elements, w.name, e.out.at(w.from).dtype},
+  send(e, {w.kind, phase, GroupKind::kExpertModel, w.elements, w.part, e.out.at(w.from).dtype},
        {w.from}, w.to);
   return w.to;
 }
@@ -187,12 +187,12 @@ Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
   const std::int64_t computed = routed_rows(s).computed;
   const TensorId rows = send_whole(
       e, m.phase,
-      {OperatorKind::kAllGather, all * s.model->hidden, m.name, own.rows, gathered(e, all)});
+      {OperatorKind::kAllGather, all * s.model->hidden, m.part, own.rows, gathered(e, all)});
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
               computed,
-              "experts.sort",
+              LayerPart::kSort,
               Purpose::kSortArrived,
               gathered_indices(e),
               {.rows = rows},
@@ -200,7 +200,7 @@ Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
   if (own.weights < 0) return {.rows = sorted};
   return {sorted, send_whole(e, m.phase,
                              {OperatorKind::kAllGather, all * s.model->experts->top_k,
-                              "experts.probabilities", own.weights,
+                              LayerPart::kGateWeights, own.weights,
                               choice_tensor(e, "gathered_weights", s.exact, all)})};
 }
 
@@ -212,14 +212,14 @@ TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
   reorder(e, {OperatorKind::kUnpermute,
               m.phase,
               routed_rows(s).computed,
-              "experts.unsort",
+              LayerPart::kUnsort,
               Purpose::kUnsortArrived,
               gathered_indices(e),
               {computed, m.weigh},
               {.rows = sums}});
   return send_whole(
       e, m.phase,
-      {OperatorKind::kReduceScatter, all * s.model->hidden, m.name, sums, gathered(e, s.rows)});
+      {OperatorKind::kReduceScatter, all * s.model->hidden, m.part, sums, gathered(e, s.rows)});
 }
 
 /// Rows of experts in the order in which they arrived; those of an exchange that sends each once
@@ -233,7 +233,7 @@ TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
   reorder(e, {once ? OperatorKind::kUnpermute : OperatorKind::kPermute,
               m.phase,
               count.computed,
-              "experts.unsort",
+              LayerPart::kUnsort,
               Purpose::kUnsortArrived,
               token_counts(e),
               {computed, m.weigh},
@@ -270,13 +270,14 @@ void share_choice(Emit& e, TensorId own_counts) {
       {.name = "token_counts", .dtype = DType::kInt64, .extents = {members(s), experts, 1}});
   e.kept.set(Keep::kTokenCounts, send_whole(e, e.forward,
                                             {OperatorKind::kAllGather, experts * members(s),
-                                             "experts.counts", own_counts, counts}));
+                                             LayerPart::kExpertCounts, own_counts, counts}));
   if (!gathers(s)) return;
   const std::int64_t all = s.rows * members(s);
   e.kept.set(Keep::kGatheredIndices,
              send_whole(e, e.forward,
-                        {OperatorKind::kAllGather, all * s.model->experts->top_k, "experts.indices",
-                         indices(e), choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
+                        {OperatorKind::kAllGather, all * s.model->experts->top_k,
+                         LayerPart::kExpertIndices, indices(e),
+                         choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
 Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
@@ -290,7 +291,7 @@ Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
     here = reorder(e, {OperatorKind::kPermute,
                        m.phase,
                        count.copies,
-                       "experts.permute",
+                       LayerPart::kPermute,
                        Purpose::kOwnCopies,
                        indices(e),
                        {own.rows, beside},
@@ -303,7 +304,7 @@ Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
   reorder(e, {OperatorKind::kPermute,
               m.phase,
               count.computed,
-              "experts.sort",
+              LayerPart::kSort,
               Purpose::kSortArrived,
               token_counts(e),
               {.rows = arrived.rows},
@@ -325,7 +326,7 @@ TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
   return send_whole(
       e, phase,
       {OperatorKind::kReduceScatter, s.rows * members(s) * s.model->experts->top_k,
-       "experts.probabilities", weights, choice_tensor(e, "weights", s.exact, s.rows)});
+       LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
 Carried combine(Emit& e, const Carried& computed, const Movement& m) {
@@ -338,7 +339,7 @@ Carried combine(Emit& e, const Carried& computed, const Movement& m) {
   Carried own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
   if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
-                     "experts.unpermute", Purpose::kOwnCopies, indices(e), back, own});
+                     LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});
 }
 
 }  // namespace stepwright

@@ -29,8 +29,8 @@ struct Carried {
 /// How rows move: in `e.forward` or for a data gradient.
 struct Movement {
   Phase phase{};
-  std::string_view name;  ///< Of the messages about rows.
-  TensorId weigh = -1;    ///< Gate weights to multiply copies of rows with.
+  LayerPart part{};     ///< Of the messages about rows.
+  TensorId weigh = -1;  ///< Gate weights to multiply copies of rows with.
 };
 
 /// Shares what the kept router's choice says with the ranks that rows come from and go to: keeps

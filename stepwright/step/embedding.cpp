@@ -6,14 +6,14 @@ namespace stepwright {
 namespace {
 
 constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingStatistics,
-                                  "embedding.norm", Keep::kEmbeddingNormCopies};
+                                  LayerPart::kEmbeddingNorm, Keep::kEmbeddingNormCopies};
 
 Operator look_up(const Setting& s, Phase phase) {
   return {.kind = OperatorKind::kEmbedding,
           .phase = phase,
           .dtype = s.storage,
           .shape = {.rows = s.tokens, .columns = s.model->hidden, .inner = s.vocabulary},
-          .name = "embedding.word",
+          .part = LayerPart::kEmbedding,
           .parameter = 0};
 }
 
@@ -21,14 +21,14 @@ TensorId embed(Emit& e) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId partial = activation(e, "embedded", e.s.tokens, h);
   e.out.add(look_up(e.s, e.forward), {e.parameters}, {partial});
-  TensorId x = leave_tensor(e, partial, {h, "embedding.word", e.forward});
+  TensorId x = leave_tensor(e, partial, {h, LayerPart::kEmbedding, e.forward});
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
                .dtype = e.s.storage,
                .shape = {.rows = e.s.rows, .columns = h},
-               .name = "embedding.position",
-               .parameter = e.out.parameter("embedding.position")},
+               .part = LayerPart::kPosition,
+               .parameter = e.out.parameter(LayerPart::kPosition)},
               {x, e.parameters}, {x});
   }
   if (e.s.model->embedding_norm) x = norm(e, x, {e.s.rows, h}, kEmbeddingNorm);
@@ -45,11 +45,11 @@ void embed_backward(Emit& e, TensorId dy) {
                .phase = Phase::kWeightGradient,
                .dtype = e.s.storage,
                .shape = {.rows = e.s.rows, .columns = h},
-               .name = "embedding.position",
-               .parameter = e.out.parameter("embedding.position")},
+               .part = LayerPart::kPosition,
+               .parameter = e.out.parameter(LayerPart::kPosition)},
               {dx}, {e.gradients});
   }
-  const TensorId gathered = enter_tensor(e, dx, {h, "embedding.word", Phase::kWeightGradient});
+  const TensorId gathered = enter_tensor(e, dx, {h, LayerPart::kEmbedding, Phase::kWeightGradient});
   e.out.add(look_up(e.s, Phase::kWeightGradient), {gathered}, {e.gradients});
 }
 

@@ -11,8 +11,8 @@ Operator product_operator(const Emit& e, Phase phase, const Product& p) {
           .dtype = p.wide ? e.s.storage : e.s.matrix,
           .routed = p.groups > 0,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
-          .name = p.name,
-          .parameter = e.out.parameter(p.name)};
+          .part = p.part,
+          .parameter = e.out.parameter(p.part)};
 }
 
 TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns) {
@@ -42,14 +42,15 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
           .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
           .in_pieces = e.s.overlap.tensor && !beside,
           .payload_elements = e.s.tokens * c.columns,
-          .name = c.name};
+          .part = c.part};
 }
 
-Purpose purpose_of(Keep mask) {
+/// Of a dropout, by its mask.
+LayerPart dropout_part(Keep mask) {
   switch (mask) {
-    case Keep::kAttentionMask: return Purpose::kAfterAttention;
-    case Keep::kMlpMask: return Purpose::kAfterMlp;
-    default: return Purpose::kPlain;
+    case Keep::kAttentionMask: return LayerPart::kAttentionDropout;
+    case Keep::kMlpMask: return LayerPart::kMlpDropout;
+    default: return LayerPart::kEmbeddingDropout;
   }
 }
 
@@ -80,7 +81,7 @@ TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int6
 }
 
 TensorId linear(Emit& e, TensorId x, const Product& p) {
-  const TensorId y = product_result(e, p.name, p, p.columns);
+  const TensorId y = product_result(e, name_of(p.part), p, p.columns);
   e.out.add(product_operator(e, e.forward, p), {x, p.counts, e.parameters}, {y});
   return y;
 }
@@ -100,14 +101,14 @@ void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) 
              .phase = Phase::kWeightGradient,
              .dtype = e.s.gradient,
              .shape = {.rows = matrices * op.shape.inner, .columns = op.shape.columns},
-             .name = op.name,
+             .part = op.part,
              .parameter = op.parameter},
             {e.gradients}, {e.gradients});
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
-  const TensorId y = activation(e, role.name, sheet.rows, sheet.columns);
+  const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
   const TensorId stats = e.out.tensor(
       {.name = "statistics", .dtype = e.s.exact, .extents = {sheet.rows, statistics, 1}});
   TensorId copies = -1;
@@ -120,8 +121,8 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
              .phase = e.forward,
              .dtype = e.s.storage,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .name = role.name,
-             .parameter = e.out.parameter(role.name)},
+             .part = role.part,
+             .parameter = e.out.parameter(role.part)},
             {x, e.parameters}, {y, stats, copies});
   e.kept.set(role.input, x);
   e.kept.set(role.statistics, stats);
@@ -138,8 +139,8 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .name = role.name,
-             .parameter = e.out.parameter(role.name)},
+             .part = role.part,
+             .parameter = e.out.parameter(role.part)},
             {dy, x, statistics, copies, residual, e.parameters}, {dx, e.gradients});
   return dx;
 }
@@ -166,7 +167,7 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
 }
 
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
-  const TensorId gathered = enter_tensor(e, x, {p.inner, p.name, e.forward});
+  const TensorId gathered = enter_tensor(e, x, {p.inner, p.part, e.forward});
   e.kept.set(input, e.s.keep_gathered ? gathered : x);
   return linear(e, gathered, p);
 }
@@ -192,7 +193,7 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
                .phase = Phase::kDataGradient,
                .dtype = e.s.storage,
                .shape = {.rows = e.s.tokens, .columns = p.inner},
-               .name = p.name},
+               .part = p.part},
               {sum, dx}, {both});
     sum = both;
   }
@@ -203,7 +204,7 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
 
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
   TensorId x = kept(e, input);
-  const Crossing crossing{p.inner, p.name, Phase::kDataGradient, true};
+  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
   if (p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
     return backward_of_parts(e, dy, x, p, crossing);
@@ -223,8 +224,7 @@ void dropout(Emit& e, TensorId x, Keep mask) {
              .phase = e.forward,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.rows, .columns = h},
-             .name = "dropout",
-             .purpose = purpose_of(mask)},
+             .part = dropout_part(mask)},
             {x}, {x, bits});
   e.kept.set(mask, bits);
 }
@@ -237,7 +237,8 @@ TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
              .phase = e.forward,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.rows, .columns = h},
-             .name = "residual"},
+             .part = mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual
+                                                  : LayerPart::kMlpResidual},
             {x, y}, {z});
   return z;
 }
@@ -250,7 +251,7 @@ TensorId residual_backward(Emit& e, TensorId dz, Keep mask) {
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.rows, .columns = h},
-             .name = "dropout"},
+             .part = dropout_part(mask)},
             {dz, e.kept.get(mask)}, {dy});
   return dy;
 }

@@ -33,7 +33,7 @@ struct Product {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  std::string_view name;    ///< Of the parameter, and of the operator.
+  LayerPart part{};         ///< Also of its parameter.
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
   /// In the type of storage whatever the precision of products: head and router, which fp8 recipes
   /// leave alone (Transformer Engine, Megatron-LM).
@@ -67,7 +67,7 @@ void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
 struct NormRole {
   Keep input{};
   Keep statistics{};
-  std::string_view name;
+  LayerPart part{};
   Keep copies{};  ///< What it keeps beside them when it is not fused.
 };
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
@@ -78,7 +78,7 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
 /// Where rows cross the border of a tensor-parallel region.
 struct Crossing {
   std::int64_t columns = 0;
-  std::string_view name;
+  LayerPart part{};
   Phase phase{};
   bool of_columns = false;  ///< In the backward of a product split by columns.
 };

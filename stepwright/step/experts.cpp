@@ -11,7 +11,7 @@ Product expert_fc1(Emit& e) {
   return {.rows = routed_rows(s).computed,
           .inner = s.model->hidden,
           .columns = wide,
-          .name = "experts.fc1",
+          .part = LayerPart::kExpertFc1,
           .groups = s.model->experts->count / s.expert,
           .counts = kept(e, Keep::kTokenCounts)};
 }
@@ -21,7 +21,7 @@ Product expert_fc2(Emit& e) {
   return {.rows = routed_rows(s).computed,
           .inner = s.model->experts->ffn / s.expert_tensor,
           .columns = s.model->hidden,
-          .name = "experts.fc2",
+          .part = LayerPart::kExpertFc2,
           .groups = s.model->experts->count / s.expert,
           .counts = kept(e, Keep::kTokenCounts)};
 }
@@ -32,7 +32,7 @@ TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
              .phase = phase,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-             .name = "experts.sum"},
+             .part = LayerPart::kExpertSum},
             {x, y}, {z});
   return z;
 }
@@ -43,7 +43,8 @@ TensorId grouped(Emit& e, TensorId rows) {
   const TensorId wide = linear(e, rows, expert_fc1(e));
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
-  const TensorId active = activate(e, wide, {second.rows, second.inner, true});
+  const TensorId active =
+      activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation);
   e.kept.set(Keep::kExpertActivationOut, active);
   return linear(e, active, second);
 }
@@ -54,8 +55,9 @@ TensorId grouped_backward(Emit& e, TensorId dy) {
   const Product second = expert_fc2(e);
   const TensorId d_active = linear_data_gradient(e, dy, second);
   linear_weight_gradient(e, dy, kept(e, Keep::kExpertActivationOut), second);
-  const TensorId d_wide = activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
-                                            {second.rows, second.inner, true});
+  const TensorId d_wide =
+      activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
+                        {second.rows, second.inner, true}, LayerPart::kExpertActivation);
   const TensorId d_rows = linear_data_gradient(e, d_wide, first);
   linear_weight_gradient(e, d_wide, kept(e, Keep::kExpertInput), first);
   return d_rows;
@@ -69,7 +71,7 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
           .dtype = e.s.storage,
           .routed = travels(e.s),
           .shape = {.rows = rows, .columns = e.s.model->hidden},
-          .name = "experts.probabilities_gradient",
+          .part = LayerPart::kGateWeightsGradient,
           .purpose = Purpose::kGateGradient};
 }
 
@@ -77,8 +79,8 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
 Carried routed_backward(Emit& e, TensorId dy) {
   const Phase phase = Phase::kDataGradient;
   const RoutedRows count = routed_rows(e.s);
-  const Movement out{.phase = phase, .name = "experts.combine"};
-  const Movement in{.phase = phase, .name = "experts.dispatch"};
+  const Movement out{.phase = phase, .part = LayerPart::kCombine};
+  const Movement in{.phase = phase, .part = LayerPart::kDispatch};
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId weights = kept(e, Keep::kExpertWeights);
   if (!travels(e.s)) {
@@ -103,8 +105,11 @@ bool has_shared(const Setting& s) { return s.model->experts->shared_ffn > 0; }
 
 /// One logit a row, of which the sigmoid is multiplied with the shared experts' output.
 Product shared_gate(const Setting& s) {
-  return {
-      .rows = s.rows, .inner = s.model->hidden, .columns = 1, .name = "shared.gate", .wide = true};
+  return {.rows = s.rows,
+          .inner = s.model->hidden,
+          .columns = 1,
+          .part = LayerPart::kSharedGate,
+          .wide = true};
 }
 
 Operator gating(const Emit& e, Phase phase) {
@@ -112,13 +117,14 @@ Operator gating(const Emit& e, Phase phase) {
           .phase = phase,
           .dtype = e.s.storage,
           .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-          .name = "shared.gate",
+          .part = LayerPart::kSharedGate,
           .purpose = Purpose::kSharedGate};
 }
 
 TensorId shared_experts(Emit& e, TensorId normed) {
   const TensorId partial = mlp_block(e, normed, shared_mlp(*e.s.model));
-  const TensorId shared = leave_tensor(e, partial, {e.s.model->hidden, "shared.fc2", e.forward});
+  const TensorId shared =
+      leave_tensor(e, partial, {e.s.model->hidden, LayerPart::kSharedFc2, e.forward});
   end_module(e, Module::kSharedExperts, shared);
   if (!e.s.model->experts->shared_gate) return shared;
   const TensorId logits = linear(e, normed, shared_gate(e.s));
@@ -142,7 +148,8 @@ TensorId shared_backward(Emit& e, TensorId dy) {
     e.out.add(gating(e, phase), {dy, kept(e, Keep::kSharedOut), kept(e, Keep::kSharedGate)},
               {d_shared, d_logits});
   }
-  const TensorId gathered = enter_tensor(e, d_shared, {s.model->hidden, "shared.fc2", phase});
+  const TensorId gathered =
+      enter_tensor(e, d_shared, {s.model->hidden, LayerPart::kSharedFc2, phase});
   const TensorId dx = mlp_block_backward(e, gathered, shared_mlp(*s.model));
   if (d_logits < 0) return dx;
   const TensorId through_gate = linear_data_gradient(e, d_logits, shared_gate(s));
@@ -158,13 +165,13 @@ TensorId experts_block(Emit& e, TensorId normed) {
   share_choice(e, choice.counts);
   Carried own{.rows = normed};
   if (travels(e.s)) own.weights = choice.weights;
-  const Carried rows = dispatch(e, own, {.phase = e.forward, .name = "experts.dispatch"});
+  const Carried rows = dispatch(e, own, {.phase = e.forward, .part = LayerPart::kDispatch});
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
   e.kept.set(Keep::kCombined, result);
   const TensorId out = combine(e, {.rows = result},
-                               {.phase = e.forward, .name = "experts.combine", .weigh = weights})
+                               {.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights})
                            .rows;
   const TensorId all =
       has_shared(e.s) ? add_rows(e, out, shared_experts(e, normed), e.forward) : out;

@@ -6,14 +6,14 @@
 namespace stepwright {
 namespace {
 
-constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, "norm.final",
+constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPart::kFinalNorm,
                               Keep::kFinalNormCopies};
 
 Product head_product(const Setting& s) {
   return {.rows = s.tokens,
           .inner = s.model->hidden,
           .columns = s.vocabulary,
-          .name = "head.weight",
+          .part = LayerPart::kHead,
           .wide = true};
 }
 

@@ -6,9 +6,9 @@ namespace {
 
 // Down projections are whole on every tensor rank and act on the rows of the residual stream; only
 // the narrow latent rows are gathered under sequence parallelism.
-constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, "attention.q_norm",
+constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, LayerPart::kQueryNorm,
                               Keep::kQueryNormCopies};
-constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, "attention.kv_norm",
+constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, LayerPart::kKeyValueNorm,
                                  Keep::kKeyValueNormCopies};
 
 struct LatentSizes {
@@ -22,19 +22,19 @@ LatentSizes sizes(const Setting& s) {
 }
 
 Product query_down(const Setting& s) {
-  return {s.rows, s.model->hidden, sizes(s).query_rank, "attention.q_down"};
+  return {s.rows, s.model->hidden, sizes(s).query_rank, LayerPart::kQueryDown};
 }
 Product query_up(const Setting& s) {
-  return {s.tokens, sizes(s).query_rank, sizes(s).query_width, "attention.q_up"};
+  return {s.tokens, sizes(s).query_rank, sizes(s).query_width, LayerPart::kQueryUp};
 }
 Product query_direct(const Setting& s) {
-  return {s.tokens, s.model->hidden, sizes(s).query_width, "attention.q"};
+  return {s.tokens, s.model->hidden, sizes(s).query_width, LayerPart::kQuery};
 }
 Product key_value_down(const Setting& s) {
-  return {s.rows, s.model->hidden, sizes(s).kv_rank + sizes(s).rope, "attention.kv_down"};
+  return {s.rows, s.model->hidden, sizes(s).kv_rank + sizes(s).rope, LayerPart::kKeyValueDown};
 }
 Product key_value_up(const Setting& s) {
-  return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, "attention.kv_up"};
+  return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, LayerPart::kKeyValueUp};
 }
 
 TensorId queries(Emit& e, TensorId normed) {
@@ -52,7 +52,7 @@ TensorId assemble(Emit& e, TensorId from, TensorId also, Phase phase, TensorId t
              .phase = phase,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.tokens, .columns = query_key_value_width(e.s)},
-             .name = "attention.rotary"},
+             .part = LayerPart::kRotary},
             {from, also}, {to});
   return to;
 }
@@ -99,7 +99,7 @@ TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-             .name = "attention.latent_gradient"},
+             .part = LayerPart::kLatentGradient},
             {d_query, d_key_value}, {dx});
   return dx;
 }

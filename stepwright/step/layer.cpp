@@ -8,8 +8,8 @@ namespace stepwright {
 namespace {
 
 constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
-                                  "norm.attention", Keep::kAttentionNormCopies};
-constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, "norm.mlp",
+                                  LayerPart::kAttentionNorm, Keep::kAttentionNormCopies};
+constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, LayerPart::kMlpNorm,
                             Keep::kMlpNormCopies};
 
 TensorId normed(Emit& e, TensorId x, const NormRole& role) {
@@ -20,8 +20,8 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
   return norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role, residual);
 }
 
-TensorId leave(Emit& e, TensorId partial, std::string_view name) {
-  return leave_tensor(e, partial, {e.s.model->hidden, name, e.forward});
+TensorId leave(Emit& e, TensorId partial, LayerPart part) {
+  return leave_tensor(e, partial, {e.s.model->hidden, part, e.forward});
 }
 
 /// Attention and MLP one after the other, each with its residual.
@@ -29,11 +29,11 @@ TensorId serial_forward(Emit& e, TensorId x, LayerClass layer) {
   const Setting& s = e.s;
   const TensorId attended = attention_block(e, normed(e, x, kAttentionNorm), layer.window);
   const TensorId middle =
-      residual_add(e, x, leave(e, attended, "attention.output"), Keep::kAttentionMask);
+      residual_add(e, x, leave(e, attended, LayerPart::kAttentionOutput), Keep::kAttentionMask);
   const TensorId rows = normed(e, middle, kMlpNorm);
   if (layer.experts) return residual_add(e, middle, experts_block(e, rows), Keep::kMlpMask);
   e.kept.set(Keep::kMlpEntry, rows);
-  const TensorId result = leave(e, mlp_block(e, rows, dense_mlp(*s.model)), "mlp.fc2");
+  const TensorId result = leave(e, mlp_block(e, rows, dense_mlp(*s.model)), LayerPart::kFc2);
   end_module(e, Module::kMlp, result);
   return residual_add(e, middle, result, Keep::kMlpMask);
 }
@@ -44,12 +44,12 @@ TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer) {
   const TensorId d_result = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId d_rows =
       layer.experts ? experts_block_backward(e, d_result)
-                    : mlp_block_backward(e, enter_tensor(e, d_result, {h, "mlp.fc2", phase}),
+                    : mlp_block_backward(e, enter_tensor(e, d_result, {h, LayerPart::kFc2, phase}),
                                          dense_mlp(*e.s.model));
   const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
   const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
   const TensorId d_normed = attention_block_backward(
-      e, enter_tensor(e, d_attended, {h, "attention.output", phase}), layer.window);
+      e, enter_tensor(e, d_attended, {h, LayerPart::kAttentionOutput, phase}), layer.window);
   return normed_backward(e, d_normed, kAttentionNorm, d_middle);
 }
 
@@ -66,15 +66,16 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
              .phase = e.forward,
              .dtype = e.s.storage,
              .shape = {.rows = e.s.tokens, .columns = e.s.model->hidden},
-             .name = "branches"},
+             .part = LayerPart::kBranches},
             {attended, result}, {both});
-  return residual_add(e, x, leave(e, both, "branches"), Keep::kMlpMask);
+  return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
 TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
-  const TensorId gathered = enter_tensor(e, d_both, {h, "branches", Phase::kDataGradient});
+  const TensorId gathered =
+      enter_tensor(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
   const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model));
   const TensorId d_first = attention_block_backward(e, gathered, layer.window);
   if (e.s.model->shared_input_norm) {
@@ -83,7 +84,7 @@ TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
                .phase = Phase::kDataGradient,
                .dtype = e.s.storage,
                .shape = {.rows = e.s.rows, .columns = h},
-               .name = "branches"},
+               .part = LayerPart::kBranches},
               {d_first, d_second}, {sum});
     return normed_backward(e, sum, kAttentionNorm, dy);
   }

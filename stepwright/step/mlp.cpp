@@ -17,20 +17,17 @@ Product fc2(const Setting& s, const MlpRole& role) {
 }  // namespace
 
 MlpRole dense_mlp(const Architecture& model) {
-  return {"mlp.fc1", "mlp.fc2", Keep::kMlpLinearInput, Keep::kFc1Out, Keep::kActivationOut,
-          model.ffn};
+  return {LayerPart::kFc1, LayerPart::kMlpActivation, LayerPart::kFc2, Keep::kMlpLinearInput,
+          Keep::kFc1Out,   Keep::kActivationOut,      model.ffn};
 }
 
 MlpRole shared_mlp(const Architecture& model) {
-  return {"shared.fc1",
-          "shared.fc2",
-          Keep::kSharedLinearInput,
-          Keep::kSharedFc1Out,
-          Keep::kSharedActivationOut,
+  return {LayerPart::kSharedFc1,    LayerPart::kSharedActivation, LayerPart::kSharedFc2,
+          Keep::kSharedLinearInput, Keep::kSharedFc1Out,          Keep::kSharedActivationOut,
           model.experts->shared_ffn};
 }
 
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet) {
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -41,12 +38,12 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet) {
              .routed = sheet.routed,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .name = "activation"},
+             .part = part},
             {x}, {y});
   return y;
 }
 
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet) {
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
@@ -58,7 +55,7 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet)
              .routed = sheet.routed,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .name = "activation"},
+             .part = part},
             {dy, x}, {dx});
   return dx;
 }
@@ -66,7 +63,7 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet)
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
   const TensorId wide = column_linear(e, normed, role.input, fc1(e.s, role));
   e.kept.set(role.fc1_out, wide);
-  const TensorId active = activate(e, wide, {e.s.tokens, role.ffn / e.s.tensor});
+  const TensorId active = activate(e, wide, {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
   e.kept.set(role.activation_out, active);
   return linear(e, active, fc2(e.s, role));
 }
@@ -74,8 +71,8 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   const TensorId d_active = linear_data_gradient(e, dy, fc2(e.s, role));
   linear_weight_gradient(e, dy, kept(e, role.activation_out), fc2(e.s, role));
-  const TensorId d_wide =
-      activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor});
+  const TensorId d_wide = activate_backward(e, d_active, kept(e, role.fc1_out),
+                                            {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

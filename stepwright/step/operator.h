@@ -8,6 +8,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/step/layer_part.h"
 
 namespace stepwright {
 
@@ -126,8 +127,7 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kReduce, "reduce"}};
 inline constexpr int kStreams = 8;
 
-/// What an operator is for, where its kind, phase and scheme leave that open. Who runs a program
-/// reads this; names are for people.
+/// What an operator is for, where its kind, phase, scheme and part leave that open.
 enum class Purpose : std::uint8_t {
   kPlain,  ///< Kind, phase and scheme say it all.
   // Messages about model states.
@@ -154,9 +154,6 @@ enum class Purpose : std::uint8_t {
   kHeadNorm,      ///< kNorm: of each head of queries and keys.
   kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
-  // Masks of one layer, which are drawn apart.
-  kAfterAttention,  ///< kDropout: of what attention adds to the residual stream.
-  kAfterMlp,        ///< kDropout: of what the MLP adds, or both at once.
 };
 
 /// Whether a message is about parameters, gradients or what a step shares at its end.
@@ -231,7 +228,8 @@ struct Operator {
   /// all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
   std::int32_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
-  std::string_view name{};   ///< Where it stands, for people: "attention.qkv", "mlp.fc1", ...
+  LayerPart part{};
+  std::string_view name{};  ///< For people; of a part the part's own.
   Purpose purpose = Purpose::kPlain;
   /// In a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the backward's.
   std::uint8_t strand = 0;

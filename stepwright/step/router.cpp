@@ -7,7 +7,7 @@ Product router(const Setting& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
           .columns = s.model->experts->count,
-          .name = "router.weight",
+          .part = LayerPart::kRouter,
           .wide = true};
 }
 
@@ -17,7 +17,7 @@ Operator top_k(const Emit& e, Phase phase) {
           .phase = phase,
           .dtype = e.s.exact,
           .shape = {.rows = e.s.rows, .columns = experts.count, .inner = experts.top_k},
-          .name = "router.top_k"};
+          .part = LayerPart::kTopK};
 }
 
 }  // namespace

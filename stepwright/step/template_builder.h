@@ -100,7 +100,7 @@ class TemplateBuilder {
   void output(TensorId id) { piece_.outputs.push_back(id); }
 
   /// Appends an operator. It runs after the last writers of what it reads; `after` adds edges.
-  /// Operands that are -1 are skipped. Returns its index.
+  /// Operands that are -1 are skipped. Of a part it gets the part's name. Returns its index.
   std::int32_t add(Operator op, std::span<const TensorId> reads, std::span<const TensorId> writes,
                    std::span<const std::int32_t> after = {});
   std::int32_t add(const Operator& op, std::initializer_list<TensorId> reads,
@@ -109,8 +109,8 @@ class TemplateBuilder {
                std::span(writes.begin(), writes.size()));
   }
 
-  /// Index of a parameter by name; -1 when the block has none.
-  [[nodiscard]] ParameterId parameter(std::string_view name) const;
+  /// Index of a part's parameter; -1 when the block has none.
+  [[nodiscard]] ParameterId parameter(LayerPart part) const;
 
   /// Marks what a forward template keeps, in the order of roles, each tensor once.
   void save(const Kept& kept);

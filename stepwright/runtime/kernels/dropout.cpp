@@ -5,10 +5,10 @@
 namespace stepwright {
 namespace {
 
-DropoutPlace place_of(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::kAfterAttention: return DropoutPlace::kAfterAttention;
-    case Purpose::kAfterMlp: return DropoutPlace::kAfterMlp;
+DropoutPlace place_of(LayerPart part) {
+  switch (part) {
+    case LayerPart::kAttentionDropout: return DropoutPlace::kAfterAttention;
+    case LayerPart::kMlpDropout: return DropoutPlace::kAfterMlp;
     default: return DropoutPlace::kEmbedding;
   }
 }
@@ -20,7 +20,7 @@ double kept_scale(const Call& call) { return 1 / (1 - call.rank.setting.model->d
 void dropout_forward(Call& call) {
   at::Tensor x = call.read(0);
   const std::int64_t width = x.size(1);
-  at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.purpose)),
+  at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.part)),
                                   {.rows = call.places(x.size(0)),
                                    .columns = at::arange(width, call.rank.index_options()),
                                    .width = width});
