@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F  # noqa: N812
 from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
+from row_words import rewrite
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
@@ -402,6 +403,8 @@ def main() -> None:
                 flush=True,
             )
             clean()
+    for table in (folder / "own_runs.csv", folder / "own_memory.csv"):
+        rewrite(table)
 
 
 def clean() -> None:

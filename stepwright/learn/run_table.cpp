@@ -22,27 +22,25 @@ void complete(RunRow& row, const Job& job) {
     if (!value) value = known;
   };
   set(row.gpus, job.cluster.devices());
-  set(row.gpus_per_node, job.cluster.devices_per_node);
   set(row.global_batch, job.sequences);
   set(row.length, job.length);
   set(row.pipeline, std::int64_t{1});
   set(row.tensor, std::int64_t{1});
   set(row.chunks, std::int64_t{1});
-  if (row.precision.empty()) row.precision = name_of(kDTypeNames, job.precision);
-  if (row.framework.empty()) row.framework = job.framework.name;
 }
 
-/// In what a plan contradicts the job that it should be of; empty: in nothing.
+/// That a row is of another job, if it is: what differs, and how.
+std::string other_job(std::string_view what, std::int64_t has, std::int64_t wanted) {
+  return has == wanted ? std::string()
+                       : fmt::format("of another job: {} {} instead of {}", what, has, wanted);
+}
+
+/// In what the job of a row contradicts the one that it should be; empty: in nothing.
 std::string contradiction(const Job& own, const Job& job) {
-  const auto differ = [](std::string_view what, std::int64_t has, std::int64_t wanted) {
-    return has == wanted ? std::string()
-                         : fmt::format("of another job: {} {} instead of {}", what, has, wanted);
-  };
-  for (const std::string& found :
-       {differ("devices", own.cluster.devices(), job.cluster.devices()),
-        differ("sequences", own.sequences, job.sequences), differ("length", own.length, job.length),
-        differ("layers", own.model.layers, job.model.layers),
-        differ("hidden size", own.model.hidden, job.model.hidden)}) {
+  for (const std::string& found : {other_job("sequences", own.sequences, job.sequences),
+                                   other_job("length", own.length, job.length),
+                                   other_job("layers", own.model.layers, job.model.layers),
+                                   other_job("hidden size", own.model.hidden, job.model.hidden)}) {
     if (!found.empty()) return found;
   }
   return {};
@@ -66,6 +64,9 @@ std::variant<std::pair<OwnRun, PlannedJob>, Skipped> own_run(const CsvTable& tab
   const auto outcome = outcome_of(row);
   if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
   if (row.trust.value_or(1) > 1) return Skipped{"column trust: above 1"};
+  if (of != nullptr && *row.gpus != of->cluster.devices()) {
+    return Skipped{other_job("devices", *row.gpus, of->cluster.devices())};
+  }
   auto made = row_plan(row, of);
   if (const auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
   PlannedJob& planned = std::get<RowPlan>(made).planned;

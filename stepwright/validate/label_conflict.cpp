@@ -1,24 +1,12 @@
 #include "stepwright/validate/label_conflict.h"
 
-#include <fmt/format.h>
-
 #include <map>
-#include <string>
-#include <string_view>
+#include <nlohmann/json.hpp>
 
-#include "stepwright/validate/rows/words.h"
+#include "stepwright/plan/files/write_choices.h"
 
 namespace stepwright {
 namespace {
-
-/// How much a remark recomputes; nothing when it says something else.
-std::optional<int> recomputed(const std::string& remark) {
-  const Words words(remark);
-  if (words.text().starts_with("none")) return 0;
-  if (words.text() == "selective") return 1;
-  if (words.text() == "full") return 2;
-  return std::nullopt;
-}
 
 /// "A100-SXM" of "A100-SXM-80GB" or "A100-SXM 80g"; other names as they are.
 std::string_view without_capacity(std::string_view gpu) {
@@ -38,37 +26,35 @@ std::string_view without_capacity(std::string_view gpu) {
   return name;
 }
 
-/// Everything that two rows of one configuration have in common.
-std::string configuration(const RunRow& row) {
-  std::string text;
-  for (const auto& size : {row.gpus, row.layers, row.hidden, row.heads, row.kv_heads, row.ffn,
-                           row.vocabulary, row.length, row.global_batch, row.tensor, row.pipeline,
-                           row.chunks, row.context, row.expert}) {
-    text += fmt::format("{} ", size.value_or(-1));
-  }
-  for (const std::string_view word :
-       {without_capacity(row.gpu), std::string_view(row.framework), std::string_view(row.model),
-        std::string_view(row.moe), std::string_view(row.precision),
-        std::string_view(row.sequence_parallel), std::string_view(row.sharding),
-        std::string_view(row.notes)}) {
-    text += word;
-    text += '\n';
-  }
-  return recomputed(row.recompute) ? text : text + row.recompute;
+/// Kinds of recomputation of which each needs less memory than the one before.
+bool is_ordered(RecomputeKind kind) {
+  return kind == RecomputeKind::kNone || kind == RecomputeKind::kSelective ||
+         kind == RecomputeKind::kFull;
 }
 
 bool needs_as_much(const Label& one, const Label& other) {
-  return one.row->micro_batch >= other.row->micro_batch &&
-         recomputed(one.row->recompute) <= recomputed(other.row->recompute) &&
+  return one.micro_batch >= other.micro_batch && one.recompute <= other.recompute &&
          one.capacity_bytes <= other.capacity_bytes;
 }
 
 }  // namespace
 
+Label label_of(const std::string& id, const PlannedJob& planned, std::string_view gpu) {
+  const auto& [job, plan] = planned;
+  nlohmann::ordered_json file = plan_file_json(planned, false);
+  file["job"]["cluster"] = {job.cluster.devices(), without_capacity(gpu)};
+  file.erase("micro_batch");
+  if (is_ordered(plan.recompute.kind)) file.erase("recompute");
+  return {.id = id,
+          .configuration = file.dump(),
+          .micro_batch = plan.micro_batch,
+          .recompute = plan.recompute.kind};
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const Label> labels) {
   std::map<std::string, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    alike[configuration(*labels[i].row)].push_back(i);
+    alike[labels[i].configuration].push_back(i);
   }
   std::vector<std::pair<std::size_t, std::size_t>> conflicts;
   for (const auto& [text, rows] : alike) {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <variant>
 
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/validate/label_conflict.h"
 #include "stepwright/validate/rows/memory_row.h"
-#include "stepwright/validate/rows/row_cluster.h"
 #include "stepwright/validate/rows/row_prediction.h"
 #include "stepwright/validate/rows/sample_rows.h"
 
@@ -108,17 +108,16 @@ void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const auto* made = std::get_if<MemoryResult>(&peaks[i].made);
     if (made == nullptr || !made->is_label()) continue;
-    labels.push_back(
-        {&std::get<RunRow>(peaks[i].row), made->kind == PeakKind::kFits, made->capacity_bytes});
+    labels.push_back(made->label);
     rows.push_back(i);
   }
   const auto conflicts = label_conflicts(labels);
   for (const auto& [oom, fits] : conflicts) {
-    count.contradictory.emplace_back(labels[oom].row->id, labels[fits].row->id);
+    count.contradictory.emplace_back(labels[oom].id, labels[fits].id);
   }
   for (const auto& [oom, fits] : conflicts) {
-    peaks[rows[oom]].made = Skipped{"contradictory label", "fits as " + labels[fits].row->id};
-    peaks[rows[fits]].made = Skipped{"contradictory label", "OOM as " + labels[oom].row->id};
+    peaks[rows[oom]].made = Skipped{"contradictory label", "fits as " + labels[fits].id};
+    peaks[rows[fits]].made = Skipped{"contradictory label", "OOM as " + labels[oom].id};
   }
 }
 
@@ -149,7 +148,7 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
     case TableKind::kOwnMessages: return predict_own_messages(table, options.profile);
     default: break;
   }
-  if (!options.profile.empty()) require_cluster(options.profile);
+  if (!options.profile.empty()) load_cluster(options.profile, 1);  // fails unless it is one
   if (validation.kind == TableKind::kTrainingRuns) return predict_runs(table, options);
   return predict_peaks(table, options, validation.labels.emplace());
 }

@@ -15,15 +15,15 @@ using testing::HasSubstr;
 /// Runs of GPTs on one DGX A100, which took these seconds.
 std::string table(const std::vector<double>& seconds) {
   std::string text =
-      "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
-      "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,"
-      "recompute,measured_metric,measured_value\n";
+      "id,cluster,gpus,model,layers,hidden,heads,ffn_hidden,vocab,seq_len,global_batch,micro_batch,"
+      "tp,pp,job,plan,measured_metric,measured_value\n";
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const std::size_t hidden = 2048 + 512 * i;
     text += fmt::format(
-        "mine-{},A100-SXM-80GB,8,8,Megatron-LM,GPT,8,{},16,16,{},51200,2048,bf16,32,2,{},1,1,1,1,"
-        "n,none,none,iteration_time_s,{}\n",
-        i + 1, hidden, 4 * hidden, 1 << (i % 3), seconds[i]);
+        "mine-{},dgx-a100-80g,8,GPT,8,{},16,{},51200,2048,32,2,{},1,\"{{framework: megatron-lm, "
+        "model: {{base: gpt3-175b, head_dim: {}}}}}\",\"{{sharding: NNN, recompute: none}}\","
+        "iteration_time_s,{}\n",
+        i + 1, hidden, 4 * hidden, 1 << (i % 3), hidden / 16, seconds[i]);
   }
   return text;
 }

@@ -19,9 +19,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr const char* kRunHeader =
-    "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
-    "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,recompute,"
-    "measured_metric,measured_value\n";
+    "id,cluster,gpus,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,seq_len,global_batch,"
+    "micro_batch,tp,pp,job,plan,measured_metric,measured_value\n";
 
 /// A run of a GPT on one DGX A100.
 struct Run {
@@ -33,11 +32,13 @@ const std::vector<Run> kRuns = {{2048, 1, 1}, {2048, 2, 2}, {2048, 4, 4}, {3072,
                                 {3072, 2, 1}, {4096, 1, 4}, {4096, 2, 2}, {4096, 2, 8}};
 
 std::string row_text(std::size_t index, const Run& run, double seconds,
-                     const std::string& gpu = "A100-SXM-80GB") {
+                     const std::string& cluster = "dgx-a100-80g") {
   return fmt::format(
-      "mine-{},{},8,8,Megatron-LM,GPT,8,{},16,16,{},51200,2048,bf16,32,{},{},1,1,1,1,n,none,none,"
+      "mine-{},{},8,GPT,8,{},16,16,{},51200,2048,32,{},{},1,\"{{framework: megatron-lm, model: "
+      "{{base: gpt3-175b, head_dim: {}}}}}\",\"{{sharding: NNN, recompute: none}}\","
       "iteration_time_s,{}\n",
-      index + 1, gpu, run.hidden, 4 * run.hidden, run.micro_batch, run.tensor, seconds);
+      index + 1, cluster, run.hidden, 4 * run.hidden, run.micro_batch, run.tensor, run.hidden / 16,
+      seconds);
 }
 
 /// What a device of another product rate would have measured, times `noise` of each run.
@@ -144,7 +145,7 @@ TEST(Calibration, TakesRunsOfSeveralDevicesAndFrameworks) {
   const CsvTable one = measured(0.8, [](auto) { return 1.0; });
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
     const double seconds = std::stod(one.rows[i].cells.back());
-    text += row_text(i, kRuns[i], seconds, i % 2 == 0 ? "A100-SXM-80GB" : "A100-SXM-40GB");
+    text += row_text(i, kRuns[i], seconds, i % 2 == 0 ? "dgx-a100-80g" : "dgx-a100-40g");
   }
   const Calibration calibration = calibrate(parse_csv(text, "two.csv"), built_in_conditions(), 1);
   EXPECT_THAT(calibration.devices, testing::UnorderedElementsAre("a100-sxm-80g", "a100-sxm-40g"));

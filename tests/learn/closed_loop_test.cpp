@@ -19,8 +19,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr const char* kLoopHeader =
-    "id,layers,hidden,heads,kv_heads,ffn_hidden,vocab,model,gpu,gpus,gpus_per_node,micro_batch,tp,"
-    "pp,sp,zero_stage_or_fsdp,recompute,outcome,measured_metric,measured_value\n";
+    "id,model,layers,gpus,micro_batch,tp,pp,plan,outcome,measured_metric,measured_value\n";
 
 Job loop_job() {
   Job job;
@@ -45,8 +44,9 @@ const std::vector<Choice> kLoopChoices = {{1, 1, 1}, {1, 2, 1}, {2, 2, 1}, {1, 4
 std::string row_of(std::size_t index, const std::string& outcome = "", double seconds = 0) {
   const Choice& choice = kLoopChoices[index];
   const std::string measured = seconds > 0 ? fmt::format("{}", seconds) : "";
-  return fmt::format("plan-{},,,,,,,,,,,{},{},{},n,none,none,{},iteration_time_s,{}\n", index,
-                     choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
+  return fmt::format(
+      "plan-{},,,,{},{},{},\"{{sharding: NNN, recompute: none}}\",{},iteration_time_s,{}\n", index,
+      choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
 }
 
 OwnRuns read(const std::string& rows, const Job& job) {
@@ -195,10 +195,10 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   const Job job = loop_job();
   const OwnRuns runs =
-      read_own_runs(parse_csv("id,gpus,gpu,micro_batch,tp,measured_metric,measured_value,outcome\n"
-                              "a,16,A100-SXM-80GB,1,1,iteration_time_s,3,ok\n"
-                              "b,,,1,1,iteration_time_s,3,fine\n"
-                              "c,,,1,1,iteration_time_s,3,\n",
+      read_own_runs(parse_csv("id,gpus,micro_batch,tp,measured_metric,measured_value,outcome\n"
+                              "a,16,1,1,iteration_time_s,3,ok\n"
+                              "b,,1,1,iteration_time_s,3,fine\n"
+                              "c,,1,1,iteration_time_s,3,\n",
                               "runs.csv"),
                     &job);
   ASSERT_THAT(runs.skipped, SizeIs(2));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/validate/rows/row_plan.h"
 #include "tests/validate/rows/table_rows.h"
 
 namespace stepwright {
@@ -9,13 +10,21 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
+Label label(const RunRow& row, bool fits, double capacity_bytes) {
+  Label made = label_of(row.id, std::get<RowPlan>(row_plan(row)).planned, row.gpu);
+  made.fits = fits;
+  made.capacity_bytes = capacity_bytes;
+  return made;
+}
+
 /// Pairs of two labels of the small row, the first OOM, the second changed and fitting.
 Pairs conflicts(void (*change)(RunRow& row), double capacity_bytes = 80e9) {
-  const RunRow oom = small_row();
-  RunRow fits = oom;
-  fits.id = "hand-0002";
-  change(fits);
-  const std::vector<Label> labels = {{&oom, false, 80e9}, {&fits, true, capacity_bytes}};
+  RunRow row = small_row();
+  row.gpu = "A100-SXM-80GB";
+  const Label oom = label(row, false, 80e9);
+  row.id = "hand-0002";
+  change(row);
+  const std::vector<Label> labels = {oom, label(row, true, capacity_bytes)};
   return label_conflicts(labels);
 }
 
@@ -27,7 +36,7 @@ TEST(LabelConflict, OneConfigurationWithBothLabels) {
 
 TEST(LabelConflict, TheOneThatFitsNeedsMore) {
   EXPECT_EQ(conflicts([](RunRow& row) { row.micro_batch = 4; }), kOne);
-  EXPECT_EQ(conflicts([](RunRow& row) { row.recompute = "none"; }), kOne);
+  EXPECT_EQ(conflicts([](RunRow& row) { row.plan = "{sharding: NNN, recompute: none}"; }), kOne);
   EXPECT_EQ(conflicts([](RunRow& row) { row.gpu = "A100-SXM-40GB"; }, 40e9), kOne);
 }
 
@@ -36,7 +45,7 @@ TEST(LabelConflict, TheCapacityInTheNameOfADeviceTellsNoConfigurations) {
     RunRow one = small_row(), other = small_row();
     one.gpu = oom;
     other.gpu = fits;
-    const std::vector<Label> labels = {{&one, false, 80e9}, {&other, true, 80e9}};
+    const std::vector<Label> labels = {label(one, false, 80e9), label(other, true, 80e9)};
     return label_conflicts(labels);
   };
   EXPECT_EQ(named("A100-SXM-80GB", "A100-SXM"), kOne);
@@ -49,7 +58,15 @@ TEST(LabelConflict, TheCapacityInTheNameOfADeviceTellsNoConfigurations) {
 TEST(LabelConflict, TheOneThatFitsMayNeedLess) {
   EXPECT_EQ(conflicts([](RunRow& row) { row.micro_batch = 1; }), Pairs{});
   EXPECT_EQ(conflicts([](RunRow& row) { row.tensor = 1; }), Pairs{});
-  EXPECT_EQ(conflicts([](RunRow& row) { row.notes = "another kernel"; }), Pairs{});
+  EXPECT_EQ(conflicts([](RunRow& row) { row.plan = "{sharding: NNN, recompute: {every: 2}}"; }),
+            Pairs{});
+  EXPECT_EQ(conflicts([](RunRow& row) { row.job += "  # another kernel"; }), kOne);
+  EXPECT_EQ(conflicts([](RunRow& row) {
+              row.job =
+                  "{framework: megatron-lm, precision: fp16, kernels: {attention: flash2}, "
+                  "model: {base: gpt3-175b, head_dim: 64}}";
+            }),
+            Pairs{});
   EXPECT_EQ(conflicts([](RunRow&) {}, 141e9), Pairs{});
 }
 

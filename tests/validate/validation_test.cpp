@@ -1,5 +1,6 @@
 #include "stepwright/validate/validation.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,12 +11,12 @@ namespace stepwright {
 namespace {
 
 constexpr const char* kHeader =
-    "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
-    "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,recompute,"
-    "measured_metric,measured_value,tier\n";
+    "id,cluster,gpus,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,seq_len,global_batch,"
+    "micro_batch,tp,pp,vpp,job,plan,measured_metric,measured_value,tier\n";
 constexpr const char* kRow =
-    ",A100-SXM-80GB,8,8,Megatron-LM,GPT-tiny,4,1024,16,16,4096,51200,1024,fp16,16,2,2,2,1,1,1,n,"
-    "none,full,iteration_time_s,";
+    ",dgx-a100-80g,8,GPT-tiny,4,1024,16,16,4096,51200,1024,16,2,2,2,1,"
+    "\"{framework: megatron-lm, precision: fp16, model: {base: gpt3-175b, head_dim: 64}}\","
+    "\"{sharding: NNN, recompute: full}\",iteration_time_s,";
 
 std::string runs(std::initializer_list<std::pair<const char*, const char*>> rows) {
   std::string text = kHeader;
@@ -66,6 +67,18 @@ TEST(Validation, SkipsBadCellsWithAReason) {
   EXPECT_EQ(v.skipped.at("nothing measured").count, 1U);
 }
 
+TEST(Validation, ProseAloneIsNotRead) {
+  std::string text = runs({{"a-1", "1"}});
+  text.insert(text.find('\n'), ",recompute");
+  text.insert(text.size() - 1, ",full for 5 layers per stage");
+  EXPECT_EQ(validate(parse_csv(text, "runs.csv"), {}).used, 1U) << "columns job and plan say it";
+  for (const char* said : {"job", "plan"}) {
+    text.replace(text.find(fmt::format(",{},", said)), 2, ",_");
+  }
+  const Validation v = validate(parse_csv(text, "runs.csv"), {});
+  EXPECT_EQ(v.skipped.at("column recompute: not read").count, 1U);
+}
+
 TEST(Validation, UsesRowsOfATierOnly) {
   const Validation v = validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
   EXPECT_EQ(v.skipped.at("tier A").count, 1U);
@@ -73,15 +86,16 @@ TEST(Validation, UsesRowsOfATierOnly) {
 
 TEST(Validation, CountsLabelsOfMemory) {
   std::string text = kHeader;
-  text.replace(text.find("measured_metric,measured_value"), 30, "memory_kind,memory_value_gib");
+  text.replace(text.find("measured_metric,measured_value"), 30,
+               "memory_kind,peak,memory_value_gib");
   std::string row = kRow;
   row.replace(row.find("iteration_time_s,"), 17, "");
   std::string other = row;
   other.replace(other.find("GPT-tiny"), 8, "GPT-mini");
-  text += "a-1" + row + "fits_upper_bound_80GB,,A\n";
-  text += "a-2" + other + "OOM_lower_bound_80GB,,A\n";
-  text += "a-3" + row + "torch max_memory_allocated,2,A\n";
-  text += "a-4" + row + "GPU memory,2,A\n";
+  text += "a-1" + row + ",fits,,A\n";
+  text += "a-2" + other + ",oom,,A\n";
+  text += "a-3" + row + ",allocated,2,A\n";
+  text += "a-4" + row + ",,2,A\n";
   const Validation v = validate(parse_csv(text, "memory.csv"), {});
   ASSERT_TRUE(v.labels);
   EXPECT_EQ(v.labels->right, 1U);
@@ -93,11 +107,12 @@ TEST(Validation, CountsLabelsOfMemory) {
 
 TEST(Validation, ContradictoryLabelsAreListedAndNotJudged) {
   std::string text = kHeader;
-  text.replace(text.find("measured_metric,measured_value"), 30, "memory_kind,memory_value_gib");
+  text.replace(text.find("measured_metric,measured_value"), 30,
+               "memory_kind,peak,memory_value_gib");
   std::string row = kRow;
   row.replace(row.find("iteration_time_s,"), 17, "");
-  text += "a-1" + row + "fits_upper_bound_80GB,,A\n";
-  text += "a-2" + row + "OOM_lower_bound_80GB,,A\n";
+  text += "a-1" + row + ",fits,,A\n";
+  text += "a-2" + row + ",oom,,A\n";
   const Validation v = validate(parse_csv(text, "memory.csv"), {});
   EXPECT_EQ(v.labels->right + v.labels->wrong, 0U);
   EXPECT_EQ(v.skipped.at("contradictory label").count, 2U);

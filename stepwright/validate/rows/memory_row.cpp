@@ -3,28 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/validate/rows/row_plan.h"
-#include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-
-std::optional<PeakKind> peak_kind(const Words& words) {
-  if (words.has("oom")) return PeakKind::kOom;
-  if (words.has("fits")) return PeakKind::kFits;
-  if (words.has("allocated or reserved")) return std::nullopt;
-  if (words.has("nvidia-smi")) return PeakKind::kProcess;
-  if (words.has("reserved")) return PeakKind::kReserved;
-  if (words.has("allocated", "peak over devices")) return PeakKind::kAllocated;
-  return std::nullopt;
-}
 
 /// What of a stage's peak a kind of measurement sees: a process holds everything; the caching
 /// allocator holds the tensors with their rounding; the tensors themselves are less.
@@ -53,12 +42,12 @@ void set_peak(RowResult& row, const MemoryReport& report, const Reserve& reserve
 }  // namespace
 
 std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
-  const auto kind = peak_kind(Words(row.memory_kind));
-  if (!kind) return Skipped{"kind of peak not stated"};
+  const auto* const kind = std::ranges::find(kPeakKindNames, row.peak, &Named<PeakKind>::name);
+  if (kind == std::end(kPeakKindNames)) return Skipped{"kind of peak not stated"};
   auto made = row_plan(row);
   if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
   auto& [planned, notes] = std::get<RowPlan>(made);
-  MemoryResult result{.kind = *kind};
+  MemoryResult result{.kind = kind->value};
   if (!result.is_label() && !row.memory_gib) return Skipped{"nothing measured"};
   try {
     const MemoryReport report =
@@ -70,9 +59,15 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
                   .groups = row_groups(row, planned),
                   .capacity_bytes = report.capacity_bytes,
                   .p_fits = report.p_fits};
-    set_peak(result.row, report, framework_reserve(planned.job), *kind,
-             Words(row.memory_kind).has("min over ranks"));
-    if (!result.is_label()) result.row.error = result.row.predicted / result.row.measured - 1;
+    set_peak(result.row, report, framework_reserve(planned.job), result.kind,
+             row.peak_of == "least");
+    if (result.is_label()) {
+      result.label = label_of(row.id, planned, row.gpu);
+      result.label.fits = result.kind == PeakKind::kFits;
+      result.label.capacity_bytes = report.capacity_bytes;
+    } else {
+      result.row.error = result.row.predicted / result.row.measured - 1;
+    }
     return result;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;

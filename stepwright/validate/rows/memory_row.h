@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include "stepwright/core/named.h"
+#include "stepwright/validate/label_conflict.h"
 #include "stepwright/validate/rows/row_prediction.h"
 
 namespace stepwright {
@@ -15,11 +17,18 @@ enum class PeakKind : std::uint8_t {
   kProcess,    ///< What nvidia-smi shows: the process with its context.
 };
 
+inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
+                                                     {PeakKind::kOom, "oom"},
+                                                     {PeakKind::kAllocated, "allocated"},
+                                                     {PeakKind::kReserved, "reserved"},
+                                                     {PeakKind::kProcess, "process"}};
+
 /// A row of memory, predicted.
 struct MemoryResult {
   PeakKind kind{};
   RowResult row;  ///< Bytes; a label has no measured value.
   double capacity_bytes = 0;
+  Label label;  ///< Of a label.
   [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
   [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
 };

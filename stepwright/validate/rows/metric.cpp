@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {
@@ -25,29 +27,20 @@ double masked_flops_per_token(const Job& job) {
   return 3 * static_cast<double>(model.layers) * widths * static_cast<double>(job.length);
 }
 
-/// The rate that utilisation refers to: the bf16 peak, except where fp8 is said.
-double reference_flops(const RunRow& row, const Job& job) {
-  if (const auto stated = Words(row.convention).number_after("peak ")) {
-    if (*stated < 10000) return static_cast<double>(*stated) * 1e12;
-  }
-  return job.cluster.device.peak_flops.at(DType::kBf16);
-}
-
 }  // namespace
 
-double counted_flops(const RunRow& row, const Job& job) {
-  const Words words(row.convention);
+double counted_flops(FlopCount count, const Job& job) {
   const double parameters =
       static_cast<double>(count_parameters(job.model) - job.model.vocabulary * job.model.hidden);
-  if (words.has("8*p")) return 8 * parameters * job.tokens();
-  if (words.has("6*p")) return 6 * parameters * job.tokens();
-  if (words.has("hardware", "96b", "incl. recompute", "with recompute", "counts recompute")) {
-    return hardware_flops(job);
+  const double per_token = training_flops_per_token(job.model, job.length);
+  switch (count) {
+    case FlopCount::kHardware: return hardware_flops(job);
+    case FlopCount::kSixFold: return 6 * parameters * job.tokens();
+    case FlopCount::kEightFold: return 8 * parameters * job.tokens();
+    case FlopCount::kCausal: return job.tokens() * (per_token - masked_flops_per_token(job));
+    case FlopCount::kModel: break;
   }
-  const double full = training_flops_per_token(job.model, job.length);
-  return job.tokens() * (words.has("halved") && !words.has("not causal-halved")
-                             ? full - masked_flops_per_token(job)
-                             : full);
+  return job.tokens() * per_token;
 }
 
 std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job) {
@@ -56,10 +49,14 @@ std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job)
   const double value = *row.measured;
   if (row.metric == "iteration_time_s") return value;
   if (row.metric == "tokens_per_s_per_gpu") return job.tokens() / (value * devices);
-  if (row.metric == "tflops_per_gpu") return counted_flops(row, job) / (value * 1e12 * devices);
+  const auto* const count = std::ranges::find(
+      kFlopCountNames, row.flops.empty() ? "model" : row.flops, &Named<FlopCount>::name);
+  if (count == std::end(kFlopCountNames)) return Skipped{fmt::format("flops: {}", row.flops)};
+  const double flops = counted_flops(count->value, job);
+  if (row.metric == "tflops_per_gpu") return flops / (value * 1e12 * devices);
   if (row.metric == "mfu") {
     const double share = value > 1 ? value / 100 : value;
-    return counted_flops(row, job) / (share * reference_flops(row, job) * devices);
+    return flops / (share * job.cluster.device.peak_flops.at(DType::kBf16) * devices);
   }
   return Skipped{fmt::format("metric: {}", row.metric)};
 }

@@ -1,22 +1,33 @@
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
+#include "stepwright/core/named.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/validate/rows/run_row.h"
 
 namespace stepwright {
 
-/// The measured seconds of a step: as stated, from tokens per second and GPU, or from FLOP/s or
-/// utilisation by the FLOPs that the source counts. Skips metrics and conventions that are unknown.
-std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job);
+/// What the FLOPs of a step are by which a source states rates and utilisation.
+enum class FlopCount : std::uint8_t {
+  kModel,      ///< Model FLOPs with full attention and logits.
+  kCausal,     ///< The same with half the attention, as a causal mask leaves it.
+  kHardware,   ///< 96 B s L h^2 (1 + s/6h + V/16Lh), full recomputation included (2104.04473).
+  kSixFold,    ///< Six for each token and each parameter outside of the embedding.
+  kEightFold,  ///< Eight of them.
+};
+inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "model"},
+                                                       {FlopCount::kCausal, "causal"},
+                                                       {FlopCount::kHardware, "hardware"},
+                                                       {FlopCount::kSixFold, "6P"},
+                                                       {FlopCount::kEightFold, "8P"}};
 
-/// FLOPs of a step as the source counts them:
-/// - with "hardware", "96B", "incl. recompute": 96 B s L h^2 (1 + s/6h + V/16Lh), full
-///   recomputation included (Narayanan 2021, 2104.04473);
-/// - "8*P", "6*P": FLOPs per token and parameter without embedding;
-/// - "causal-halved": model FLOPs with half the attention (Megatron-Bridge);
-/// - otherwise model FLOPs with full attention and logits.
-double counted_flops(const RunRow& row, const Job& job);
+/// FLOPs of a step of a job, so counted.
+double counted_flops(FlopCount count, const Job& job);
+
+/// The measured seconds of a step: as stated, from tokens per second and GPU, from FLOP/s, or from
+/// utilisation of the device's peak in bf16. Skips metrics and words of `flops` that are unknown.
+std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job);
 
 }  // namespace stepwright

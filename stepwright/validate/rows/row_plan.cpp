@@ -2,267 +2,186 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
+#include <utility>
 
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/validate/rows/row_cluster.h"
-#include "stepwright/validate/rows/row_framework.h"
-#include "stepwright/validate/rows/row_model.h"
-#include "stepwright/validate/rows/words.h"
 
 namespace stepwright {
 namespace {
 
-std::optional<Skipped> missing(std::string_view what) {
-  return Skipped{fmt::format("{} not stated", what)};
+/// The mapping in a cell.
+Tree cell_tree(std::string_view column, const std::string& cell) {
+  if (cell.empty()) return Tree::mapping();
+  // A document that begins with a brace is JSON; the value of a key may be written as YAML.
+  const Document document =
+      Document::parse(fmt::format("{}: {}", column, cell), fmt::format("column {}", column));
+  const Node mapping = document.root().get(column);
+  static_cast<void>(mapping.members());  // fails unless it is one
+  return mapping.tree();
 }
 
-/// Schedules, layouts and memory tricks that no plan expresses.
-std::optional<Skipped> cannot_express(const RunRow& row, const Words& notes) {
-  const Words sharding(row.sharding);
-  if (notes.has("dualpipe")) return Skipped{"DualPipe: no such schedule"};
-  if (notes.has("vocab parallel, ", "interlaced pipeline", "layer redistribution")) {
-    return Skipped{"vocabulary spread over pipeline stages"};
+/// Lays one mapping over another: mappings in it over those there, all else in their place.
+void lay_over(Tree& under, const Tree& over) {
+  for (std::size_t i = 0; i < over.items.size(); i += 2) {
+    Tree* present = under.find(over.items[i].text);
+    const Tree& value = over.items[i + 1];
+    if (present != nullptr && present->kind == Tree::Kind::kMapping &&
+        value.kind == Tree::Kind::kMapping) {
+      lay_over(*present, value);
+    } else {
+      under.set(over.items[i].text, value);
+    }
   }
-  if (notes.has("offload")) return Skipped{"activations or states off the GPU"};
+}
+
+bool says_model(const RunRow& row, const Job* of) {
+  return of == nullptr || !row.model.empty() || row.layers;
+}
+
+/// The first column that must say something and does not.
+std::optional<Skipped> silent_column(const RunRow& row, const Job* of, const Tree& job) {
+  const bool own = says_model(row, of);
+  const Tree* model = job.find("model");
+  const bool has_width =
+      row.ffn || (model != nullptr && (model->find("ffn") || model->find("experts")));
+  const std::pair<std::string_view, bool> columns[] = {
+      {"layers", !own || row.layers},
+      {"hidden", !own || row.hidden},
+      {"heads", !own || row.heads},
+      {"vocab", !own || row.vocabulary},
+      {"seq_len", row.length.has_value()},
+      {"ffn_hidden", !own || has_width},
+      {"gpus", row.gpus.has_value()},
+      {"tp", row.tensor.has_value()},
+      {"pp", row.pipeline.has_value()},
+      {"global_batch", row.global_batch.has_value()},
+      {"micro_batch", row.micro_batch.has_value()},
+      {"vpp", row.chunks || row.pipeline == 1}};
+  for (const auto& [column, says] : columns) {
+    if (!says) return Skipped{fmt::format("{} not stated", column)};
+  }
   return std::nullopt;
 }
 
-/// The precision of matrix products; the widest when the row is silent.
-std::optional<DType> precision_of(const RunRow& row) {
-  const Words words(row.precision);
-  if (words.has("nvfp4")) return DType::kNvfp4;
-  if (words.has("fp8-cs", "fp8_cs")) return DType::kFp8;
-  if (words.has("mxfp8", "fp8-mx", "fp8_mx")) return DType::kMxfp8;
-  if (words.has("fp8", "float8")) return DType::kFp8;
-  if (words.has("bf16")) return DType::kBf16;
-  if (words.has("fp16")) return DType::kFp16;
-  if (words.has("tf32", "fp32")) return DType::kFp32;
-  return std::nullopt;
+Tree model_of(const RunRow& row) {
+  Tree model = Tree::mapping();
+  model.set("name", row.model).set("layers", *row.layers).set("hidden", *row.hidden);
+  model.set("heads", *row.heads).set("kv_heads", row.kv_heads.value_or(*row.heads));
+  model.set("vocab", *row.vocabulary).set("positions", *row.length);
+  if (row.ffn) model.set("ffn", *row.ffn);
+  return model;
 }
 
-std::optional<Skipped> set_degrees(const RunRow& row, RowPlan& out) {
-  Plan& plan = out.planned.plan;
-  Parallel& size = plan.parallel;
-  if (!row.tensor) return missing("tp");
-  if (!row.pipeline) return missing("pp");
-  size.tensor = *row.tensor;
-  size.pipeline = *row.pipeline;
-  size.context = row.context.value_or(1);
-  size.expert = out.planned.job.model.experts ? row.expert.value_or(1) : 1;
-  if (out.planned.job.model.experts && !row.expert) return missing("ep");
-  const std::int64_t replica = size.tensor * size.pipeline * size.context;
-  if (*row.gpus % replica != 0) return Skipped{"degrees do not divide the GPUs"};
-  size.data = *row.gpus / replica;
-  return std::nullopt;
+/// A file is named from where the command runs, not from the folder of the table.
+std::string profile_of(const std::string& cluster) {
+  std::error_code ignored;
+  return std::filesystem::exists(cluster, ignored) ? std::filesystem::absolute(cluster).string()
+                                                   : cluster;
 }
 
-std::optional<Skipped> set_batch(const RunRow& row, RowPlan& out) {
-  if (!row.global_batch) return missing("global_batch");
-  if (!row.micro_batch) return missing("micro_batch");
-  out.planned.job.sequences = *row.global_batch;
-  out.planned.job.length = *row.length;
-  out.planned.plan.micro_batch = *row.micro_batch;
-  return std::nullopt;
-}
-
-std::optional<Skipped> set_schedule(const RunRow& row, RowPlan& out) {
-  Plan& plan = out.planned.plan;
-  if (plan.parallel.pipeline == 1) return std::nullopt;
-  if (!row.chunks) return missing("vpp");
-  if (*row.chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = *row.chunks};
-  plan.layers = default_layers(out.planned.job, plan);
-  return std::nullopt;
-}
-
-/// Words of Megatron-Core and of articles for modules that have another name in plans.
-constexpr Named<Module> kOtherModuleWords[] = {{Module::kMoeActivation, "act"},
-                                               {Module::kMoeActivation, "swiglu"},
-                                               {Module::kNorm, "layernorm"},
-                                               {Module::kNorm, "rmsnorm"},
-                                               {Module::kLatentUp, "mla up-proj"}};
-
-template <std::size_t kCount>
-const Named<Module>* named_module(const Named<Module> (&table)[kCount], std::string_view word) {
-  const auto* const known = std::ranges::find(table, word, &Named<Module>::name);
-  return known == std::end(table) ? nullptr : known;
-}
-
-/// What "selective: layernorm, moe_act" lists; nothing where it has another word.
-std::optional<ModuleSet> row_modules(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (!text.starts_with("selective") || colon == std::string::npos) return std::nullopt;
-  ModuleSet modules;
-  std::istringstream list(text.substr(colon + 1));
-  for (std::string word; std::getline(list, word, ',');) {
-    word.erase(0, word.find_first_not_of(' '));
-    const Named<Module>* known = named_module(kModuleNames, word);
-    if (known == nullptr) known = named_module(kOtherModuleWords, word);
-    if (known == nullptr) return std::nullopt;
-    modules.add(known->value);
+/// The job that is known without a row; of another framework's kernels and optimizer, nothing.
+Tree known_job(const Job* of, bool own_framework) {
+  Tree known = Tree::mapping();
+  if (of == nullptr) return known;
+  PlannedJob planned{.job = *of, .plan = {}};
+  planned.job.space = {};
+  const Tree file = plan_file_tree(planned, false);
+  const Tree& job = *file.find("job");
+  for (std::size_t i = 0; i < job.items.size(); i += 2) {
+    const std::string& key = job.items[i].text;
+    if (own_framework && (key == "kernels" || key == "optimizer")) continue;
+    known.set(key, job.items[i + 1]);
   }
-  return modules;
+  return known;
 }
 
-/// "full", "none (...)", "selective", "selective: layernorm, moe_act", "full for 5 layers per
-/// stage".
-void set_recompute(const RunRow& row, RowPlan& out) {
-  const Words words(row.recompute);
-  Recompute& recompute = out.planned.plan.recompute;
-  if (words.empty()) {
-    out.notes.emplace_back("recompute not stated: none assumed");
-    return;
+Tree job_of(const RunRow& row, const Job* of, Tree said) {
+  Tree job = known_job(of, said.find("framework") != nullptr);
+  if (says_model(row, of)) job.set("model", model_of(row));
+  if (!row.cluster.empty())
+    said.set("cluster", Tree::mapping().set("profile", profile_of(row.cluster)));
+  if (of == nullptr || said.find("cluster") != nullptr) {
+    job.set("cluster", Tree::mapping().set("devices", *row.gpus));
   }
-  if (words.text().starts_with("none")) return;
-  if (const auto layers = words.number_after("full for")) {
-    const std::int64_t stage = *row.layers / out.planned.plan.parallel.pipeline;
-    recompute = {.kind = RecomputeKind::kEvery,
-                 .every = std::max<std::int64_t>(1, stage / std::max<std::int64_t>(1, *layers))};
-    return;
-  }
-  if (const auto modules = row_modules(words.text())) {
-    recompute = {.kind = RecomputeKind::kModules,
-                 .modules = held_modules(out.planned.job.model, *modules)};
-    if (recompute.modules.empty()) recompute = {};
-    return;
-  }
-  if (words.has("full")) {
-    recompute.kind = RecomputeKind::kFull;
-  } else if (words.text() == "selective" || words.has("minimal_flash")) {
-    recompute.kind = RecomputeKind::kSelective;
-  } else {
-    out.notes.push_back(fmt::format("recompute '{}' taken as none", row.recompute));
-  }
+  job.set("batch", Tree::mapping().set("sequences", *row.global_batch).set("length", *row.length));
+  lay_over(job, said);
+  return job;
 }
 
-/// Groups that a remark names: "over 8 ranks", "FSDP2 over 64", "FSDP 16", "(group 8)".
-std::int64_t sharding_group(const Words& words, const Parallel& size) {
-  const std::int64_t world = size.data * size.context;
-  for (const char* before : {"over", "group", "fsdp "}) {
-    const auto stated = words.number_after(before);
-    if (stated && *stated > 0 && *stated < world && world % *stated == 0) return *stated;
+/// The plan file of a row.
+Tree file_of(const RunRow& row, Tree job, const Tree& said) {
+  const std::int64_t replica = *row.tensor * *row.pipeline * row.context.value_or(1);
+  Tree degrees = Tree::mapping();
+  degrees.set("tensor", *row.tensor).set("pipeline", *row.pipeline);
+  degrees.set("context", row.context.value_or(1)).set("expert", row.expert.value_or(1));
+  degrees.set("data", *row.gpus / replica);
+  Tree file = Tree::mapping();
+  file.set("stepwright", "plan/2").set("job", std::move(job)).set("parallel", degrees);
+  file.set("micro_batch", *row.micro_batch);
+  if (*row.pipeline > 1 && *row.chunks > 1) {
+    const auto kind = name_of(kScheduleNames, ScheduleKind::kInterleaved);
+    file.set("schedule", Tree::mapping().set("kind", kind).set("chunks", *row.chunks));
   }
-  return world;
+  lay_over(file, said);
+  return file;
 }
 
-void set_sharding(const RunRow& row, RowPlan& out) {
-  const Words words(row.sharding);
-  Plan& plan = out.planned.plan;
-  const std::int64_t world = plan.parallel.data * plan.parallel.context;
-  const bool splits_optimizer =
-      words.has("zero-1", "distributed optimizer", "dist optimizer", "bf16_optimizer");
-  if (words.empty()) {
-    plan.sharding = framework_defaults(out.planned.job.framework).recipe_sharding;
-    return;
+PlannedJob read(const Tree& file, const RunRow& row) {
+  return read_plan(Document::from(file, "row"), row.folder);
+}
+
+/// Reads the file of a row, with what the recipes of its framework choose where it says nothing.
+PlannedJob read_with_recipe(Tree file, const RunRow& row) {
+  PlannedJob planned = read(file, row);
+  const bool shards = file.find("sharding") != nullptr;
+  const bool splits = *row.tensor == 1 || file.find("sequence_parallel") != nullptr;
+  if (shards && splits) return planned;
+  const FrameworkDefaults defaults = framework_defaults(planned.job.framework);
+  if (!shards) file.set("sharding", sharding_word(defaults.recipe_sharding));
+  if (!splits) file.set("sequence_parallel", defaults.recipe_sequence_parallel);
+  return read(file, row);
+}
+
+std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const Job* of) {
+  const Tree said = cell_tree("job", row.job);
+  if (const auto silent = silent_column(row, of, said)) return *silent;
+  if (*row.gpus % (*row.tensor * *row.pipeline * row.context.value_or(1)) != 0) {
+    return Skipped{"degrees do not divide the GPUs"};
   }
-  std::string_view states = "NNN";
-  if (words.has("shard_grad_op", "zero-2", "no reshard")) {
-    states = "NGG";
-  } else if (words.has("fsdp", "zero-3")) {
-    states = "GGG";
-  } else if (splits_optimizer) {
-    states = "NNG";
+  const Tree file = file_of(row, job_of(row, of, said), cell_tree("plan", row.plan));
+  RowPlan made{.planned = read_with_recipe(file, row), .notes = {}};
+  const auto& [job, plan] = made.planned;
+  if (job.model.experts && !row.expert) return Skipped{"ep not stated"};
+  if (const auto rule = broken_rule(job, plan)) {
+    return Skipped{fmt::format("no legal plan: {}", rule_name(*rule))};
   }
-  plan.sharding = *sharding_of(states);
-  const std::int64_t group = sharding_group(words, plan.parallel);
-  if (states == "NNN" || group == world) return;
-  plan.sharding = *sharding_of(states == "GGG" ? "III" : "NNI");
-  plan.sharding.group = group;
-  if (out.planned.job.model.experts) {
-    const std::int64_t experts = plan.parallel.expert_data();
-    plan.sharding.expert_group = std::min(experts, group);
+  if (file.find("job")->find("precision") == nullptr) {
+    made.notes.emplace_back("precision not stated: bf16 assumed");
   }
-}
-
-/// Type in which gradients are reduced, by the remarks on sharding or else the framework.
-DType reduced_type(const RunRow& row, const Job& job) {
-  const Words sharding(row.sharding);
-  const DType stored = storage_type(job.precision);
-  if (sharding.has("pure")) return stored;
-  if (sharding.has("mixed_precision=default", "fp32 grad", "bf16_optimizer")) return DType::kFp32;
-  return stored == DType::kFp16 ? stored : default_gradients(job);
-}
-
-void set_tensor_choices(const RunRow& row, RowPlan& out) {
-  Plan& plan = out.planned.plan;
-  const bool several = plan.parallel.tensor > 1;
-  const bool stated = !row.sequence_parallel.empty();
-  const Job& job = out.planned.job;
-  plan.sequence_parallel =
-      several && (stated ? row.sequence_parallel == "y"
-                         : framework_defaults(job.framework).recipe_sequence_parallel);
-  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
-  plan.overlap = row_overlap(row, out.planned);
-  plan.accumulate = reduced_type(row, out.planned.job);
-}
-
-void set_buckets(RowPlan& out) {
-  Plan& plan = out.planned.plan;
-  const Buckets buckets = default_buckets(out.planned.job, plan);
-  plan.gradient_bucket = buckets.gradients;
-  plan.parameter_bucket = buckets.parameters;
-}
-
-/// The model of a row, or else that of the job it is of.
-std::optional<Skipped> set_model(const RunRow& row, const Job* of, Job& job) {
-  if (of != nullptr && row.model.empty() && !row.layers) {
-    job.model = of->model;
-    job.model_name = of->model_name;
-    return std::nullopt;
+  if (file.find("recompute") == nullptr) {
+    made.notes.emplace_back("recompute not stated: none assumed");
   }
-  auto model = row_model(row);
-  if (auto* skipped = std::get_if<Skipped>(&model)) return *skipped;
-  job.model = std::get<Architecture>(std::move(model));
-  job.model_name = row.model;
-  return std::nullopt;
-}
-
-/// The same of its cluster.
-std::optional<Skipped> set_cluster(const RunRow& row, const Job* of, Job& job) {
-  if (of != nullptr && row.gpu.empty() && row.cluster.empty()) {
-    job.cluster = of->cluster;
-    return std::nullopt;
-  }
-  auto cluster = row_cluster(row);
-  if (auto* skipped = std::get_if<Skipped>(&cluster)) return *skipped;
-  job.cluster = std::get<Cluster>(std::move(cluster));
-  return std::nullopt;
-}
-
-std::optional<Skipped> fill(const RunRow& row, const Job* of, RowPlan& out) {
-  Job& job = out.planned.job;
-  if (auto skipped = cannot_express(row, Words(row.notes))) return skipped;
-  if (auto skipped = set_model(row, of, job)) return skipped;
-  if (auto skipped = set_cluster(row, of, job)) return skipped;
-  const auto precision = precision_of(row);
-  if (!precision) out.notes.emplace_back("precision not stated: bf16 assumed");
-  job.precision = precision.value_or(DType::kBf16);
-  job.framework = row_framework(row);
-  job.kernels = row_kernels(row, job.cluster.device);
-  job.optimizer = default_optimizer(job.framework, job.model);
-  if (Words(row.notes).has("deepep", "hybridep")) job.dispatcher = Dispatcher::kOncePerNode;
-  if (auto skipped = set_degrees(row, out)) return skipped;
-  if (auto skipped = set_batch(row, out)) return skipped;
-  if (auto skipped = set_schedule(row, out)) return skipped;
-  set_recompute(row, out);
-  set_sharding(row, out);
-  set_tensor_choices(row, out);
-  set_buckets(out);
-  return std::nullopt;
+  return made;
 }
 
 }  // namespace
 
 std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of) {
-  RowPlan out;
-  if (auto skipped = fill(row, of, out)) return *skipped;
-  if (const auto rule = broken_rule(out.planned.job, out.planned.plan)) {
-    return Skipped{fmt::format("no legal plan: {}", rule_name(*rule))};
+  if (!row.no_plan.empty()) return Skipped{row.no_plan};
+  try {
+    return made_plan(row, of);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return Skipped{"no job with a plan", error.what()};
   }
-  return out;
 }
 
 }  // namespace stepwright

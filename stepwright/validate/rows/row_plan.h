@@ -15,8 +15,10 @@ struct RowPlan {
   std::vector<std::string> notes;
 };
 
-/// The plan of a row, legal, or why it cannot be expressed. With `of`, the model and the cluster of
-/// a row that names none are those of that job.
+/// The plan of a row, legal, or why there is none: the numbers of its columns with `job` and `plan`
+/// laid over them, read as a plan file. What a row leaves out is that of a plan file, but for
+/// sharding and sequence parallelism, which are those of its framework's recipes. With `of`, what
+/// the row says of its job is laid over that one, whose model and cluster it may leave out.
 std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of = nullptr);
 
 }  // namespace stepwright

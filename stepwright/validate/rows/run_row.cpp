@@ -18,29 +18,26 @@ struct TextColumn {
 };
 constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},
                                  {"gpu", &RunRow::gpu},
-                                 {"inter_node_net_note", &RunRow::network},
-                                 {"framework", &RunRow::framework},
                                  {"model", &RunRow::model},
-                                 {"moe", &RunRow::moe},
-                                 {"precision", &RunRow::precision},
-                                 {"sp", &RunRow::sequence_parallel},
-                                 {"zero_stage_or_fsdp", &RunRow::sharding},
-                                 {"recompute", &RunRow::recompute},
-                                 {"overlap_notes", &RunRow::notes},
-                                 {"source_note", &RunRow::source_note},
+                                 {"job", &RunRow::job},
+                                 {"plan", &RunRow::plan},
+                                 {"no_plan", &RunRow::no_plan},
                                  {"measured_metric", &RunRow::metric},
-                                 {"flop_convention", &RunRow::convention},
+                                 {"flops", &RunRow::flops},
                                  {"outcome", &RunRow::outcome},
-                                 {"memory_kind", &RunRow::memory_kind}};
+                                 {"peak", &RunRow::peak},
+                                 {"peak_of", &RunRow::peak_of}};
+
+/// What sources say in words of their own.
+constexpr std::string_view kProse[] = {"framework",          "moe",       "precision",    "sp",
+                                       "zero_stage_or_fsdp", "recompute", "overlap_notes"};
 
 struct CountColumn {
   std::string_view title;
   std::optional<std::int64_t> RunRow::* value;
 };
 constexpr CountColumn kCounts[] = {
-    {"year", &RunRow::year},
     {"gpus", &RunRow::gpus},
-    {"gpus_per_node", &RunRow::gpus_per_node},
     {"layers", &RunRow::layers},
     {"hidden", &RunRow::hidden},
     {"heads", &RunRow::heads},
@@ -55,15 +52,13 @@ constexpr CountColumn kCounts[] = {
     {"vpp", &RunRow::chunks},
     {"cp", &RunRow::context},
     {"ep", &RunRow::expert},
-    {"dp", &RunRow::data},
 };
 
 struct NumberColumn {
   std::string_view title;
   std::optional<double> RunRow::* value;
 };
-constexpr NumberColumn kNumbers[] = {{"params_b", &RunRow::parameters_1e9},
-                                     {"measured_value", &RunRow::measured},
+constexpr NumberColumn kNumbers[] = {{"measured_value", &RunRow::measured},
                                      {"trust", &RunRow::trust},
                                      {"memory_value_gib", &RunRow::memory_gib}};
 
@@ -95,6 +90,17 @@ std::string host_of(std::string_view url) {
 
 Skipped bad_cell(std::string_view title) {
   return {fmt::format("column {}: not a number above zero", title)};
+}
+
+/// Prose of a row that nobody has put into the words of a job and a plan.
+std::optional<Skipped> unread_prose(const CsvTable& table, const CsvRow& row, const RunRow& run) {
+  if (!run.job.empty() || !run.plan.empty() || !run.no_plan.empty()) return std::nullopt;
+  for (const std::string_view title : kProse) {
+    if (cell(table, row, title).empty()) continue;
+    return Skipped{fmt::format("column {}: not read", title),
+                   "say it in columns job and plan, which tools/row_words.py writes"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -133,6 +139,7 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
   const RowName name = row_name(table, row);
   run.id = name.id;
   run.source = name.source;
+  run.folder = std::filesystem::path(table.name).parent_path().string();
   run.cluster = named_profile(table, row);
   for (const TextColumn& column : kTexts) run.*column.value = cell(table, row, column.title);
   for (const CountColumn& column : kCounts) {
@@ -149,6 +156,7 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
     if (!value) return bad_cell(column.title);
     run.*column.value = value;
   }
+  if (auto unread = unread_prose(table, row, run)) return *std::move(unread);
   return run;
 }
 

@@ -17,34 +17,27 @@ struct RunRow {
   std::string id, source;  ///< `RowName`.
   std::string tier;
 
-  std::string cluster;  ///< A cluster profile or its file, instead of what `gpu` and notes say.
+  std::string folder;   ///< Of the table, from which its paths start.
+  std::string cluster;  ///< A cluster profile or its file, instead of what `job` says.
   std::string gpu;
-  std::string network;  ///< `inter_node_net_note`.
-  std::string framework;
   std::string model;
-  std::string moe;
-  std::string precision;
-  std::string sequence_parallel;
-  std::string sharding;  ///< `zero_stage_or_fsdp`.
-  std::string recompute;
-  std::string notes;        ///< `overlap_notes`: kernels, overlap, schedules.
-  std::string source_note;  ///< Where in the source, release, remarks.
+  std::string job, plan;  ///< Mappings in the words of job and plan files.
+  std::string no_plan;    ///< Why no plan says what the row ran.
 
-  std::optional<std::int64_t> year;
-  std::optional<std::int64_t> gpus, gpus_per_node;
+  std::optional<std::int64_t> gpus;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, ffn, vocabulary, length;
   std::optional<std::int64_t> global_batch, micro_batch;
-  std::optional<std::int64_t> tensor, pipeline, chunks, context, expert, data;
-  std::optional<double> parameters_1e9;
+  std::optional<std::int64_t> tensor, pipeline, chunks, context, expert;
 
   // Training runs.
   std::string metric;  ///< `measured_metric`.
-  std::string convention;
+  std::string flops;   ///< What they count: a word of `kFlopCountNames`; empty for `model`.
   std::optional<double> measured;
   std::string outcome;          ///< Of a person's own run: ok, oom, failed.
   std::optional<double> trust;  ///< Of a person's own run, at most 1.
   // Memory.
-  std::string memory_kind;
+  std::string peak;     ///< A word of `kPeakKindNames`.
+  std::string peak_of;  ///< Of which rank: `least`; empty for the one that holds most.
   std::optional<double> memory_gib;
 };
 
@@ -66,7 +59,7 @@ RowName row_name(const CsvTable& table, const CsvRow& row);
 std::string named_profile(const CsvTable& table, const CsvRow& row);
 
 /// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
-/// above zero.
+/// above zero; prose without its translation (`tools/row_words.py`).
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
 
 /// "aleph_layouts" of "aleph_layouts-0001", the whole of an id without a number at its end.

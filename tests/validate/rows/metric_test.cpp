@@ -24,21 +24,20 @@ TEST(Metric, TokensPerSecondAndGpuByHand) {
 
 TEST(Metric, HardwareFlopsByHand) {
   RunRow row = small_row();
-  row.convention = "hardware FLOPs incl. recompute: F=96*B*s*l*h^2*(1+s/6h+V/16lh)";
+  row.flops = "hardware";
   // 96 * 16,384 tokens * 4 * 1,024^2 * (1 + 1/6 + 51,200 / 65,536)
   const double by_hand = 96.0 * 16384 * 4 * 1048576 * (1 + 1.0 / 6 + 0.78125);
-  EXPECT_DOUBLE_EQ(counted_flops(row, job_of(row)), by_hand);
+  EXPECT_DOUBLE_EQ(counted_flops(FlopCount::kHardware, job_of(row)), by_hand);
   row.metric = "tflops_per_gpu";
   row.measured = 100;
   EXPECT_DOUBLE_EQ(seconds(row), by_hand / 100e12 / 8);
 }
 
 TEST(Metric, AHalvedMaskLeavesOutHalfTheAttention) {
-  RunRow row = small_row();
-  const double full = counted_flops(row, job_of(row));
-  row.convention = "model FLOPs, causal-halved attention";
+  const Job job = job_of(small_row());
+  const double full = counted_flops(FlopCount::kModel, job);
   // 4 layers of 6 * s * h per token and layer, of 12 in all.
-  EXPECT_DOUBLE_EQ(full - counted_flops(row, job_of(row)), 16384.0 * 4 * 6 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(full - counted_flops(FlopCount::kCausal, job), 16384.0 * 4 * 6 * 1024 * 1024);
 }
 
 TEST(Metric, UtilisationMayBeAPercentage) {
@@ -53,6 +52,10 @@ TEST(Metric, UtilisationMayBeAPercentage) {
 TEST(Metric, SkipsWhatItDoesNotKnow) {
   RunRow row = small_row();
   const Job job = job_of(row);
+  row.metric = "mfu";
+  row.flops = "many";
+  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "flops: many");
+  row.flops = "";
   row.metric = "loss";
   EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "metric: loss");
   row.measured.reset();

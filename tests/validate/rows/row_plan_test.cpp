@@ -20,8 +20,8 @@
 namespace stepwright {
 namespace {
 
-PlannedJob planned(const RunRow& row) {
-  auto made = row_plan(row);
+PlannedJob planned(const RunRow& row, const Job* of = nullptr) {
+  auto made = row_plan(row, of);
   if (const auto* skipped = std::get_if<Skipped>(&made)) {
     ADD_FAILURE() << skipped->reason;
     return {};
@@ -48,59 +48,83 @@ TEST(RowPlan, OfAMegatronRow) {
   EXPECT_TRUE(made.job.model.tied);
 }
 
-TEST(RowPlan, ReadsPrecisions) {
+/// The small row of another stack.
+RunRow row_of(const std::string& job, const std::string& plan = "{sharding: NNN}") {
   RunRow row = small_row();
-  row.gpu = "B200-SXM";
-  for (const auto& [word, precision] :
-       {std::pair{"amp_bf16", DType::kBf16}, std::pair{"MXFP8", DType::kMxfp8},
-        std::pair{"fp8 current scaling", DType::kFp8},
-        std::pair{"bf16 with float8 (tensorwise)", DType::kFp8}}) {
-    row.precision = word;
-    row.framework = "Megatron-Core";
-    EXPECT_EQ(planned(row).job.precision, precision) << word;
-  }
+  row.job = job;
+  row.plan = plan;
+  return row;
 }
 
-TEST(RowPlan, ReadsShardingGroups) {
-  RunRow row = small_row();
+TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
+  RunRow row = row_of(
+      "{framework: {name: fsdp, variant: automodel}, precision: fp8, model: {latent: {}, experts: "
+      "{count: 16, top_k: 2, ffn: 512}}, cluster: {profile: dgx-h100, nic: 400 Gbit/s}}",
+      "{sharding: {states: NNI, group: 4, expert_group: 2}, micro_batch: 4, overlap: {tensor: "
+      "true}}");
   row.tensor = row.pipeline = 1;
   row.global_batch = 64;
-  row.sharding = "ZeRO-1 over 4 ranks (Hybrid ZeRO)";
-  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNI");
-  EXPECT_EQ(planned(row).plan.sharding.group, 4);
-  row.sharding = "FSDP FULL_SHARD mixed_precision=PURE";
-  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "GGG");
-  EXPECT_EQ(planned(row).plan.accumulate, DType::kFp16);
-  row.sharding = "FSDP2 over 8";
-  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "GGG");
-}
-
-TEST(RowPlan, ReadsExperts) {
-  RunRow row = small_row();
-  row.model = "DeepSeekV3";
-  row.framework = "Megatron-Bridge/Megatron-Core";
-  row.moe = "256 routed experts, top-8, 1 shared, moe_ffn 512, first 2 layers dense, MLA";
-  row.tensor = 1;
-  row.expert = 4;
-  const Architecture model = planned(row).job.model;
-  ASSERT_TRUE(model.experts && model.latent);
-  EXPECT_EQ(model.experts->count, 256);
-  EXPECT_EQ(model.experts->top_k, 8);
-  EXPECT_EQ(model.experts->ffn, 512);
-  EXPECT_EQ(model.experts->shared_ffn, 512);
-  EXPECT_EQ(model.experts->is_dense, (std::vector<std::uint8_t>{1, 1, 0, 0}));
+  row.expert = 2;
+  row.cluster = "dgx-h200";
+  EXPECT_EQ(planned(row).job.cluster.name, "dgx-h200") << "the column cluster goes first";
+  row.cluster = "";
+  const auto [job, plan] = planned(row);
+  EXPECT_EQ(job.framework.variant, "automodel");
+  EXPECT_EQ(job.precision, DType::kFp8);
+  EXPECT_EQ(job.cluster.name, "dgx-h100");
+  EXPECT_DOUBLE_EQ(job.cluster.nic_bytes_per_s, 50e9);
+  EXPECT_EQ(job.model.layers, 4);
+  EXPECT_TRUE(job.model.latent.has_value());
+  EXPECT_EQ(job.model.experts->count, 16);
+  EXPECT_EQ(sharding_word(plan.sharding), "NNI");
+  EXPECT_EQ(plan.sharding.group, 4);
+  EXPECT_EQ(plan.micro_batch, 4);
+  EXPECT_TRUE(plan.overlap.tensor);
+  EXPECT_EQ(plan.parallel.data, 8);
   row.expert.reset();
   EXPECT_EQ(reason(row), "ep not stated");
 }
 
-TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
-  RunRow row = small_row();
-  row.framework = "Megatron-Bridge/Megatron-Core";
-  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdam);
-  row.model = "DeepSeekV3";
-  row.moe = "256 routed experts, top-8, 1 shared, moe_ffn 512, first 2 layers dense, MLA";
+TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
+  RunRow row = row_of("{framework: megatron-core}", "");
+  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNG");
+  EXPECT_TRUE(planned(row).plan.sequence_parallel);
+  row.plan = "{sharding: NNN, sequence_parallel: false}";
+  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNN");
+  EXPECT_FALSE(planned(row).plan.sequence_parallel);
   row.tensor = 1;
-  row.expert = 4;
+  row.plan = "";
+  EXPECT_FALSE(planned(row).plan.sequence_parallel);
+}
+
+TEST(RowPlan, SaysWhatItAssumed) {
+  const auto made = std::get<RowPlan>(row_plan(row_of("{framework: nanotron}", "")));
+  EXPECT_EQ(made.notes, (std::vector<std::string>{"precision not stated: bf16 assumed",
+                                                  "recompute not stated: none assumed"}));
+  EXPECT_TRUE(std::get<RowPlan>(row_plan(small_row())).notes.empty());
+}
+
+TEST(RowPlan, WhatARowLeavesOutIsItsJobs) {
+  Job job = planned(small_row()).job;
+  job.kernels.attention = AttentionKernel::kFlash1;
+  RunRow row = row_of("", "{sharding: NNG}");
+  row.model = "";
+  row.layers.reset();
+  row.cluster = "";
+  const PlannedJob made = planned(row, &job);
+  EXPECT_EQ(made.job.model, job.model);
+  EXPECT_EQ(made.job.cluster, job.cluster);
+  EXPECT_EQ(made.job.framework.name, job.framework.name);
+  EXPECT_EQ(made.job.kernels.attention, AttentionKernel::kFlash1);
+  row.job = "{framework: nanotron}";
+  EXPECT_EQ(planned(row, &job).job.kernels.attention, AttentionKernel::kFlash2);
+}
+
+TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
+  const std::string bridge = "{framework: {name: megatron-core, variant: bridge}";
+  EXPECT_EQ(planned(row_of(bridge + "}")).job.optimizer, Optimizer::kAdam);
+  const RunRow row =
+      row_of(bridge + ", model: {latent: {}, experts: {count: 8, top_k: 2, ffn: 64}}}");
   EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdamNarrow);
 }
 
@@ -109,10 +133,10 @@ TEST(RowPlan, SomeStacksDealOutModules) {
   EXPECT_EQ(layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
   EXPECT_EQ(layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
   EXPECT_TRUE(layers_by_modules(4, 4).empty());
-  RunRow row = small_row();
+  RunRow row = row_of("{framework: megatron-lm}");
   row.layers = 40;
   EXPECT_TRUE(planned(row).plan.layers.empty());
-  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
+  row.job = "{framework: {name: megatron-lm, variant: aleph-alpha}}";
   EXPECT_EQ(planned(row).plan.layers, (std::vector<std::int64_t>{21, 19}));
   row.pipeline = 1;
   EXPECT_TRUE(planned(row).plan.layers.empty());
@@ -123,19 +147,16 @@ TEST(RowPlan, SomeStacksFillStagesByCost) {
   EXPECT_EQ(layers_by_costs(16, 4, {.layer = 1, .head = 4}),
             (std::vector<std::int64_t>{6, 5, 4, 1}));
   EXPECT_EQ(layers_by_costs(8, 2, {.layer = 1, .head = 0}), (std::vector<std::int64_t>{5, 3}));
-  RunRow row = small_row();
-  row.framework = "nanotron";
+  RunRow row = row_of("{framework: nanotron}");
   row.layers = 16;
   EXPECT_FALSE(planned(row).plan.layers.empty());
 }
 
 TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
-  RunRow row = small_row();
-  row.framework = "nanotron";
-  EXPECT_TRUE(planned(row).plan.overlap.gradients);
-  EXPECT_FALSE(planned(row).job.kernels.fused_accumulation);
-  row.sharding = "ZeRO-1";
-  EXPECT_FALSE(planned(row).plan.overlap.gradients);
+  const PlannedJob made = planned(row_of("{framework: nanotron}"));
+  EXPECT_TRUE(made.plan.overlap.gradients);
+  EXPECT_FALSE(made.job.kernels.fused_accumulation);
+  EXPECT_FALSE(planned(row_of("{framework: nanotron}", "{sharding: NNG}")).plan.overlap.gradients);
 }
 
 // A layer of hidden 4, 2 heads of 2 and a gated MLP of 8 has weights of 32, 64, 16 and 48.
@@ -150,52 +171,27 @@ TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
   EXPECT_EQ(filled_bucket(model, 1, 1), 320 / 8);
   EXPECT_EQ(filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
   EXPECT_EQ(filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
-  RunRow row = small_row();
-  row.framework = "nanotron";
-  const std::int64_t beside = planned(row).plan.gradient_bucket;
+  const auto bucket = [](const char* plan) {
+    return planned(row_of("{framework: nanotron}", plan)).plan.gradient_bucket;
+  };
+  const std::int64_t beside = bucket("{sharding: NNN}");
   EXPECT_GE(beside, 25 * 1024 * 1024 / 2);
-  row.sharding = "ZeRO-1";
-  EXPECT_GT(planned(row).plan.gradient_bucket, 1000 * beside) << "the whole buffer at once";
+  EXPECT_GT(bucket("{sharding: NNG}"), 1000 * beside) << "the whole buffer at once";
 }
 
 TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
-  RunRow row = small_row();
-  row.framework = "Megatron-DeepSpeed";
-  row.sharding = "ZeRO-1";
-  EXPECT_TRUE(planned(row).job.kernels.scattered_gradients);
-  row.framework = "nanotron";
-  row.sharding = "ZeRO-1";
-  EXPECT_FALSE(planned(row).job.kernels.scattered_gradients);
-  EXPECT_TRUE(planned(row).job.kernels.fused_gate);
-  row.framework = "InternEvo";
-  EXPECT_FALSE(planned(row).job.kernels.fused_gate);
-  EXPECT_FALSE(planned(row).job.kernels.wide_gradients);
-  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
-  EXPECT_TRUE(planned(row).job.kernels.wide_gradients);
-  EXPECT_FALSE(planned(row).job.kernels.scattered_gradients);
-}
-
-TEST(RowPlan, MegatronOfLateYearsIsMegatronCore) {
-  RunRow row = small_row();
-  row.framework = "Megatron-LM";
-  row.year = 2021;
-  EXPECT_EQ(planned(row).job.framework.name, "megatron-lm");
-  row.year = 2025;
-  const PlannedJob made = planned(row);
-  EXPECT_EQ(made.job.framework.name, "megatron-core");
-  EXPECT_NE(made.job.kernels.attention, AttentionKernel::kUnfused);
-  EXPECT_EQ(made.plan.accumulate, DType::kFp16) << "widened in bf16 only";
-  row.notes = "all overlap off by design (TP/PP/DP)";
-  EXPECT_EQ(
-      planned(row).plan.overlap,
-      (Overlap{
-          .gradients = false, .parameters = false, .tensor_gradients = false, .pipeline = false}));
-}
-
-TEST(RowPlan, AnUnknownFrameworkIsNone) {
-  RunRow row = small_row();
-  row.framework = "somebody's own";
-  EXPECT_EQ(planned(row).job.framework.name, "");
+  const auto kernels = [](const std::string& framework) {
+    return planned(row_of("{framework: " + framework + "}", "{sharding: NNG}")).job.kernels;
+  };
+  EXPECT_TRUE(kernels("megatron-deepspeed").scattered_gradients);
+  EXPECT_FALSE(kernels("nanotron").scattered_gradients);
+  EXPECT_TRUE(kernels("nanotron").fused_gate);
+  EXPECT_FALSE(kernels("internevo").fused_gate);
+  EXPECT_FALSE(kernels("internevo").wide_gradients);
+  const Kernels aleph = kernels("{name: megatron-lm, variant: aleph-alpha}");
+  EXPECT_TRUE(aleph.wide_gradients);
+  EXPECT_TRUE(aleph.gathered_logits);
+  EXPECT_FALSE(aleph.scattered_gradients);
 }
 
 /// The file of a plan that says what a row's plan says, and is silent where its framework does
@@ -267,41 +263,6 @@ TEST(RowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
   }
 }
 
-TEST(RowPlan, ReadsKernels) {
-  RunRow row = small_row();
-  row.framework = "Aleph Alpha scaling (Megatron-style 3D parallel)";
-  row.notes = "attention/norm kernel=flash_attention2";
-  EXPECT_EQ(planned(row).job.kernels.attention, AttentionKernel::kFlash2);
-  EXPECT_FALSE(planned(row).job.kernels.fused_norm);
-  EXPECT_TRUE(planned(row).job.kernels.gathered_logits);
-  row.notes += " + RMS kernel";
-  EXPECT_TRUE(planned(row).job.kernels.fused_norm);
-  row.notes = "attention/norm kernel=torch";
-  EXPECT_FALSE(planned(row).job.kernels.fused_softmax);
-  row.framework = "FSDP";
-  row.notes = "eager";
-  EXPECT_FALSE(planned(row).job.kernels.fused_activation);
-  row.notes = "torch.compile of layers and loss";
-  EXPECT_TRUE(planned(row).job.kernels.fused_activation);
-}
-
-TEST(RowPlan, ReadsGraphs) {
-  RunRow row = small_row();
-  row.framework = "Megatron-Core";
-  const auto graphs = [&row](const char* notes) {
-    row.notes = notes;
-    return planned(row).job.kernels.cuda_graphs;
-  };
-  EXPECT_EQ(graphs("recipe"), CudaGraphs{});
-  EXPECT_EQ(graphs("cuda_graph_impl=full_iteration; a2a"), (CudaGraphs{.step = true}));
-  EXPECT_EQ(graphs("cuda_graph_impl=transformer_engine; cuda_graph_scope=['attn', 'moe_router', "
-                   "'moe_preprocess']; mlp"),
-            (CudaGraphs{.attention = true, .router = true}));
-  EXPECT_EQ(graphs("cuda_graph_impl=transformer_engine; cuda_graph_scope=mlp; attn"),
-            (CudaGraphs{.mlp = true}));
-  EXPECT_EQ(graphs("cuda_graph_impl=none; cuda_graph_scope=['attn']"), CudaGraphs{});
-}
-
 struct Change {
   const char* what;
   void (*change)(RunRow& row);
@@ -319,17 +280,19 @@ TEST_P(RowPlanSkips, WithAReason) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, RowPlanSkips,
     ::testing::Values(
-        Change{"adapter", [](RunRow& r) { r.model = "Llama2-70B [LoRA]"; }, "LoRA: frozen weights"},
-        Change{"hybrid", [](RunRow& r) { r.moe = "hybrid Mamba2/attention"; },
-               "hybrid of other layers than attention and MLP"},
+        Change{"adapter", [](RunRow& r) { r.no_plan = "LoRA: frozen weights"; },
+               "LoRA: frozen weights"},
         Change{"no layers", [](RunRow& r) { r.layers.reset(); }, "layers not stated"},
+        Change{"no width", [](RunRow& r) { r.ffn.reset(); }, "ffn_hidden not stated"},
         Change{"no vpp", [](RunRow& r) { r.chunks.reset(); }, "vpp not stated"},
         Change{"no batch", [](RunRow& r) { r.micro_batch.reset(); }, "micro_batch not stated"},
         Change{"degrees", [](RunRow& r) { r.tensor = 3; }, "degrees do not divide the GPUs"},
         Change{"illegal", [](RunRow& r) { r.global_batch = 15; }, "no legal plan: batch-per-data"},
-        Change{"DualPipe", [](RunRow& r) { r.notes = "DualPipe"; }, "DualPipe: no such schedule"},
-        Change{"offload", [](RunRow& r) { r.notes = "cpu_offloading_num_layers=4"; },
-               "activations or states off the GPU"}));
+        Change{"no such profile", [](RunRow& r) { r.cluster = "deep-thought"; },
+               "no job with a plan"},
+        Change{"part of a node", [](RunRow& r) { r.gpus = 12; }, "no job with a plan"},
+        Change{"unknown key", [](RunRow& r) { r.plan = "{zero: 1}"; }, "no job with a plan"},
+        Change{"no mapping", [](RunRow& r) { r.job = "bf16"; }, "no job with a plan"}));
 
 }  // namespace
 }  // namespace stepwright

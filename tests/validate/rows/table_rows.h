@@ -9,15 +9,11 @@ inline RunRow small_row() {
   RunRow row;
   row.id = "hand-0001";
   row.source = "hand";
-  row.gpu = "A100-SXM-80GB";
-  row.framework = "Megatron-LM (v2.x)";
+  row.cluster = "dgx-a100-80g";
   row.model = "GPT-tiny";
-  row.precision = "fp16";
-  row.sequence_parallel = "n";
-  row.sharding = "none (ZeRO-0)";
-  row.recompute = "full";
+  row.job = "{framework: megatron-lm, precision: fp16, model: {base: gpt3-175b, head_dim: 64}}";
+  row.plan = "{sharding: NNN, recompute: full}";
   row.gpus = 8;
-  row.gpus_per_node = 8;
   row.layers = 4;
   row.hidden = 1024;
   row.heads = 16;
