@@ -79,7 +79,7 @@ NAMES = {
     "fit-runs.runs": "CalibratedRun",
 }
 # Answers that can do more than others.
-BASES = {"Tuning": "TuningAnswer"}
+BASES = {"Tuning": "TuningAnswer[TunedPlan]"}
 UNITS = (
     ("_bytes_per_s", "bytes/s"),
     ("_bytes_per_rank", "bytes"),

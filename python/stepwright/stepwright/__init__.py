@@ -25,4 +25,5 @@ from .commands import (
     validate,
 )
 from .documents import Document, Job, Plan, load
-from .errors import InputError, NothingFitsError, RunError, StepwrightError, UnsupportedError
+from .errors import InputError, RunError, StepwrightError, UnsupportedError
+from .nothing_fits import NothingFitsError

@@ -6,20 +6,18 @@ import dataclasses
 import functools
 import html
 import json
-import sys
 import types
 import typing
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from .documents import Plan
 
 if TYPE_CHECKING:
     import pandas
 
-    from .answers import TunedPlan
-
 SomePart = TypeVar("SomePart", bound="Part")
+SomePlan = TypeVar("SomePlan")
 
 # What `_repr_html_` shows of a table at most.
 MOST_ROWS = 30
@@ -67,13 +65,13 @@ class Answer(Part):
         return f"{_list_html(_flat(self, deep=False))}{_table_html(self.records())}"
 
 
-class TuningAnswer(Answer):
+class TuningAnswer(Answer, Generic[SomePlan]):
     """What a search can tell besides its lists."""
 
-    plans: list[TunedPlan]
+    plans: list[SomePlan]
 
     @property
-    def best(self) -> TunedPlan:
+    def best(self) -> SomePlan:
         """The plan to train with."""
         return self.plans[0]
 
@@ -147,7 +145,7 @@ def _optional(decode: Decoder, kinds: tuple) -> Decoder:
 
 
 def _part_decoder(kind: type) -> Decoder:
-    hints = typing.get_type_hints(kind, vars(sys.modules[kind.__module__]))
+    hints = typing.get_type_hints(kind)
     keys = {
         field.metadata.get("key", field.name): (field.name, _decoder(hints[field.name]))
         for field in dataclasses.fields(kind)

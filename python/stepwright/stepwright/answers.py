@@ -402,7 +402,7 @@ class TwoStrands(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tuning(TuningAnswer):
+class Tuning(TuningAnswer[TunedPlan]):
     """stepwright tune --json."""
 
     table: ClassVar[str] = "plans"

@@ -25,7 +25,8 @@ from .answers import (
     Validation,
 )
 from .documents import Document, Job, Plan
-from .errors import NothingFitsError, error_of
+from .errors import error_of
+from .nothing_fits import NothingFitsError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 JobLike: TypeAlias = "Job | Mapping[str, Any] | PathLike"

@@ -1,11 +1,6 @@
-"""Everything that the planner raises: one hierarchy, whose messages name file, field and value."""
+"""What the planner raises: one hierarchy, whose messages name file, field and value."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .answers import Tuning
 
 
 class StepwrightError(Exception):
@@ -42,13 +37,6 @@ class UnsupportedError(StepwrightError, NotImplementedError):
 
 class RunError(StepwrightError, RuntimeError):
     """It failed while running (exit code 1)."""
-
-
-class NothingFitsError(RunError):
-    """No plan of a search fits in memory."""
-
-    tuning: Tuning
-    """The search; its only plan is the one that needs the least memory."""
 
 
 _KINDS: dict[str, type[StepwrightError]] = {
