@@ -26,7 +26,7 @@ def begun(rank, comm, members, name):
     )
 
 
-def call(rank, name, number, count, comm, size, root=0):
+def call(rank, name, number, count, *, comm, size, root=0):
     return (
         f"{prefix(rank)}{name}: opCount {number:x} sendbuff 0x7f{number % 4096:04x}2a000000 "
         f"recvbuff 0x7f{number % 4096:04x}3a000000 count {count} datatype 9 op 0 root {root} "
@@ -40,11 +40,13 @@ def step(number):
     for rank in range(8):
         other = (rank + 4) % 8
         for i in range(4 * LAYERS):
-            lines.append(call(rank, "AllGather", number + 2 * i, 4194304, TENSOR, 4))
-            lines.append(call(rank, "ReduceScatter", number + 2 * i + 1, 4194304, TENSOR, 4))
+            lines.append(call(rank, "AllGather", number + 2 * i, 4194304, comm=TENSOR, size=4))
+            lines.append(
+                call(rank, "ReduceScatter", number + 2 * i + 1, 4194304, comm=TENSOR, size=4)
+            )
         name = "Send" if rank < 4 else "Recv"
-        lines.append(call(rank, name, number, 16777216, WORLD, 8, other))
-        lines.append(call(rank, "AllReduce", number + 1, 1, WORLD, 8))
+        lines.append(call(rank, name, number, 16777216, comm=WORLD, size=8, root=other))
+        lines.append(call(rank, "AllReduce", number + 1, 1, comm=WORLD, size=8))
     return "".join(lines)
 
 

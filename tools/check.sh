@@ -16,6 +16,7 @@ fi
 
 status=0
 python3 -B tools/check_includes.py || status=1
+python3 -B tools/check_python.py || status=1
 [ ${#sources[@]} -eq 0 ] || $bin/clang-format --dry-run --Werror "${sources[@]}" || status=1
 $bin/ruff check --quiet . || status=1
 $bin/ruff format --check --quiet . || status=1

@@ -464,66 +464,46 @@ def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) ->
     return lines
 
 
-def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> dict:
-    """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
-    without: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
-    base = fit.predict(x)
-    jacobian = fit.jacobian(x, base)
-    fitted = np.exp(base - fit.measured) - 1
-    every = np.ones(len(fit.ids), dtype=bool)
-    summary: dict = {}
-    tables = {"fitted": fitted}
-    report.add(HEADER)
-    for name, rows in parts(fit, every):
-        report.rows(f"{name}, fitted", fitted[rows])
-    quarter = left_out_by_hash(fit.ids)
-    left = np.zeros(len(fit.ids))
-    left[quarter] = fit.errors(fit.solve(x, base, jacobian, ~quarter), quarter)
-    for name, rows in parts(fit, quarter):
-        report.rows(f"{name}, a quarter of the rows left out", left[rows])
-    for word, of in (
-        ("source", fit.source),
-        ("framework", fit.framework),
-        ("generation", fit.generation),
-    ):
-        errors = np.zeros(len(fit.ids))
-        for one in sorted(set(of)):
-            own = of == one
-            without[word][one] = fit.solve(x, base, jacobian, ~own)
-            errors[own] = fit.errors(without[word][one], own)
-            if word == "source" and fits:
-                text = file_text(fit.constants, without[word][one], f"without {one}")
-                (fits / f"without_{one}.yaml").write_text(text, encoding="utf-8")
-        tables[word] = errors
-        for name, rows in parts(fit, every):
-            report.rows(f"{name}, its {word} left out", errors[rows])
-        size = np.abs(errors)
-        summary[word] = {
-            "used": len(errors),
-            "median": float(np.median(size)),
-            "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
-            "signed_median": float(np.median(errors)),
-            "coverage": coverage(errors, of),
-            "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
-            "choices": decided(fit, errors, every),
-        }
+def groupings(fit: Fit) -> dict[str, np.ndarray]:
+    """What each row belongs to, by kind of place."""
+    return {"source": fit.source, "framework": fit.framework, "generation": fit.generation}
+
+
+def summary_of(fit: Fit, errors: np.ndarray, of: np.ndarray) -> dict:
+    """What docs/accuracy/left_out.json says of errors of rows whose place was left out."""
+    size = np.abs(errors)
+    return {
+        "used": len(errors),
+        "median": float(np.median(size)),
+        "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
+        "signed_median": float(np.median(errors)),
+        "coverage": coverage(errors, of),
+        "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
+        "choices": decided(fit, errors, np.ones(len(fit.ids), dtype=bool)),
+    }
+
+
+def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
         "\n## Decisions\n\nPlans of the same job (docs/formats.md, `choices`); regrets in %.\n"
     )
     report.add(CHOICES)
+    every = np.ones(len(fit.ids), dtype=bool)
     for word, errors in tables.items():
         for name, rows in parts(fit, every)[:1] + parts(fit, every)[3:]:
             suffix = "fitted" if word == "fitted" else f"its {word} left out"
             report.add(choice_line(f"{name}, {suffix}", decided(fit, errors, rows)))
-    for word, of in (
-        ("source", fit.source),
-        ("framework", fit.framework),
-        ("generation", fit.generation),
-    ):
+
+
+def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
+    for word, of in groupings(fit).items():
         report.add(f"\n## By {word}\n\n{HEADER}")
         for one in sorted(set(of)):
             report.rows(f"{one or 'others'}, left out", tables[word][of == one])
-            report.rows(f"{one or 'others'}, fitted", fitted[of == one])
+            report.rows(f"{one or 'others'}, fitted", tables["fitted"][of == one])
+
+
+def report_intervals(summary: dict, report: Report) -> None:
     report.add(
         "\n## Intervals of 80 %\n\nOf measured over predicted, and how many rows are inside the"
     )
@@ -533,6 +513,38 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
         low, high = summary[word]["interval"]
         inside = 100 * summary[word]["coverage"]
         report.add(f"| its {word} | {low:.2f} | {high:.2f} | {inside:.1f} |")
+
+
+def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> dict:
+    """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
+    base = fit.predict(x)
+    jacobian = fit.jacobian(x, base)
+    every = np.ones(len(fit.ids), dtype=bool)
+    tables = {"fitted": np.exp(base - fit.measured) - 1}
+    report.add(HEADER)
+    for name, rows in parts(fit, every):
+        report.rows(f"{name}, fitted", tables["fitted"][rows])
+    quarter = left_out_by_hash(fit.ids)
+    left = np.zeros(len(fit.ids))
+    left[quarter] = fit.errors(fit.solve(x, base, jacobian, ~quarter), quarter)
+    for name, rows in parts(fit, quarter):
+        report.rows(f"{name}, a quarter of the rows left out", left[rows])
+    without: dict[str, dict[str, np.ndarray]] = {}
+    summary: dict = {}
+    for word, of in groupings(fit).items():
+        without[word] = {one: fit.solve(x, base, jacobian, of != one) for one in sorted(set(of))}
+        tables[word] = np.zeros(len(fit.ids))
+        for one, moved in without[word].items():
+            tables[word][of == one] = fit.errors(moved, of == one)
+        for name, rows in parts(fit, every):
+            report.rows(f"{name}, its {word} left out", tables[word][rows])
+        summary[word] = summary_of(fit, tables[word], of)
+    for one, moved in without["source"].items() if fits else ():
+        text = file_text(fit.constants, moved, f"without {one}")
+        (fits / f"without_{one}.yaml").write_text(text, encoding="utf-8")
+    report_decisions(fit, tables, report)
+    report_places(fit, tables, report)
+    report_intervals(summary, report)
     report.add(
         "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
     )

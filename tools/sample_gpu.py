@@ -307,11 +307,12 @@ def loads(rows: int, experts: int, spread: str) -> list[int]:
     return counts
 
 
-def grouped(b: Bench) -> Cases:
+def grouped_cases() -> list[tuple]:
+    """Rows, experts, columns, inner size and how rows are spread."""
     widths = [(2048, 768), (2048, 1408), (4096, 1536), (7168, 2048), (4096, 14336), (2880, 2880)]
     if not HAS_GPU:
         widths = [(64, 32)]
-    cases = [
+    return [
         (rows, experts, n, k, spread)
         for rows in ([2048, 8192, 32768, 131072] if HAS_GPU else [64])
         for experts in ([8, 16, 32, 64, 128] if HAS_GPU else [4])
@@ -321,7 +322,10 @@ def grouped(b: Bench) -> Cases:
         if experts * n * k < 2**31
     ]
 
-    def case(rows: int, experts: int, n: int, k: int, spread: str, narrow: bool) -> None:
+
+def grouped(b: Bench) -> Cases:
+    def case(of: tuple[int, int, int, int, str], narrow: bool) -> None:
+        rows, experts, n, k, spread = of
         counts = loads(rows, experts, spread)
         offsets = torch.tensor(list(itertools.accumulate(counts)), dtype=torch.int32, device=DEVICE)
         flops = 2.0 * rows * n * k
@@ -366,10 +370,10 @@ def grouped(b: Bench) -> Cases:
             )
             b.by_shape("grouped_gemm", timing, "torch._grouped_mm", direction=direction, **about)
 
-    for i, each in enumerate(drawn(cases)):
-        yield lambda c=each: case(*c, False)
+    for i, each in enumerate(drawn(grouped_cases())):
+        yield lambda c=each: case(c, False)
         if i % 3 == 0:
-            yield lambda c=each: case(*c, True)
+            yield lambda c=each: case(c, True)
 
 
 # Attention.
@@ -381,7 +385,8 @@ KERNELS = {
 }
 
 
-def attention(b: Bench) -> Cases:
+def attention_cases() -> list[tuple]:
+    """Kernel, batch, length, heads, heads of keys, their widths, whether causal; each once."""
     lengths = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536] if HAS_GPU else [32]
     heads = [(32, 8), (32, 32), (16, 16), (64, 8), (8, 1), (16, 2), (4, 1), (40, 8), (96, 8)]
     cases = []
@@ -401,9 +406,12 @@ def attention(b: Bench) -> Cases:
     cases += [
         ("math", 1, s, h, h, d, d, True) for s in lengths[:3] for h in (8, 32) for d in (64, 128)
     ]
-    cases = list(dict.fromkeys(cases))
+    return list(dict.fromkeys(cases))
 
-    def case(kernel, batch, length, heads, kv_heads, d, v, causal) -> None:
+
+def attention(b: Bench) -> Cases:
+    def case(of: tuple) -> None:
+        kernel, batch, length, heads, kv_heads, d, v, causal = of
         pairs = length * (length + 1) / 2 if causal else length * length
         flops = 2.0 * batch * heads * pairs * (d + v)
         moved = 2.0 * batch * length * (heads + kv_heads) * (d + v)
@@ -441,8 +449,8 @@ def attention(b: Bench) -> Cases:
             sizes = {"batch": batch, "seq": length, "hidden": heads * d, "heads": heads}
             b.by_size("flash_attention_noncausal", forward, backward, **sizes)
 
-    for each in drawn(cases):
-        yield lambda c=each: case(*c)
+    for each in drawn(attention_cases()):
+        yield lambda c=each: case(c)
 
 
 def core(b: Bench) -> Cases:
@@ -513,83 +521,92 @@ def angles(length: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:
     return turns.cos().to(BF16)[:, None, :], turns.sin().to(BF16)[:, None, :]
 
 
-def rows(b: Bench) -> Cases:
-    tokens = [(1, 256), *TOKENS[2:], (16, 4096)] if HAS_GPU else TOKENS
-    take = b.pool.take
+class Rows:
+    """Times of what works on each row by itself."""
 
-    def norm(kind: str, h: int, batch: int, s: int) -> None:
+    def __init__(self, b: Bench) -> None:
+        self.b = b
+        self.take = b.pool.take
+
+    def norm(self, kind: str, h: int, batch: int, s: int) -> None:
         r = batch * s
         n = instances(0, 4.0 * r * h, (12.0 if kind == "rmsnorm_unfused" else 4.0) * r * h)
         make = {
-            "layernorm": lambda: (take(r, h), take(h), take(h)),
-            "rmsnorm_unfused": lambda: (take(r, h), take(h)),
-            "rmsnorm": lambda: (take(r, h), take(h)),
+            "layernorm": lambda: (self.take(r, h), self.take(h), self.take(h)),
+            "rmsnorm_unfused": lambda: (self.take(r, h), self.take(h)),
+            "rmsnorm": lambda: (self.take(r, h), self.take(h)),
         }[kind]
         work = {
             "layernorm": lambda x, w, c: F.layer_norm(x, (h,), w, c),
             "rmsnorm_unfused": unfused_rmsnorm,
             "rmsnorm": lambda x, w: F.rms_norm(x, (h,), w),
         }[kind]
-        forward, backward = b.both(n, make, work)
+        forward, backward = self.b.both(n, make, work)
         if kind != "rmsnorm":
-            b.by_size(kind, forward, backward, batch=batch, seq=s, hidden=h, heads=h // 64)
+            self.b.by_size(kind, forward, backward, batch=batch, seq=s, hidden=h, heads=h // 64)
             return
         for timing, direction in ((forward, "forward"), (backward, "backward")):
-            b.by_shape("rmsnorm", timing, "F.rms_norm eager", m=r, hidden=h, direction=direction)
+            self.b.by_shape(
+                "rmsnorm", timing, "F.rms_norm eager", m=r, hidden=h, direction=direction
+            )
 
-    def residual(h: int, batch: int, s: int) -> None:
+    def residual(self, h: int, batch: int, s: int) -> None:
         r = batch * s
         n = instances(0, 6.0 * r * h, 2.0 * r * h)
-        timing, _, _ = b.forward(n, lambda: (take(r, h), take(r, h)), torch.add)
-        b.by_size("residual_add", timing, None, batch=batch, seq=s, hidden=h, heads=h // 64)
+        timing, _, _ = self.b.forward(n, lambda: (self.take(r, h), self.take(r, h)), torch.add)
+        self.b.by_size("residual_add", timing, None, batch=batch, seq=s, hidden=h, heads=h // 64)
 
-    def gelu(h: int, t: int, batch: int, s: int) -> None:
+    def gelu(self, h: int, t: int, batch: int, s: int) -> None:
         r, c = batch * s, 4 * h // t
         n = instances(0, 4.0 * r * c, 2.0 * r * c)
-        both = b.both(n, lambda: (take(r, c),), F.gelu)
-        b.by_size("gelu", *both, tp=t, batch=batch, seq=s, hidden=h, heads=h // 64)
+        both = self.b.both(n, lambda: (self.take(r, c),), F.gelu)
+        self.b.by_size("gelu", *both, tp=t, batch=batch, seq=s, hidden=h, heads=h // 64)
 
-    def gated(h: int, t: int, batch: int, s: int) -> None:
+    def gated(self, h: int, t: int, batch: int, s: int) -> None:
         r, c = batch * s, h * 7 // 2 // t
         n = instances(0, 6.0 * r * c, 6.0 * r * c)
-        both = b.both(n, lambda: (take(r, 2 * c),), swiglu)
+        both = self.b.both(n, lambda: (self.take(r, 2 * c),), swiglu)
         for timing, direction in zip(both, ("forward", "backward"), strict=True):
-            b.by_shape("swiglu", timing, "eager", m=r, n=c, direction=direction)
+            self.b.by_shape("swiglu", timing, "eager", m=r, n=c, direction=direction)
 
-    def rope(h: int, d: int, t: int, batch: int, s: int) -> None:
+    def rope(self, h: int, d: int, t: int, batch: int, s: int) -> None:
         heads = h // d
         cos, sin = angles(s, d)
         n = instances(0, 4.0 * batch * s * heads // t * d, 10.0 * batch * s * heads // t * d)
-        make = lambda: (take(batch, s, heads // t, d),)  # noqa: E731
-        both = b.both(n, make, lambda x: rotated(x, cos, sin))
-        b.by_size("rope", *both, tp=t, batch=batch, seq=s, hidden=h, heads=heads)
+        make = lambda: (self.take(batch, s, heads // t, d),)  # noqa: E731
+        both = self.b.both(n, make, lambda x: rotated(x, cos, sin))
+        self.b.by_size("rope", *both, tp=t, batch=batch, seq=s, hidden=h, heads=heads)
 
-    def embedding(h: int, t: int, batch: int, s: int) -> None:
+    def embedding(self, h: int, t: int, batch: int, s: int) -> None:
         r, v = batch * s, padded_vocabulary(t)
         n = min(8, instances(0, 4.0 * r * h, 2.0 * r * h + 2.0 * v * h))
         ids = [torch.randint(v, (batch, s), device=DEVICE) for _ in range(n)]
         turn = iter(ids * 2)
-        both = b.both(
+        both = self.b.both(
             n,
-            lambda: (take(v, h), next(turn)),
+            lambda: (self.take(v, h), next(turn)),
             lambda w, i: F.embedding(i, w),
             wanted=lambda o: o[:1],
         )
-        b.by_size("embedding", *both, tp=t, batch=batch, seq=s, hidden=h, heads=h // 64)
+        self.b.by_size("embedding", *both, tp=t, batch=batch, seq=s, hidden=h, heads=h // 64)
 
+
+def rows(b: Bench) -> Cases:
+    tokens = [(1, 256), *TOKENS[2:], (16, 4096)] if HAS_GPU else TOKENS
+    of = Rows(b)
     cases: list[Callable] = []
     for h, (batch, s) in itertools.product(HIDDEN, tokens):
         for kind in ("layernorm", "rmsnorm_unfused", "rmsnorm"):
-            cases.append(lambda kind=kind, h=h, n=batch, s=s: norm(kind, h, n, s))
-        cases.append(lambda h=h, n=batch, s=s: residual(h, n, s))
+            cases.append(lambda kind=kind, h=h, n=batch, s=s: of.norm(kind, h, n, s))
+        cases.append(lambda h=h, n=batch, s=s: of.residual(h, n, s))
         for t in (1, 4):
             if 4 * h // t * batch * s <= 2**31:
-                cases.append(lambda h=h, t=t, n=batch, s=s: gelu(h, t, n, s))
-                cases.append(lambda h=h, t=t, n=batch, s=s: gated(h, t, n, s))
-            cases.append(lambda h=h, t=t, n=batch, s=s: embedding(h, t, n, s))
+                cases.append(lambda h=h, t=t, n=batch, s=s: of.gelu(h, t, n, s))
+                cases.append(lambda h=h, t=t, n=batch, s=s: of.gated(h, t, n, s))
+            cases.append(lambda h=h, t=t, n=batch, s=s: of.embedding(h, t, n, s))
             d = 128 if h >= 2048 else 64
             if h // d >= t:
-                cases.append(lambda h=h, d=d, t=t, n=batch, s=s: rope(h, d, t, n, s))
+                cases.append(lambda h=h, d=d, t=t, n=batch, s=s: of.rope(h, d, t, n, s))
     yield from drawn(cases)
 
 
@@ -835,23 +852,33 @@ def copies(b: Bench) -> Cases:
 # What a launch costs the host.
 
 
-def host(b: Bench) -> Cases:
-    """Host time of issuing operators of PyTorch, while the device has nothing to wait for."""
-    h = 256
+HOST_HIDDEN = 256
+
+
+def issued(work: Callable[[], object], repeats: int = 300) -> Timing:
+    """Seconds of the host to issue one call."""
+    seconds = []
+    for _ in range(7):
+        if HAS_GPU:
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(repeats):
+            work()
+        seconds.append((time.perf_counter() - start) / repeats)
+    return Timing(seconds[1:], "host", 0)
+
+
+def host_calls() -> dict[str, tuple[Callable, tuple]]:
+    """Operators and small operands."""
+    h = HOST_HIDDEN
     x = torch.randn(8, h, device=DEVICE, dtype=BF16)
     w, g = torch.randn(h, h, device=DEVICE, dtype=BF16), torch.randn(h, device=DEVICE, dtype=BF16)
     q = torch.randn(1, 4, 16, 64, device=DEVICE, dtype=BF16)
-    states = [torch.zeros(h, device=DEVICE) for _ in range(64)]
-    steps = [torch.ones((), device=DEVICE) for _ in range(64)]
-    adam = dict(
-        lr=1e-6, beta1=0.9, beta2=0.95, weight_decay=0.1, eps=1e-8, amsgrad=False, maximize=False
-    )
-    flash = SDPBackend.FLASH_ATTENTION if HAS_GPU else SDPBackend.MATH
 
     def attend(a: torch.Tensor) -> torch.Tensor:
         return F.scaled_dot_product_attention(a, a, a, is_causal=True)
 
-    calls: dict[str, tuple[Callable, tuple]] = {
+    return {
         "linear": (F.linear, (x, w)),
         "add": (torch.add, (x, x)),
         "mul": (torch.mul, (x, x)),
@@ -869,16 +896,16 @@ def host(b: Bench) -> Cases:
         "copy": (lambda a: a.clone(), (x,)),
     }
 
-    def issued(work: Callable[[], object], repeats: int = 300) -> Timing:
-        seconds = []
-        for _ in range(7):
-            if HAS_GPU:
-                torch.cuda.synchronize()
-            start = time.perf_counter()
-            for _ in range(repeats):
-                work()
-            seconds.append((time.perf_counter() - start) / repeats)
-        return Timing(seconds[1:], "host", 0)
+
+def host(b: Bench) -> Cases:
+    """Host time of issuing operators of PyTorch, while the device has nothing to wait for."""
+    calls = host_calls()
+    states = [torch.zeros(HOST_HIDDEN, device=DEVICE) for _ in range(64)]
+    steps = [torch.ones((), device=DEVICE) for _ in range(64)]
+    adam = dict(
+        lr=1e-6, beta1=0.9, beta2=0.95, weight_decay=0.1, eps=1e-8, amsgrad=False, maximize=False
+    )
+    flash = SDPBackend.FLASH_ATTENTION if HAS_GPU else SDPBackend.MATH
 
     def case(name: str) -> None:
         work, operands = calls[name]
@@ -900,7 +927,7 @@ def host(b: Bench) -> Cases:
                 timing,
                 "eager, time of the host",
                 m=8,
-                hidden=h,
+                hidden=HOST_HIDDEN,
                 direction=direction,
             )
 
@@ -911,6 +938,7 @@ def host(b: Bench) -> Cases:
         b.by_shape("host_adamw", timing, "_fused_adamw_ of 64 tensors", direction="optimizer")
 
     def graph() -> None:
+        x = torch.zeros(8, HOST_HIDDEN, device=DEVICE, dtype=BF16)
         recorded = torch.cuda.CUDAGraph()
         with torch.cuda.graph(recorded):
             for _ in range(100):

@@ -75,15 +75,22 @@ class Layer(nn.Module):
         return x + self.down(F.silu(gate) * up)
 
 
-def loads() -> list[Load]:
-    pool = Pool(12 if HAS_GPU else 0.05)
-    scale = 1 if HAS_GPU else 64
+SCALE = 1 if HAS_GPU else 64
 
-    def product(m: int, n: int, k: int, narrow: bool = False, zeros: bool = False) -> Load:
-        m, n, k = m // scale, n // scale, k // scale
+
+class Loads:
+    """Makes loads on operands of one pool."""
+
+    def __init__(self) -> None:
+        self.pool = Pool(12 if HAS_GPU else 0.05)
+
+    def product(self, m: int, n: int, k: int, narrow: bool = False, zeros: bool = False) -> Load:
+        m, n, k = m // SCALE, n // SCALE, k // SCALE
         width = 1 if narrow else 2
         dtype = FP8 if narrow else BF16
-        pairs = [(pool.take(m, k, dtype=dtype), pool.take(n, k, dtype=dtype)) for _ in range(3)]
+        pairs = [
+            (self.pool.take(m, k, dtype=dtype), self.pool.take(n, k, dtype=dtype)) for _ in range(3)
+        ]
         if zeros:
             pairs = [(torch.zeros_like(x), torch.zeros_like(w)) for x, w in pairs]
         one = torch.ones((), device=DEVICE)
@@ -99,10 +106,10 @@ def loads() -> list[Load]:
         name = f"{'fp8' if narrow else 'bf16'} product {m}x{n}x{k}{' of zeros' if zeros else ''}"
         return Load(name, 2.0 * m * n * k, width * (m * k + n * k) + 2.0 * m * n, work)
 
-    def attention(length: int, backend: SDPBackend, backward: bool) -> Load:
-        length //= scale
-        heads, d, batch = 32, 128, max(1, 16384 // scale // length)
-        q, k, v, g = (pool.take(batch, length, heads, d).transpose(1, 2) for _ in range(4))
+    def attention(self, length: int, backend: SDPBackend, backward: bool) -> Load:
+        length //= SCALE
+        heads, d, batch = 32, 128, max(1, 16384 // SCALE // length)
+        q, k, v, g = (self.pool.take(batch, length, heads, d).transpose(1, 2) for _ in range(4))
         if backward:
             for each in (q, k, v):
                 each.requires_grad_()
@@ -119,18 +126,18 @@ def loads() -> list[Load]:
             f"attention {backend.name.split('_')[0].lower()} {length} {how}", flops, moved, work
         )
 
-    def memory(name: str, count: int, width: float, work: Callable) -> Load:
-        count //= scale**2
-        x = pool.take(count // 4096, 4096) if count >= 4096 else pool.take(1, 4096)
+    def memory(self, name: str, count: int, width: float, work: Callable) -> Load:
+        count //= SCALE**2
+        x = self.pool.take(count // 4096, 4096) if count >= 4096 else self.pool.take(1, 4096)
         y = torch.empty_like(x)
         return Load(name, 0.0, width * x.numel(), lambda: work(x, y))
 
-    def layer(hidden: int, rows: int, train: bool) -> Load:
-        hidden, rows = hidden // scale * (4 if scale > 1 else 1), rows // scale
+    def layer(self, hidden: int, rows: int, train: bool) -> Load:
+        hidden, rows = hidden // SCALE * (4 if SCALE > 1 else 1), rows // SCALE
         heads, ffn = max(1, hidden // 128), hidden * 7 // 2
         model = Layer(hidden, heads, ffn)
         length = min(rows, 4096)
-        x = pool.take(rows // length, length, hidden)
+        x = self.pool.take(rows // length, length, hidden)
         g = torch.ones_like(x)
 
         def work() -> object:
@@ -145,8 +152,8 @@ def loads() -> list[Load]:
         how = "forward and backward" if train else "forward"
         return Load(f"layer {hidden} of {rows} tokens {how}", flops, 0.0, work)
 
-    def update() -> Load:
-        count = 2**28 // scale**2
+    def update(self) -> Load:
+        count = 2**28 // SCALE**2
         states = [[torch.full((count,), 1e-3, device=DEVICE)] for _ in range(4)]
         steps = [torch.ones((), device=DEVICE)]
 
@@ -158,25 +165,28 @@ def loads() -> list[Load]:
 
         return Load("adamw", 0.0, 28.0 * count, work)
 
+
+def loads() -> list[Load]:
+    of = Loads()
     return [
-        product(8192, 8192, 8192),
-        product(16384, 16384, 16384),
-        product(4096, 4096, 4096),
-        product(8192, 4096, 14336),
-        product(2048, 2048, 2048),
-        product(512, 8192, 8192),
-        product(8192, 8192, 8192, zeros=True),
-        product(8192, 8192, 8192, narrow=True),
-        attention(8192, SDPBackend.FLASH_ATTENTION, False),
-        attention(8192, SDPBackend.CUDNN_ATTENTION, False),
-        attention(8192, SDPBackend.CUDNN_ATTENTION, True),
-        memory("copy", 2**30, 4, lambda x, y: y.copy_(x)),
-        memory("norm", 2**28, 4, lambda x, y: F.rms_norm(x, x.shape[-1:])),
-        memory("fill", 2**30, 2, lambda x, y: y.zero_()),
-        update(),
-        layer(4096, 16384, False),
-        layer(4096, 16384, True),
-        layer(2048, 4096, True),
+        of.product(8192, 8192, 8192),
+        of.product(16384, 16384, 16384),
+        of.product(4096, 4096, 4096),
+        of.product(8192, 4096, 14336),
+        of.product(2048, 2048, 2048),
+        of.product(512, 8192, 8192),
+        of.product(8192, 8192, 8192, zeros=True),
+        of.product(8192, 8192, 8192, narrow=True),
+        of.attention(8192, SDPBackend.FLASH_ATTENTION, False),
+        of.attention(8192, SDPBackend.CUDNN_ATTENTION, False),
+        of.attention(8192, SDPBackend.CUDNN_ATTENTION, True),
+        of.memory("copy", 2**30, 4, lambda x, y: y.copy_(x)),
+        of.memory("norm", 2**28, 4, lambda x, y: F.rms_norm(x, x.shape[-1:])),
+        of.memory("fill", 2**30, 2, lambda x, y: y.zero_()),
+        of.update(),
+        of.layer(4096, 16384, False),
+        of.layer(4096, 16384, True),
+        of.layer(2048, 4096, True),
     ]
 
 

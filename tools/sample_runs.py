@@ -334,77 +334,90 @@ def common(run: Run, name: str, parameters: int | None) -> dict:
     }
 
 
+class Tables:
+    """The table of times and that of memory, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.paths = [folder / f"own_{name}.csv" for name in ("runs", "memory")]
+        self.files = [path.open("w") for path in self.paths]
+        self.timed = csv.DictWriter(self.files[0], RUNS, lineterminator="\n")
+        self.held = csv.DictWriter(self.files[1], MEMORY, lineterminator="\n")
+        self.timed.writeheader()
+        self.held.writeheader()
+
+    def add_too_large(self, run: Run, number: int) -> None:
+        kind = "OOM_lower_bound_80GB"
+        row = common(run, f"own_h100-{number:04}", None)
+        self.held.writerow({**row, "memory_kind": kind})
+
+    def add(self, run: Run, number: int, result: dict) -> None:
+        row = common(run, f"own_h100-{number:04}", result["parameters"])
+        row["source_note"] += f"; {result['steps']} steps, spread {result['spread']:.3f}"
+        row["source_note"] += f", SM {result['clock']} MHz"
+        self.timed.writerow(
+            {
+                **row,
+                "gpus_per_node": 8,
+                "measured_metric": "iteration_time_s",
+                "measured_value": f"{result['seconds']:.6g}",
+                "memory_gib": f"{result['allocated'] / 2**30:.3f}",
+                "tier": "A",
+            }
+        )
+        kinds = {
+            "allocated": "torch max_memory_allocated",
+            "reserved": "torch max_memory_reserved",
+            "used": "nvidia-smi used",
+        }
+        for short, kind in kinds.items():
+            value = result[short]
+            of_kind = {"memory_kind": kind, "memory_value_gib": f"{value / 2**30:.3f}"}
+            self.held.writerow({**row, "id": f"own_h100_{short}-{number:04}", **of_kind})
+        self.flush()
+
+    def flush(self) -> None:
+        for file in self.files:
+            file.flush()
+
+    def close(self) -> None:
+        """Ends the tables and puts their prose into the words of plans."""
+        for file, path in zip(self.files, self.paths, strict=True):
+            file.close()
+            rewrite(path)
+
+
+def sample(run: Run, number: int, nvml: Nvml, tables: Tables) -> str:
+    """Trains once and adds what it took to the tables. Returns how it went."""
+    try:
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION if HAS_GPU else SDPBackend.MATH):
+            result = train(run, nvml)
+    except torch.OutOfMemoryError:
+        tables.add_too_large(run, number)
+        return "out of memory"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:300]}"
+    tables.add(run, number, result)
+    return f"{result['seconds'] * 1e3:.1f} ms, {result['allocated'] / 2**30:.1f} GiB"
+
+
 def main() -> None:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    folder = Path(sys.argv[1])
     limit_s = float(sys.argv[2]) if len(sys.argv) > 2 else 1e9
-    folder.mkdir(parents=True, exist_ok=True)
+    tables = Tables(Path(sys.argv[1]))
     nvml = Nvml()
     begun = time.perf_counter()
     before = nvml.used_bytes()
     print(gpu_name(), software(), f"{before / 2**20:.0f} MiB used at first", flush=True)
-    with (
-        (folder / "own_runs.csv").open("w") as first,
-        (folder / "own_memory.csv").open("w") as second,
-    ):
-        timed = csv.DictWriter(first, RUNS, lineterminator="\n")
-        held = csv.DictWriter(second, MEMORY, lineterminator="\n")
-        timed.writeheader()
-        held.writeheader()
-        for number, run in enumerate(runs(), 1):
-            taken = time.perf_counter() - begun
-            if taken > limit_s:
-                print(f"left out: {run}", flush=True)
-                continue
-            name = f"own_h100-{number:04}"
-            try:
-                with sdpa_kernel(SDPBackend.FLASH_ATTENTION if HAS_GPU else SDPBackend.MATH):
-                    result = train(run, nvml)
-            except torch.OutOfMemoryError:
-                kind = "OOM_lower_bound_80GB"
-                held.writerow({**common(run, name, None), "memory_kind": kind})
-                print(f"{taken:.0f} s {run}: out of memory", flush=True)
-                clean()
-                continue
-            except Exception as error:
-                print(
-                    f"{taken:.0f} s {run}: {type(error).__name__}: {str(error)[:300]}", flush=True
-                )
-                clean()
-                continue
-            row = common(run, name, result["parameters"])
-            row["source_note"] += f"; {result['steps']} steps, spread {result['spread']:.3f}"
-            row["source_note"] += f", SM {result['clock']} MHz"
-            timed.writerow(
-                {
-                    **row,
-                    "gpus_per_node": 8,
-                    "measured_metric": "iteration_time_s",
-                    "measured_value": f"{result['seconds']:.6g}",
-                    "memory_gib": f"{result['allocated'] / 2**30:.3f}",
-                    "tier": "A",
-                }
-            )
-            kinds = {
-                "allocated": "torch max_memory_allocated",
-                "reserved": "torch max_memory_reserved",
-                "used": "nvidia-smi used",
-            }
-            for short, kind in kinds.items():
-                value = result[short]
-                of_kind = {"memory_kind": kind, "memory_value_gib": f"{value / 2**30:.3f}"}
-                held.writerow({**row, "id": f"own_h100_{short}-{number:04}", **of_kind})
-            first.flush()
-            second.flush()
-            print(
-                f"{taken:.0f} s {run}: {result['seconds'] * 1e3:.1f} ms, "
-                f"{result['allocated'] / 2**30:.1f} GiB",
-                flush=True,
-            )
-            clean()
-    for table in (folder / "own_runs.csv", folder / "own_memory.csv"):
-        rewrite(table)
+    for number, run in enumerate(runs(), 1):
+        taken = time.perf_counter() - begun
+        if taken > limit_s:
+            print(f"left out: {run}", flush=True)
+            continue
+        print(f"{taken:.0f} s {run}: {sample(run, number, nvml, tables)}", flush=True)
+        clean()
+    tables.close()
 
 
 def clean() -> None:

@@ -97,6 +97,7 @@ def earlier(
     model: str,
     degrees: tuple[int, ...],
     published: tuple[float, float],
+    *,
     cluster: str = A40,
     length: int = 4096,
 ) -> Setup:
@@ -127,8 +128,17 @@ EARLIER_SETUPS = [
     earlier("GPT-6.7B, 64 A40, 16K", gpt(32, 4096, 32), (8, 4, 2, 1), (57.3, 75.1), length=LONG),
     earlier("GPT-18B, 64 A40, 16K", gpt(40, 6144, 48), (4, 8, 2, 1), (28.4, 34.6), length=LONG),
     earlier("GPT-30B, 64 A40, 16K", gpt(48, 7168, 56), (2, 8, 2, 2), (41.9, 51.4), length=LONG),
-    earlier("Llama-66B, 64 A800, 16K", LLAMA_66B, (2, 8, 2, 2), (186, 199.7), A800, LONG),
-    earlier("Llama-66B, 64 A800, 32K", LLAMA_66B, (1, 8, 4, 2), (160.9, 199.7), A800, 2 * LONG),
+    earlier(
+        "Llama-66B, 64 A800, 16K", LLAMA_66B, (2, 8, 2, 2), (186, 199.7), cluster=A800, length=LONG
+    ),
+    earlier(
+        "Llama-66B, 64 A800, 32K",
+        LLAMA_66B,
+        (1, 8, 4, 2),
+        (160.9, 199.7),
+        cluster=A800,
+        length=2 * LONG,
+    ),
 ]
 
 

@@ -30,10 +30,11 @@ class RankError(Exception):
 def _serve(
     rank: int,
     act: Callable[[int], Any],
+    result: Connection,
+    *,
     backend: str,
     seconds: float,
     store: str,
-    result: Connection,
 ) -> None:
     try:
         dist.init_process_group(
@@ -67,8 +68,9 @@ def outcomes(
     os.environ.update({f"STEPWRIGHT_TORCH_{name.upper()}": str(v) for name, v in variables.items()})
     with tempfile.TemporaryDirectory() as folder:
         pairs = [_FORK.Pipe(duplex=False) for _ in range(RANKS)]
+        group = {"backend": backend, "seconds": timeout_s, "store": f"{folder}/store"}
         ranks = [
-            _FORK.Process(target=_serve, args=(r, act, backend, timeout_s, f"{folder}/store", end))
+            _FORK.Process(target=_serve, args=(r, act, end), kwargs=group)
             for r, (_, end) in enumerate(pairs)
         ]
         try:
