@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <optional>
 
 #include "stepwright/checkpoint/convert.h"
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/checkpoint/verify.h"
-#include "tests/checkpoint/folder.h"
+#include "tests/checkpoint/refusal.h"
+#include "tests/folder.h"
 
 namespace stepwright::testing {
 namespace {

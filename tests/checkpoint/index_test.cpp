@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/checkpoint/folder.h"
+#include "tests/checkpoint/refusal.h"
+#include "tests/folder.h"
 
 namespace stepwright::testing {
 namespace {

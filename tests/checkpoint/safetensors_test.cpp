@@ -5,7 +5,8 @@
 #include <cstring>
 
 #include "stepwright/checkpoint/shards.h"
-#include "tests/checkpoint/folder.h"
+#include "tests/checkpoint/refusal.h"
+#include "tests/folder.h"
 
 namespace stepwright::testing {
 namespace {

@@ -31,25 +31,17 @@ std::string content_of(const fs::path& path) {
 }
 
 Workplace::Workplace() {
-  std::string name = (fs::temp_directory_path() / "stepwright-cli-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
-  fs::create_directory_symlink(fs::absolute("examples"), path_ / "examples");
-}
-
-Workplace::~Workplace() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  fs::create_directory_symlink(fs::absolute("examples"), folder_ / "examples");
 }
 
 void Workplace::write(const std::string& name, const std::string& content) const {
-  std::ofstream(path_ / name, std::ios::binary) << content;
+  std::ofstream(folder_ / name, std::ios::binary) << content;
 }
 
-std::string Workplace::read(const std::string& name) const { return content_of(path_ / name); }
+std::string Workplace::read(const std::string& name) const { return content_of(folder_ / name); }
 
 Outcome Workplace::run(const std::string& arguments) const {
-  const std::string line = "cd '" + path_.string() + "' && '" +
+  const std::string line = "cd '" + path().string() + "' && '" +
                            fs::absolute(command_path()).string() + "' " + arguments +
                            " </dev/null >" + kOut + " 2>" + kErr;
   const int status = std::system(line.c_str());

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/folder.h"
+
 namespace stepwright {
 
 /// A plan of the repository, and an option that makes its step short.
@@ -21,11 +23,8 @@ struct Outcome {
 class Workplace {
  public:
   Workplace();
-  ~Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   /// Makes a file of this content.
   void write(const std::string& name, const std::string& content) const;
   /// The content of a file.
@@ -34,7 +33,7 @@ class Workplace {
   [[nodiscard]] Outcome run(const std::string& arguments) const;
 
  private:
-  std::filesystem::path path_;
+  Folder folder_;
 };
 
 /// The content of a file.

@@ -9,6 +9,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "tests/cluster/example.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -28,15 +29,11 @@ Cluster what_if(const Cluster& cluster, std::string_view path, std::string_view 
 
 class Files : public testing::Test {
  protected:
-  Files() { std::filesystem::create_directories(folder_); }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string& name, std::string_view text) const {
     std::ofstream(folder_ / name) << text;
   }
 
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+  Folder folder_;
 };
 
 TEST(ReadCluster, ReadsAWholeClusterInline) {
@@ -178,14 +175,14 @@ TEST(WhatIf, ChangesOneNumberOfADevice) {
 TEST_F(Files, ReadsAProfileBesideTheJob) {
   write("mine.yaml", "stepwright: cluster/1\n" + std::string(kInline));
   Cluster expected = read(kInline);
-  EXPECT_EQ(read("profile: mine.yaml", folder_), expected);
-  EXPECT_EQ(read("profile: mine.yaml\nnodes: 1", folder_).nodes, 1);
-  EXPECT_EQ(read("profile: ./mine.yaml\ndevices: 8", folder_).nodes, 2);
+  EXPECT_EQ(read("profile: mine.yaml", folder_.path()), expected);
+  EXPECT_EQ(read("profile: mine.yaml\nnodes: 1", folder_.path()).nodes, 1);
+  EXPECT_EQ(read("profile: ./mine.yaml\ndevices: 8", folder_.path()).nodes, 2);
 }
 
 TEST_F(Files, ReadsAProfileThatBuildsOnAnother) {
   write("slow.yaml", "stepwright: cluster/1\nname: slow\nprofile: dgx-h100\nnic: 1e9\n");
-  const Cluster cluster = read("profile: slow.yaml\nnodes: 2", folder_);
+  const Cluster cluster = read("profile: slow.yaml\nnodes: 2", folder_.path());
   EXPECT_EQ(cluster.name, "slow");
   EXPECT_EQ(cluster.levels[1].uplink_bytes_per_s, 8e9);
 }
@@ -193,14 +190,14 @@ TEST_F(Files, ReadsAProfileThatBuildsOnAnother) {
 TEST_F(Files, RejectsProfilesInACircle) {
   write("a.yaml", "stepwright: cluster/1\nprofile: b.yaml\n");
   write("b.yaml", "stepwright: cluster/1\nprofile: a.yaml\n");
-  EXPECT_THROW(read("profile: a.yaml\nnodes: 1", folder_), Error);
+  EXPECT_THROW(read("profile: a.yaml\nnodes: 1", folder_.path()), Error);
 }
 
 TEST_F(Files, RejectsOtherKindsOfFiles) {
   write("job.yaml", "stepwright: job/1\n");
   write("old.yaml", "name: old\n");
-  EXPECT_THROW(read("profile: job.yaml\nnodes: 1", folder_), Error);
-  EXPECT_THROW(read("profile: old.yaml\nnodes: 1", folder_), Error);
+  EXPECT_THROW(read("profile: job.yaml\nnodes: 1", folder_.path()), Error);
+  EXPECT_THROW(read("profile: old.yaml\nnodes: 1", folder_.path()), Error);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "tests/core/refusal.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -32,20 +32,6 @@ Tree read(const std::string& text) {
   const Document document = Document::parse(text, "x");
   return document.root().tree();
 }
-
-/// A folder that is gone with the test.
-class Folder {
- public:
-  Folder() : path_(testing::TempDir() + "/core_document_" + std::to_string(::getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(Document, ReadsYaml) {
   const Document job = Document::parse(

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "stepwright/core/error.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -25,18 +26,16 @@ std::string reason_not(const fs::path& path) {
 }
 
 TEST(OutputPath, IsWritableOrSaysWhyNot) {
-  std::string made = (fs::temp_directory_path() / "stepwright-output-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(made.data()), nullptr);
-  const fs::path folder = made;
+  const Folder folder;
   std::ofstream(folder / "file") << "text";
   EXPECT_EQ(reason_not(folder / "new"), "");
   EXPECT_EQ(reason_not(folder / "file"), "");
   EXPECT_EQ(reason_not("/dev/null"), "");
-  EXPECT_EQ(reason_not(folder), folder.string() + ": cannot be written: it is a directory");
+  EXPECT_EQ(reason_not(folder.path()),
+            folder.path().string() + ": cannot be written: it is a directory");
   EXPECT_THAT(reason_not(folder / "none" / "new"), testing::HasSubstr("No such file"));
   EXPECT_THAT(reason_not(folder / "file" / "new"), testing::HasSubstr("Not a directory"));
   EXPECT_FALSE(fs::exists(folder / "new"));
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -16,13 +15,9 @@ namespace {
 using ::testing::HasSubstr;
 
 MeasuredProfile read_measured(const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("stepwright-measured-" + std::to_string(::getpid()) + ".json");
+  const Folder folder;
+  const auto path = folder / "measured.json";
   std::ofstream(path) << text;
-  struct Remove {
-    const std::filesystem::path& path;
-    ~Remove() { std::filesystem::remove(path); }
-  } remove{path};
   return load_measured(path);
 }
 

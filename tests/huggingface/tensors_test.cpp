@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/config_writer.h"
-#include "tests/checkpoint/folder.h"
+#include "tests/checkpoint/refusal.h"
 #include "tests/huggingface/models.h"
 
 namespace stepwright::testing {

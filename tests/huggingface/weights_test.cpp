@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/huggingface/exporter.h"
-#include "tests/checkpoint/folder.h"
+#include "tests/checkpoint/refusal.h"
+#include "tests/folder.h"
 #include "tests/huggingface/models.h"
 
 namespace stepwright::testing {

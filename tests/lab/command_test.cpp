@@ -1,6 +1,7 @@
 // The command itself: its exit codes, and what is left when it is stopped or killed.
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -101,46 +102,50 @@ TEST_F(LabCommand, PassesOnWhatRanksSay) {
 }
 
 TEST_F(LabCommand, NamesTheRankThatFailed) {
-  Command lab(run_of("[ $RANK = 5 ] && exit 3; exec sleep 70.5"));
+  const std::string own = own_seconds(70);
+  Command lab(run_of("[ $RANK = 5 ] && exit 3; exec sleep " + own));
   const pid_t process = lab.process();
   EXPECT_THAT(lab.text(), HasSubstr("error: rank 5 on node 1 ended with exit code 3\n"));
   EXPECT_EQ(lab.code(), 1);
-  EXPECT_EQ(processes_with("70.5"), 0);
+  EXPECT_EQ(processes_with(own), 0);
   EXPECT_THAT(namespaces_made_by(process), IsEmpty());
 }
 
 TEST_F(LabCommand, ClearsUpWhenInterrupted) {
+  const std::string own = own_seconds(71);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    Command lab(run_of("exec sleep 71.5"));
+    Command lab(run_of("exec sleep " + own));
     const pid_t process = lab.process();
-    ASSERT_TRUE(soon([] { return processes_with("71.5") == 16; }));
+    ASSERT_TRUE(soon([&] { return processes_with(own) == 16; }));
     lab.send(signal);
     EXPECT_THAT(lab.text(), HasSubstr("error: interrupted"));
     EXPECT_EQ(lab.code(), 1);
-    EXPECT_EQ(processes_with("71.5"), 0);
+    EXPECT_EQ(processes_with(own), 0);
     EXPECT_THAT(namespaces_made_by(process), IsEmpty());
   }
 }
 
 TEST_F(LabCommand, ClearsUpWhenNobodyListens) {
-  Command lab(run_of("exec yes 73.5"));
+  const std::string own = own_seconds(73);
+  Command lab(run_of("exec yes " + own));
   const pid_t process = lab.process();
-  ASSERT_TRUE(soon([] { return processes_with("73.5") == 16; }));
+  ASSERT_TRUE(soon([&] { return processes_with(own) == 16; }));
   lab.close_output();
   EXPECT_NE(lab.code(), 0);
-  EXPECT_EQ(processes_with("73.5"), 0);
+  EXPECT_EQ(processes_with(own), 0);
   EXPECT_THAT(namespaces_made_by(process), IsEmpty());
 }
 
 TEST_F(LabCommand, LeavesNoProcessWhenKilledAndCleanRemovesTheRest) {
-  Command lab(run_of("setsid sleep 72.5 & exec sleep 72.5"));
+  const std::string own = own_seconds(72);
+  Command lab(run_of(fmt::format("setsid sleep {0} & exec sleep {0}", own)));
   const pid_t process = lab.process();
-  ASSERT_TRUE(soon([] { return processes_with("72.5") == 32; }));
+  ASSERT_TRUE(soon([&] { return processes_with(own) == 32; }));
   const Lab living(small_lab(1, 1));
   EXPECT_THAT(Command({"clean"}).text(), Not(HasSubstr(std::to_string(process))));
   lab.send(SIGKILL);
   EXPECT_EQ(lab.code(), -SIGKILL);
-  EXPECT_TRUE(soon([] { return processes_with("72.5") == 0; }));
+  EXPECT_TRUE(soon([&] { return processes_with(own) == 0; }));
   EXPECT_EQ(namespaces_made_by(process).size(), 5);
   const std::string removed = Command({"clean"}).text();
   EXPECT_THAT(removed, HasSubstr("removed stepwright-" + std::to_string(process)));

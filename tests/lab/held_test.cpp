@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "own_lab.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -28,9 +28,7 @@ constexpr const char* kPlan =
 
 TEST(HeldInALab, SendsWhatIsPredicted) {
   SKIP_WITHOUT_LAB();
-  const auto folder =
-      std::filesystem::temp_directory_path() / fmt::format("stepwright-held-lab-{}", ::getpid());
-  std::filesystem::create_directories(folder);
+  const Folder folder;
   const auto file = [&](const char* name) { return (folder / name).string(); };
   std::ofstream(file("plan.yaml")) << kPlan;
   const std::string command = std::filesystem::absolute(std::getenv("STEPWRIGHT_COMMAND")).string();
@@ -45,7 +43,6 @@ TEST(HeldInALab, SendsWhatIsPredicted) {
   std::ostringstream out;
   out << std::ifstream(file("out")).rdbuf();
   EXPECT_THAT(out.str(), HasSubstr("; the run differs in 0."));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

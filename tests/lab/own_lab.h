@@ -31,7 +31,7 @@ struct Ran {
   std::string err;
 };
 
-/// Runs one program as every rank, half a minute at most.
+/// Runs one program as every rank, five minutes at most.
 Ran run_everywhere(const Lab& lab, const CommandLine& command);
 
 /// Runs a line of shell as every rank.
@@ -39,6 +39,9 @@ Ran run_shell(const Lab& lab, const std::string& line);
 
 /// Names of network namespaces of labs that a process made.
 std::vector<std::string> namespaces_made_by(pid_t process);
+
+/// A minute or so to sleep, a word that only processes of this test have.
+std::string own_seconds(int whole);
 
 /// How many processes of this machine have this word among their arguments.
 int processes_with(const std::string& word);

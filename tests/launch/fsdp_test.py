@@ -5,6 +5,7 @@ Needs the packages of tools/requirements-runtime.txt; exits with 77 where transf
 STEPWRIGHT_COMMAND names the command.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -48,10 +50,13 @@ PLANS = {
 }
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return probe.getsockname()[1]
+@contextlib.contextmanager
+def port() -> Iterator[int]:
+    """A port that is kept from other programs; a server that reuses addresses can have it."""
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("localhost", 0))
+        yield kept.getsockname()[1]
 
 
 def rank_of(program: Path, rank: int, port: int, answer: Path, traces: str | None) -> None:
@@ -70,16 +75,16 @@ def losses(name: str, folder: Path, traces: str | None = None) -> list[float]:
     program = folder / "program.py"
     command = [COMMAND, "export", "--to", "fsdp", "--plan", folder / "plan.yaml", "-o", program]
     subprocess.run(command, check=True, capture_output=True)
-    port = free_port()
     fork = multiprocessing.get_context("fork")  # PyTorch is loaded once
-    ranks = [
-        fork.Process(target=rank_of, args=(program, rank, port, folder / f"{rank}.txt", traces))
-        for rank in range(RANKS)
-    ]
-    for rank in ranks:
-        rank.start()
-    for rank in ranks:
-        rank.join(timeout=120)
+    with port() as number:
+        ranks = [
+            fork.Process(target=rank_of, args=(program, r, number, folder / f"{r}.txt", traces))
+            for r in range(RANKS)
+        ]
+        for rank in ranks:
+            rank.start()
+        for rank in ranks:
+            rank.join(timeout=600)
     codes = [rank.exitcode for rank in ranks]
     for rank in ranks:
         rank.kill()

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "stepwright/memory/fit_probability.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -167,11 +167,11 @@ TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {
 
 TEST(MemoryReport, OfSixtyFourStagesAndFiveHundredMicroBatchesIsQuick) {
   const StepProgram program = pipeline(64, 512);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process, however busy the machine is
   const MemoryReport report = memory_report(Job{}, program);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const std::clock_t taken = std::clock() - start;
   EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 640);
-  EXPECT_LT(elapsed.count(), 0.5);
+  EXPECT_LT(taken, CLOCKS_PER_SEC / 2);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -76,15 +77,13 @@ TEST(Catalog, DescriptionSaysWhatOfAModelIsSpecial) {
 /// Files of its own in a folder of its own.
 class ReadModel : public testing::Test {
  protected:
-  ReadModel() : folder_(fs::path(testing::TempDir()) / "stepwright_read_model") {
-    fs::remove_all(folder_);
+  ReadModel() {
     fs::create_directories(folder_ / "checkpoint");
     write("model.yaml", "stepwright: model/1\nname: mine\nbase: llama-2-7b\nlayers: 2\n");
     write("checkpoint/config.json",
           R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
               "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 1000})");
   }
-  ~ReadModel() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
@@ -92,7 +91,7 @@ class ReadModel : public testing::Test {
 
   [[nodiscard]] Architecture read(const std::string& value) const {
     const Document job = Document::parse("model: " + value, "job.yaml");
-    return read_model(job.root().get("model"), folder_);
+    return read_model(job.root().get("model"), folder_.path());
   }
 
   [[nodiscard]] std::string error_of(const std::string& value) const {
@@ -106,7 +105,7 @@ class ReadModel : public testing::Test {
     return {};
   }
 
-  fs::path folder_;
+  Folder folder_;
 };
 
 TEST_F(ReadModel, TakesABuiltInName) {

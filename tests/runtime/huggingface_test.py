@@ -231,7 +231,7 @@ class HuggingFace(unittest.TestCase):
 
     def call(self, *words: object) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [COMMAND, *map(str, words)], capture_output=True, text=True, timeout=120, check=False
+            [COMMAND, *map(str, words)], capture_output=True, text=True, timeout=600, check=False
         )
 
     def run_command(self, *words: object) -> None:

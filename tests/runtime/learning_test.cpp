@@ -7,6 +7,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/kernels/top_k.h"
+#include "tests/folder.h"
 #include "tests/runtime/reference.h"
 
 namespace stepwright::testing {
@@ -108,8 +109,8 @@ TEST_P(Learning, EqualsAutograd) {
   ASSERT_EQ(before.exit_code, 0) << before.errors;
   const Trained here = train({.plan = text, .steps = 4, .options = {"--lr 0.01"}});
   ASSERT_EQ(here.exit_code, 0) << here.errors;
-  const auto path = std::filesystem::temp_directory_path() /
-                    fmt::format("stepwright-reference-{}.yaml", ::getpid());
+  const Folder folder;
+  const auto path = folder / "reference.yaml";
   std::ofstream(path) << text;
   TrainOptions options;
   options.data = training_text();

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "tests/folder.h"
 
 namespace stepwright::testing {
 namespace {
@@ -23,9 +24,9 @@ int run_quietly(const std::string& arguments) {
 }
 
 TEST(Sampled, OverlapIsFittedToContention) {
-  const auto folder = std::filesystem::temp_directory_path();
-  const std::string table = folder / fmt::format("stepwright-overlap-{}.csv", ::getpid());
-  const std::string profile = folder / fmt::format("stepwright-overlap-{}.json", ::getpid());
+  const Folder folder;
+  const std::string table = folder / "overlap.csv";
+  const std::string profile = folder / "overlap.json";
   ASSERT_EQ(run_quietly("sample overlap --ranks 2 -o " + table), 0);
   std::set<std::string> pairs;
   std::size_t rows = 0;
@@ -47,8 +48,6 @@ TEST(Sampled, OverlapIsFittedToContention) {
   EXPECT_GE(fitted["overlap"]["beside_inside"].get<double>(), 1);
   EXPECT_LE(fitted["overlap"]["beside_inside"].get<double>(), 100);
   EXPECT_FALSE(fitted["overlap"].contains("beside_network"));
-  std::filesystem::remove(table);
-  std::filesystem::remove(profile);
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
@@ -59,9 +58,9 @@ std::vector<std::string> lines_of(const std::string& path) {
 }
 
 TEST(Sampled, MessagesOfAPlanAreAskedForAndNoOthers) {
-  const auto folder = std::filesystem::temp_directory_path();
-  const std::string plan = folder / fmt::format("stepwright-asked-{}.yaml", ::getpid());
-  const std::string table = folder / fmt::format("stepwright-asked-{}.csv", ::getpid());
+  const Folder folder;
+  const std::string plan = folder / "plan.yaml";
+  const std::string table = folder / "asked.csv";
   std::ofstream(plan) << "stepwright: plan/1\n"
                          "job:\n"
                          "  model: {layers: 2, hidden: 64, heads: 4, ffn: 128, vocab: 64}\n"
@@ -95,8 +94,6 @@ TEST(Sampled, MessagesOfAPlanAreAskedForAndNoOthers) {
     EXPECT_EQ(run_quietly(asked + wrong), 2) << wrong;
   }
   EXPECT_EQ(run_quietly(fmt::format("sample operators -o {} --plan {}", table, plan)), 2);
-  std::filesystem::remove(table);
-  std::filesystem::remove(plan);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "tests/runtime/training.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,8 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+
+#include "tests/folder.h"
 
 namespace stepwright::testing {
 namespace {
@@ -25,15 +26,6 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A fresh folder for one run.
-std::filesystem::path run_folder() {
-  static int count = 0;
-  auto folder = std::filesystem::temp_directory_path() /
-                fmt::format("stepwright-runtime-{}-{}", ::getpid(), count++);
-  std::filesystem::create_directories(folder);
-  return folder;
-}
-
 double norm(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value * value;
@@ -43,8 +35,8 @@ double norm(const std::vector<double>& values) {
 }  // namespace
 
 std::filesystem::path training_text() {
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("stepwright-runtime-{}.txt", ::getpid());
+  static const Folder folder;
+  const auto path = folder / "text";
   if (!std::filesystem::exists(path)) {
     std::string text;
     std::uint32_t state = 7;
@@ -59,18 +51,18 @@ std::filesystem::path training_text() {
 }
 
 Trained train(const Training& training) {
-  const auto folder = run_folder();
+  const Folder folder;
   write(folder / "plan.yaml", training.plan);
   const auto file = [&](const char* name) { return (folder / name).string(); };
   std::string command = fmt::format(
-      "OMP_NUM_THREADS=1 timeout -k 5 120 {} train {} --data {} --steps {} --weights {} "
+      "OMP_NUM_THREADS=1 timeout -k 5 600 {} train {} --data {} --steps {} --weights {} "
       "--gradients {} --metrics {} "
       "--ledger {}",
       std::getenv("STEPWRIGHT_COMMAND"), file("plan.yaml"), training_text().string(),
       training.steps, file("weights"), file("gradients"), file("metrics"), file("ledger"));
   if (std::ranges::none_of(training.options,
                            [](const auto& o) { return o.starts_with("--timeout"); })) {
-    command += " --timeout 30";
+    command += " --timeout 300";
   }
   for (const std::string& option : training.options) command += " " + option;
   const int status = std::system((command + " 2>" + file("errors")).c_str());
@@ -98,7 +90,6 @@ Trained train(const Training& training) {
   if (result.exit_code == 0 && std::system(compare.c_str()) >= 0) {
     result.comparison = read(folder / "comparison");
   }
-  std::filesystem::remove_all(folder);
   return result;
 }
 

@@ -51,7 +51,7 @@ struct Training {
 /// The text that all tests train on.
 std::filesystem::path training_text();
 
-/// Runs the command with a plan, at most two minutes.
+/// Runs the command with a plan, at most ten minutes.
 Trained train(const Training& training);
 
 /// A plan's text: the model in flow style, its precision, the rest of the job and the choices.

@@ -30,9 +30,9 @@ def samples() -> list[dict[str, torch.Tensor]]:
 
 
 def launched(rank: int) -> None:
-    """What torchrun would have set."""
+    """What torchrun would have set; nobody opens the port, as the group is there already."""
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(RANKS))
-    os.environ.update(LOCAL_WORLD_SIZE=str(RANKS), MASTER_ADDR="127.0.0.1", MASTER_PORT="29400")
+    os.environ.update(LOCAL_WORLD_SIZE=str(RANKS), MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
 
 
 def with_trainer(rank: int) -> tuple[list[float], set[str]]:

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -18,13 +18,6 @@ using ::testing::HasSubstr;
 
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("stepwright-tokens-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path write(const std::string& name, const std::string& bytes) const {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
     return folder_ / name;
@@ -40,7 +33,7 @@ class Files : public ::testing::Test {
     return "accepted";
   }
 
-  std::filesystem::path folder_;
+  Folder folder_;
 };
 
 template <class Integer>

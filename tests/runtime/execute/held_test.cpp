@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/folder.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {
@@ -22,13 +22,9 @@ constexpr const char* kHeldModel = "{layers: 4, hidden: 256, heads: 4, ffn: 512,
 class Held : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / fmt::format("stepwright-held-{}", ::getpid());
-    std::filesystem::create_directories(folder_);
     write("conditions.yaml",
           "stepwright: training/1\nsource: none\ndevices: []\nframeworks: [{framework: \"\"}]\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -54,7 +50,7 @@ class Held : public ::testing::Test {
   /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".
   [[nodiscard]] int run(const std::string& words) const {
     const std::string command =
-        fmt::format("cd {} && timeout -k 5 100 {} {} >out 2>&1", folder_.string(),
+        fmt::format("cd {} && timeout -k 5 600 {} {} >out 2>&1", folder_.path().string(),
                     std::filesystem::absolute(std::getenv("STEPWRIGHT_COMMAND")).string(), words);
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -77,7 +73,7 @@ class Held : public ::testing::Test {
     return double{answer["breakdown"]["compute_s"]} + double{answer["breakdown"]["optimizer_s"]};
   }
 
-  std::filesystem::path folder_;
+  Folder folder_;
 };
 
 struct HeldPlan {

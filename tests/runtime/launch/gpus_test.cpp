@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "tests/folder.h"
+
 namespace stepwright {
 namespace {
 
@@ -13,22 +15,14 @@ namespace fs = std::filesystem;
 /// The folder that a driver fills, for as long as this lives.
 class Driver {
  public:
-  Driver() {
-    std::string name = (fs::temp_directory_path() / "stepwright-driver-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Driver() { fs::remove_all(path_); }
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
-
   void add(const std::string& address, const std::string& information) const {
-    fs::create_directories(path_ / "gpus" / address);
-    std::ofstream(path_ / "gpus" / address / "information") << information;
+    fs::create_directories(folder_ / "gpus" / address);
+    std::ofstream(folder_ / "gpus" / address / "information") << information;
   }
-  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& path() const { return folder_.path(); }
 
  private:
-  fs::path path_;
+  Folder folder_;
 };
 
 TEST(Gpus, AreNamedByTheirDriverInOrderOfTheirAddress) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/port.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {
@@ -118,10 +119,11 @@ TEST(Refusals, GradientsThatAreNoNumbers) {
 }
 
 TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
+  const Port port;
   ::setenv("RANK", "0", 1);
   ::setenv("WORLD_SIZE", "2", 1);
   ::setenv("MASTER_ADDR", "127.0.0.1", 1);
-  ::setenv("MASTER_PORT", "29517", 1);
+  ::setenv("MASTER_PORT", port.text().c_str(), 1);
   const Trained run = train(
       {.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n", .ranks = 2}),
        .options = {"--timeout 3"}});

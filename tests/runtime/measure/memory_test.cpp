@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/folder.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {
@@ -62,8 +62,8 @@ const MemoryCase kMemoryCases[] = {
 
 /// The ranks of the file that a run with `--memory` writes.
 nlohmann::json counted(const MemoryCase& one, const std::string& order) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    (std::string("stepwright-memory-") + one.name + ".json");
+  const Folder folder;
+  const auto path = folder / "memory.json";
   const Trained run = train({.plan = plan_text_of({.model = one.model,
                                                    .precision = one.precision,
                                                    .choices = one.choices + order,
@@ -73,7 +73,6 @@ nlohmann::json counted(const MemoryCase& one, const std::string& order) {
   EXPECT_EQ(run.exit_code, 0) << run.errors;
   std::ifstream file(path);
   const nlohmann::json all = nlohmann::json::parse(file);
-  std::filesystem::remove(path);
   EXPECT_EQ(all["stepwright"], "counted-memory/1");
   EXPECT_EQ(all["ranks"].size(), static_cast<std::size_t>(one.ranks));
   return all["ranks"];

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/checkpoint/folder.h"
+#include "tests/folder.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {

@@ -10,6 +10,7 @@
 
 #include "stepwright/validate/validation.h"
 #include "tests/core/refusal.h"
+#include "tests/folder.h"
 
 namespace stepwright {
 namespace {
@@ -120,7 +121,8 @@ TEST(OperatorRows, AColumnNamesTheMachineOfARow) {
 }
 
 TEST(OperatorRows, AProfileFileCountsBeforeTheBuiltInOnes) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "half-as-fast.json";
+  const Folder folder;
+  const auto path = folder / "half-as-fast.json";
   nlohmann::ordered_json profile;
   std::ifstream("profiles/a100_sxm4_80g_perlmutter.json") >> profile;
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
@@ -220,7 +222,7 @@ TEST(CollectiveRows, AColumnNamesTheMachineAndAStrideTheLayout) {
 }
 
 TEST(CollectiveRows, AFileIsAMachineToo) {
-  const auto folder = std::filesystem::path(testing::TempDir());
+  const Folder folder;
   std::ofstream(folder / "two.yaml")
       << "stepwright: cluster/1\nname: two\ndevice: gh200-96g\ndevices_per_node: 1\n"
          "nics_per_node: 1\nnic: 50e9\nlevels: []\nsource: none\n";
@@ -248,7 +250,6 @@ class OwnMessages : public ::testing::Test {
         {"library": "gloo", "operation": "all_gather", "start_us": 1000,
          "network_bytes_per_s": 1e8}]})";
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
   [[nodiscard]] Validation judge(const std::string& rows) const {
     return validate(parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
@@ -258,7 +259,8 @@ class OwnMessages : public ::testing::Test {
                     {.profile = path_.string()});
   }
 
-  std::filesystem::path path_ = std::filesystem::path(::testing::TempDir()) / "own_messages.json";
+  Folder folder_;
+  std::filesystem::path path_ = folder_ / "own_messages.json";
 };
 
 TEST_F(OwnMessages, ArePredictedByTheirLibrary) {
