@@ -19,7 +19,7 @@ test:
 	cmake --preset release
 	cmake --build --preset release
 	ctest --preset release -j "$$(nproc)"; status=$$?; \
-		python3 -B tools/skipped_tests.py build/release; exit $$status
+		python3 -B tools/check/skipped_tests.py build/release; exit $$status
 
 # Ranks on 160 random plans, 100 kills and 2,000 jobs to tune; the suite itself takes a sample of them.
 test-long: test
@@ -34,13 +34,13 @@ test-long: test
 engine:
 	tools/setup.sh engine
 	mkdir -p build/release
-	tools/engine.sh build/release/explorer.html
+	tools/release/engine.sh build/release/explorer.html
 
 # Wheels of the planner for this Python, in build/wheels/, tried in environments of their own: for this
 # machine and, on x86-64, for aarch64.
 wheels: engine
 	tools/setup.sh wheels
-	tools/wheels.sh
+	tools/release/wheels.sh
 
 # A Debian package of the planner, in build/packages/, tried where it is unpacked.
 deb: engine
@@ -50,12 +50,12 @@ deb: engine
 	rm -rf build/packages
 	cd build/release && cpack -B ../packages
 	dpkg-deb --extract build/packages/*.deb build/packages/unpacked
-	python3 -B tools/try_packages.py build/packages/unpacked/usr/bin/stepwright
+	python3 -B tools/release/try_packages.py build/packages/unpacked/usr/bin/stepwright
 
 # The documents as a site, in build/site/html.
 site:
 	tools/setup.sh check
-	tools/site.sh
+	tools/release/site.sh
 
 # Builds the page of `--report` from web/ anew (Node 18 or later, npm); it is committed, so that
 # nothing else needs Node.
@@ -80,7 +80,7 @@ bench:
 # Format, include arrows, Python: seconds. What takes longer is `make check-all`.
 check:
 	tools/setup.sh check
-	tools/check.sh
+	tools/check/check.sh
 
 # Before a large change is called done: usual mistakes, each file by itself, the planner under the
 # sanitizers, the readers against noise. Hours.
@@ -88,29 +88,29 @@ check-all: check
 	tools/setup.sh test
 	tools/setup.sh bench
 	tools/setup.sh fuzz
-	tools/check_all.sh
+	tools/check/check_all.sh
 
 format:
 	tools/setup.sh check
-	tools/check.sh fix
+	tools/check/check.sh fix
 
 fuzz:
 	tools/setup.sh fuzz
-	tools/fuzz.sh 30
+	tools/check/fuzz.sh 30
 
 # Fits every profile anew from data/: the same bytes as those in profiles/.
 profiles:
 	tools/setup.sh plan
 	cmake --preset release
 	cmake --build --preset commands
-	tools/profiles.sh build/release/stepwright
+	tools/data/profiles.sh build/release/stepwright
 
 # Writes docs/search.md anew: what other ways to choose a plan choose.
 search:
 	tools/setup.sh search
 	cmake --preset release
 	cmake --build --preset commands
-	python3 tools/search_comparison.py > docs/search.md
+	python3 tools/docs/search_comparison.py > docs/search.md
 
 # Writes docs/strands_published.md anew, predicted gains of two strands beside published ones, and
 # docs/schedules.md, when each schedule wins.
@@ -118,9 +118,9 @@ strands:
 	tools/setup.sh search
 	cmake --preset release
 	cmake --build --preset commands
-	python3 tools/strands_tables.py > docs/strands_published.md
-	python3 tools/zero_bubble_tables.py > docs/zero_bubble_published.md
-	python3 tools/schedule_tables.py > docs/schedules.md
+	python3 tools/docs/strands_tables.py > docs/strands_published.md
+	python3 tools/docs/zero_bubble_tables.py > docs/zero_bubble_published.md
+	python3 tools/docs/schedule_tables.py > docs/schedules.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.
 accuracy:
@@ -128,12 +128,12 @@ accuracy:
 	cmake --preset release
 	cmake --build --preset commands
 	mkdir -p build/fits
-	python3 -B tools/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 2 \
+	python3 -B tools/accuracy/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 2 \
 		--report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
 		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
-	python3 -B tools/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
-	python3 -B tools/fit_memory.py --report docs/accuracy/memory_left_out.md
-	python3 -B tools/accuracy.py
+	python3 -B tools/accuracy/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
+	python3 -B tools/accuracy/fit_memory.py --report docs/accuracy/memory_left_out.md
+	python3 -B tools/accuracy/accuracy.py
 
 # docs/comparisons.md: other public estimators on the same jobs; llm-analysis comes from PyPI. Some minutes.
 comparisons:
@@ -141,16 +141,16 @@ comparisons:
 	cmake --preset release
 	cmake --build --preset commands
 	mkdir -p build/fits
-	python3 -B tools/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 0 --fits build/fits \
+	python3 -B tools/accuracy/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 0 --fits build/fits \
 		data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
-	python3 -B tools/comparisons.py
+	python3 -B tools/accuracy/comparisons.py
 
 # docs/pictures/: parts of real reports, in a headless Chromium.
 pictures:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset release --target stepwright
-	python3 -B tools/pictures.py
+	python3 -B tools/docs/pictures.py
 
 # docs/emulation/: plans in an emulated cluster and on this machine, predicted and measured. Root, a
 # quiet machine.
@@ -158,19 +158,19 @@ emulation:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/emulation.py build/release/stepwright -o docs/emulation/plans.md
-	python3 -B tools/emulation.py build/release/stepwright --real -o docs/emulation/real.md
+	python3 -B tools/lab/emulation.py build/release/stepwright -o docs/emulation/plans.md
+	python3 -B tools/lab/emulation.py build/release/stepwright --real -o docs/emulation/real.md
 
 # docs/collectives/lab.md: collectives of sixteen ranks in emulated clusters. Root, a quiet machine.
 collectives:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
+	python3 -B tools/lab/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
 
 # docs/collectives/scaling.md: how collectives scale to 16,384 GPUs, simulated. Some minutes.
 scaling:
 	tools/setup.sh scaling
 	cmake --preset release
 	cmake --build --preset release --target stepwright
-	python3 -B tools/scaling.py
+	python3 -B tools/docs/scaling.py

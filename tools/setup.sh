@@ -36,13 +36,13 @@ esac
 # transformers, which judges it; headers of CUDA. Packages that judge files written for them have a
 # folder of their own that only those tests see.
 case $goal in
-  check) pins=tools/requirements.txt ;;
-  test) pins=tools/requirements-runtime.txt ;;
-  cuda) pins=tools/requirements-cuda.txt ;;  # PyTorch's own list of them is for its build
+  check) pins=tools/requirements/check.txt ;;
+  test) pins=tools/requirements/runtime.txt ;;
+  cuda) pins=tools/requirements/cuda.txt ;;  # PyTorch's own list of them is for its build
   *) pins= ;;
 esac
 judges=
-[ "$goal" != test ] || judges=tools/requirements-judges.txt
+[ "$goal" != test ] || judges=tools/requirements/judges.txt
 
 if [ "${2:-}" = list ]; then
   printf '%s\n' "${packages[*]}" "${optional[*]}" "$pins $judges"

@@ -14,7 +14,8 @@ struct MemoryDoubt {
 };
 
 /// Of a job's framework: one of those whose runs ran out of memory or not before somebody's eyes,
-/// one whose peaks are known, or another. Fitted by `tools/fit_memory.py` (docs/accuracy.md).
+/// one whose peaks are known, or another. Fitted by `tools/accuracy/fit_memory.py`
+/// (docs/accuracy.md).
 MemoryDoubt memory_doubt(const Framework& framework);
 
 /// Share of the runs that the account says nothing of: labels that no model explains.

@@ -1,4 +1,4 @@
-"""tools/check_includes.py accepts what points down and refuses what does not."""
+"""tools/check/check_includes.py accepts what points down and refuses what does not."""
 
 import importlib.util
 import re
@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "tools/check_includes.py"
+SCRIPT = ROOT / "tools/check/check_includes.py"
 
 
 def arrows() -> dict[str, str]:

@@ -25,7 +25,7 @@ STARTS = re.compile(r"\b(?:system|popen|exec[lv]p?e?|posix_spawnp?|CommandLine|c
 NO_COMMANDS = {"init", "open", "size"}
 # `serve --open` asks a desktop for its browser, which no test does.
 # What writes answers.py anew is formatted; `--check`, which tests start, is not.
-NEVER_STARTED = {"stepwright/cli/serve.cpp", "tools/python_answers.py"}
+NEVER_STARTED = {"stepwright/cli/serve.cpp", "tools/docs/python_answers.py"}
 INSTALLS = re.compile(r"\(sudo apt-get install ([\w .+-]+)\)")
 BUILT_IN = {"cd", "echo", "exec", "exit", "kill", "printf", "trap", "ulimit", "wait"}  # of a shell
 # What a skipped test tells a person to run: that installs what the test starts, too.
@@ -232,7 +232,7 @@ class Programs(unittest.TestCase):
         )
         with tempfile.TemporaryDirectory() as folder:
             sources = Path(folder, "a_test.py")
-            sources.write_text('run("tools/python_answers.py")\n', encoding="utf-8")
+            sources.write_text('run("tools/docs/python_answers.py")\n', encoding="utf-8")
             self.assertIn("python_answers", {path.stem for path in reached([sources])})
 
     @unittest.skipUnless(

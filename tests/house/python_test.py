@@ -1,4 +1,4 @@
-"""tools/check_python.py accepts this repository and finds what breaks its rules."""
+"""tools/check/check_python.py accepts this repository and finds what breaks its rules."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "tools/check_python.py"
+SCRIPT = ROOT / "tools/check/check_python.py"
 
 
 def check(*files: tuple[str, str]) -> tuple[int, str]:

@@ -22,9 +22,9 @@ struct Flow {
 
 std::string name_of(const Flow& flow) { return fmt::format("{}>{}", flow.from, flow.to); }
 
-/// Seconds of each flow when all begin together; tools/lab_traffic.py sends them.
+/// Seconds of each flow when all begin together; tools/lab/lab_traffic.py sends them.
 std::map<std::string, double> seconds_of(const Lab& lab, const std::vector<Flow>& flows) {
-  CommandLine command{"python3", "-B", "tools/lab_traffic.py"};
+  CommandLine command{"python3", "-B", "tools/lab/lab_traffic.py"};
   for (const Flow& flow : flows) {
     command.push_back(fmt::format("{}:{}*{}", name_of(flow), flow.bytes, flow.times));
   }

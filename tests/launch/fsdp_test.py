@@ -1,7 +1,7 @@
 """Programs of `stepwright export --to fsdp` train here, over Gloo: every plan to the same losses,
 sending what it says.
 
-Needs the packages of tools/requirements-runtime.txt; exits with 77 where transformers is missing.
+Needs the packages of tools/requirements/runtime.txt; exits with 77 where transformers is missing.
 STEPWRIGHT_COMMAND names the command.
 """
 

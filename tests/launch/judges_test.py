@@ -1,7 +1,7 @@
 """Files of `stepwright export` before the packages that they are for: their own readers take them,
 and the groups of ranks that they make are the plan's.
 
-Needs the packages of tools/requirements-judges.txt; what is missing is skipped and said.
+Needs the packages of tools/requirements/judges.txt; what is missing is skipped and said.
 STEPWRIGHT_COMMAND and STEPWRIGHT_GROUPS name the commands.
 """
 

@@ -1,6 +1,6 @@
 """Small models of transformers trained here, and ours loaded there: losses, logits, gradients.
 
-Needs the packages of tools/requirements-runtime.txt; exits with 77 where transformers is missing.
+Needs the packages of tools/requirements/runtime.txt; exits with 77 where transformers is missing.
 The names and layouts below are written from transformers' own modules, not from
 stepwright/huggingface/families.cpp, which they judge.
 """

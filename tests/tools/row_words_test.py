@@ -1,11 +1,11 @@
-"""tools/row_words.py says in the words of plans what sources say in their own."""
+"""tools/data/row_words.py says in the words of plans what sources say in their own."""
 
 import csv
 import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/data"))
 
 import row_words
 from row_words import Row, Words, said

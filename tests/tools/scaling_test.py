@@ -1,10 +1,10 @@
-"""tools/scaling.py puts what a study says into words and tables."""
+"""tools/docs/scaling.py puts what a study says into words and tables."""
 
 import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/docs"))
 
 import scaling
 

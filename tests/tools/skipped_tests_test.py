@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/check"))
 from skipped_tests import Skipped, skipped_in, text_of  # noqa: E402
 
 LOG = """

@@ -1,6 +1,6 @@
 """What the commands answer, as the JSON Schemas of docs/schemas/ describe it.
 
-Written by tools/python_answers.py; what is not there in an answer is None.
+Written by tools/docs/python_answers.py; what is not there in an answer is None.
 """
 
 from dataclasses import dataclass, field

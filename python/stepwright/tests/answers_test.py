@@ -97,7 +97,7 @@ class Answers(PlaceTest):
         self.assertGreater(len(found.differences), 0)
 
     def test_types_are_those_of_the_schemas(self):
-        tool = [sys.executable, ROOT / "tools/python_answers.py", "--check"]
+        tool = [sys.executable, ROOT / "tools/docs/python_answers.py", "--check"]
         run = subprocess.run(tool, capture_output=True, text=True, check=False)
         self.assertEqual((run.stdout, run.returncode), ("the same\n", 0), run.stderr)
 

@@ -98,7 +98,7 @@ std::optional<Skipped> unread_prose(const CsvTable& table, const CsvRow& row, co
   for (const std::string_view title : kProse) {
     if (cell(table, row, title).empty()) continue;
     return Skipped{fmt::format("column {}: not read", title),
-                   "say it in columns job and plan, which tools/row_words.py writes"};
+                   "say it in columns job and plan, which tools/data/row_words.py writes"};
   }
   return std::nullopt;
 }

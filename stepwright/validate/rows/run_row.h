@@ -59,7 +59,7 @@ RowName row_name(const CsvTable& table, const CsvRow& row);
 std::string named_profile(const CsvTable& table, const CsvRow& row);
 
 /// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
-/// above zero; prose without its translation (`tools/row_words.py`).
+/// above zero; prose without its translation (`tools/data/row_words.py`).
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
 
 /// "aleph_layouts" of "aleph_layouts-0001", the whole of an id without a number at its end.

@@ -1,0 +1,456 @@
+"""Writes docs/accuracy.md and its pictures: what the models get wrong, by how much, and where.
+
+    tools/accuracy/accuracy.py --command build/release/stepwright \
+        --left-out docs/accuracy/left_out.md
+
+Published rows are predicted by `stepwright validate`; held-out errors of operators and collectives
+are those that `stepwright fit` wrote into profiles/; the report of tools/accuracy/fit_conditions.py
+(--report) tells the errors of whole runs on sources and rows left out.
+"""
+
+import argparse
+import csv
+import json
+import math
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+OPERATOR_PROFILES = {
+    "A100": "a100_sxm4_80g_perlmutter",
+    "GH200": "gh200_120g_vista",
+    "H100": "h100-sxm-80g",
+    "H200": "h200-sxm",
+    "B200": "b200-sxm",
+    "GB200": "gb200",
+}
+COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
+
+INTRODUCTION = """# Accuracy
+
+Written by `make accuracy` (`tools/accuracy/fit_conditions.py --report`, then
+`tools/accuracy/accuracy.py`). Errors are
+`predicted / measured - 1` in %; negative: predicted too fast, or too small. *Left out*: no
+constant saw these rows. *Fitted*: the constants saw them.
+
+"""
+
+POORLY_KNOWN = [
+    (
+        "hosts of stages on several nodes",
+        "the grid of one stack shows the law; of other stacks its share stays near the prior",
+        "one plan with pipeline inside a node and one across nodes, small micro-batches",
+    ),
+    (
+        "gradients over many nodes",
+        (
+            "how much less of a network large groups attain is a cluster's own (`crowding`: 0.38 "
+            "on AWS p5, 0 on the others that were sampled), and on 128 and 256 devices it decides "
+            "which plan is chosen; of clusters that nobody sampled it is taken as 0"
+        ),
+        "`nccl-tests` on all nodes of the cluster",
+    ),
+    (
+        "parameters by broadcasts",
+        (
+            "InternEvo refreshes parameters by broadcasts of their owners: rows of 512 and 1,024 "
+            "devices with states over all of them come out 7 to 17 % too fast"
+        ),
+        "a trace of the end of a step",
+    ),
+    (
+        "tensor groups over two nodes",
+        "16 plans of one stack with 16 and 32 tensor ranks come out 13 % too fast in the median",
+        "`nccl-tests` with small messages on two nodes",
+    ),
+    (
+        "layers of gpt-oss",
+        (
+            "clamped activation, biases of experts and sinks are priced as the fused kernels of "
+            "other models: 18 rows come out a quarter too fast"
+        ),
+        "samples of one layer",
+    ),
+    (
+        "time between steps",
+        "13 ms in the middle, 1 to 32 by framework: loggers, loaders and barriers are not modelled",
+        "a trace over two steps",
+    ),
+    (
+        "host time of MoE layers",
+        "one constant per framework: routers whose counts the host waits for are not told apart",
+        "a profiler trace of a step with one micro-batch",
+    ),
+    (
+        "tensor parallel 8 with full recomputation on A100",
+        (
+            "64 rows of two sources take 5 to 14 ms a layer and micro-batch more "
+            "than the model says, a third source does not"
+        ),
+        "the same job with and without recomputation, traced",
+    ),
+    (
+        "FlashAttention-1 and Triton kernels",
+        "shares from papers",
+        "attention samples for `stepwright fit`",
+    ),
+    (
+        "fp8 and narrower products",
+        "speed-ups from published runs, casts counted apart",
+        "GEMM samples in fp8, mxfp8, nvfp4",
+    ),
+    (
+        "permutation and uneven groups of experts",
+        "laws of other operators",
+        "samples of both",
+    ),
+    (
+        "Blackwell Ultra in a run",
+        "a prior from power and datasheets, few sources",
+        "one dense and one MoE run",
+    ),
+    (
+        "networks with few samples",
+        "documented defaults; notes say `unfitted`",
+        "`nccl-tests` on two and more nodes, for `stepwright fit`",
+    ),
+    (
+        "memory outside of tensors",
+        "three margins per framework",
+        "peaks of the allocator and of nvidia-smi",
+    ),
+]
+
+
+def validated(command: str, table: str, *options: str) -> dict:
+    """What `stepwright validate --json` says of a table."""
+    done = subprocess.run(
+        [command, "validate", table, "--json", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{table}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def percent(value: float) -> str:
+    """Of a fraction, without the sign of percent."""
+    return f"{100 * value:.1f}"
+
+
+def statistics_row(name: str, one: dict) -> str:
+    """A line of the tables of groups."""
+    median, mean = percent(one["median_abs_error"]), percent(one["mean_abs_error"])
+    return f"| {name} | {one['used']} | {median} | {mean} |"
+
+
+def groups(title: str, by: dict) -> str:
+    """A table of groups with at least three rows."""
+    lines = [f"| {title} | rows | median | mean |", "|---|---|---|---|"]
+    lines += [statistics_row(name, one) for name, one in by.items() if one["used"] >= 3]
+    return "\n".join(lines) + "\n"
+
+
+def scatter(results: list[dict], by: str, unit: str, scale: float) -> str:
+    """An SVG of predicted over measured, both logarithmic, coloured by a column."""
+    names = sorted({r.get(by, "") for r in results})
+    points = [
+        (r["measured"] * scale, r["predicted"] * scale, r.get(by, ""))
+        for r in results
+        if r["measured"] > 0 and r["predicted"] > 0
+    ]
+    low = math.floor(math.log10(min(min(p[:2]) for p in points)))
+    high = math.ceil(math.log10(max(max(p[:2]) for p in points)))
+    size, left, top = 420.0, 60.0, 20.0
+
+    def place(value: float) -> float:
+        return size * (math.log10(value) - low) / (high - low)
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="700" height="490" '
+        'font-family="sans-serif" font-size="11">',
+        '<rect width="700" height="490" fill="white"/>',
+    ]
+    for power in range(low, high + 1):
+        at = place(10.0**power)
+        x, y = left + at, top + size - at
+        parts.append(f'<path d="M{x:.1f} {top}V{top + size}M{left} {y:.1f}h{size}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{top + size + 15}" text-anchor="middle">1e{power}</text>'
+        )
+        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">1e{power}</text>')
+    parts.append(f'<path d="M{left} {top + size}L{left + size} {top}" stroke="black"/>')
+    for measured, predicted, name in points:
+        color = COLORS[names.index(name) % len(COLORS)]
+        x, y = left + place(measured), top + size - place(predicted)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{color}" fill-opacity="0.6"/>')
+    for i, name in enumerate(names):
+        y = top + 14 * (i + 1)
+        color = COLORS[i % len(COLORS)]
+        parts.append(f'<circle cx="{left + size + 20}" cy="{y - 4}" r="4" fill="{color}"/>')
+        parts.append(f'<text x="{left + size + 30}" y="{y}">{name}</text>')
+    parts.append(
+        f'<text x="{left + size / 2}" y="478" text-anchor="middle">measured, {unit}</text>'
+    )
+    parts.append(
+        f'<text x="14" y="{top + size / 2}" text-anchor="middle" '
+        f'transform="rotate(-90 14 {top + size / 2})">predicted, {unit}</text></svg>'
+    )
+    return "\n".join(parts) + "\n"
+
+
+def worst(results: list[dict]) -> str:
+    """The ten rows that are farthest off."""
+    lines = ["| worst | error | largest term |", "|---|---|---|"]
+    for r in sorted(results, key=lambda r: -abs(r["error"]))[:10]:
+        lines.append(f"| {r['id']} | {100 * r['error']:+.0f} | {r.get('largest_term', '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def runs(command: str, pictures: Path) -> str:
+    """Whole runs, as the shipped constants predict them."""
+    found = validated(command, "data/training_runs.csv", "--tier", "A")
+    second = validated(command, "data/training_runs_2.csv", "--tier", "A")
+    text = scatter(found["results"], "framework", "seconds of a step", 1.0)
+    (pictures / "runs.svg").write_text(text, encoding="utf-8")
+    return "\n".join(
+        [
+            "## Whole runs, fitted\n",
+            f"`stepwright validate data/training_runs.csv --tier A`: {found['used']} rows, median "
+            f"{percent(found['median_abs_error'])}, mean {percent(found['mean_abs_error'])}. "
+            "`stepwright validate data/training_runs_2.csv --tier A`, those of the grid below 10 % "
+            f"utilisation too: {second['used']} rows, median "
+            f"{percent(second['median_abs_error'])}, mean {percent(second['mean_abs_error'])}.\n",
+            "![predicted over measured step times](accuracy/runs.svg)\n",
+            groups("device", found["by_device"]),
+            groups("framework", found["by_framework"]),
+            groups("scheme", found["by_scheme"]),
+            worst(found["results"]),
+        ]
+    )
+
+
+def memory(command: str, pictures: Path) -> str:
+    """Peaks and labels."""
+    found = validated(command, "data/memory.csv")
+    second = validated(command, "data/memory_2.csv")
+    labels = found["labels"]
+    clear = labels["clear_right"] + labels["clear_wrong"]
+    peaks = [r for r in found["results"] if r.get("measured")]
+    text = scatter(peaks, "framework", "GiB", 2.0**-30)
+    (pictures / "memory.svg").write_text(text, encoding="utf-8")
+    return "\n".join(
+        [
+            "## Memory\n",
+            "`stepwright validate data/memory.csv`. Margins of frameworks were fitted to them.\n",
+            f"Peaks whose kind is stated: median {percent(found['median_abs_error'])}, mean "
+            f"{percent(found['mean_abs_error'])}.\n",
+            f"Fits or out of memory: {labels['right']} right, {labels['wrong']} wrong "
+            f"({labels['fits_called_oom']} that fit called out of memory, "
+            f"{labels['oom_called_fits']} the reverse); of the {clear} more than 5 % away from the "
+            f"capacity {labels['clear_right']} right "
+            f"({percent(labels['clear_right'] / clear)} %).\n",
+            f"`stepwright validate data/memory_2.csv`: {second['used']} rows, none of which a "
+            f"margin saw; median {percent(second['median_abs_error'])}, mean "
+            f"{percent(second['mean_abs_error'])}. Peaks that say neither allocated nor reserved "
+            "are not judged.\n",
+            "![predicted over measured peaks](accuracy/memory.svg)\n",
+            groups("source", found["by_source"]),
+        ]
+    )
+
+
+def operators() -> str:
+    """Held-out errors of each series, by device."""
+    errors: dict[str, dict[str, float]] = {}
+    for device, name in OPERATOR_PROFILES.items():
+        profile = json.loads(Path(f"profiles/{name}.json").read_text(encoding="utf-8"))
+        for entry in profile["operators"]:
+            for series, error in entry.get("series", {}).items():
+                errors.setdefault(f"{series}, {entry['pass']}", {})[device] = error["mean"]
+    lines = ["| operator | " + " | ".join(OPERATOR_PROFILES) + " |"]
+    lines.append("|---" * (1 + len(OPERATOR_PROFILES)) + "|")
+    medians = []
+    for device in OPERATOR_PROFILES:
+        values = sorted(of[device] for of in errors.values() if device in of)
+        medians.append(percent(statistics.median(values)))
+    lines.append("| **median** | " + " | ".join(medians) + " |")
+    for operator, of in sorted(errors.items()):
+        cells = (percent(of[d]) if d in of else "" for d in OPERATOR_PROFILES)
+        lines.append(f"| {operator} | " + " | ".join(cells) + " |")
+    head = "## Operators, whole hidden sizes left out\n\nMean error, by `make profiles`.\n\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def collectives() -> str:
+    """Held-out errors of each machine."""
+    lines = ["| machine | rows | error, fifths of the rows left out |", "|---|---|---|"]
+    for file in sorted(Path("profiles/collectives").glob("*.json")):
+        for one in json.loads(file.read_text(encoding="utf-8"))["collectives"]:
+            rows = sum(one["rows"].values())
+            lines.append(
+                f"| {file.stem} ({one['library']}) | {rows} | {percent(one['held_out_error'])} |"
+            )
+    return "## Collectives\n\n" + "\n".join(lines) + "\n"
+
+
+def read_csv(path: str) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def predicted_step(command: str, plan: Path) -> float:
+    """Seconds of a step."""
+    done = subprocess.run(
+        [command, "predict", plan, "--json"], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)["step_time_s"]
+
+
+def slices_of_one_micro_batch(command: str, plan: Path) -> list[dict]:
+    """The timeline of a step with one micro-batch, where nothing waits for another."""
+    text = plan.read_text(encoding="utf-8")
+    data, micro = (int(re.search(rf"{key}: (\d+)", text)[1]) for key in ("data", "micro_batch"))
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.json"
+        one = f"batch.sequences={data * micro}"
+        subprocess.run(
+            [command, "predict", plan, "--set", one, "--trace", trace],
+            capture_output=True,
+            check=True,
+        )
+        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+    return [e for e in events if e.get("cat") == "kernel"]
+
+
+def span(slices: list[dict]) -> float:
+    """Seconds from the first start to the last end."""
+    return 1e-6 * (max(e["ts"] + e["dur"] for e in slices) - min(e["ts"] for e in slices))
+
+
+def components(command: str, plan: Path) -> dict[str, float]:
+    """Seconds of the pieces that the article reports: a layer, the slowest stage, a message."""
+    kernels = slices_of_one_micro_batch(command, plan)
+    work = [e for e in kernels if e["args"]["phase"] != "optimizer"]
+    work = [e for e in work if e["args"].get("scheme") not in ("data", "control", "pipeline")]
+    passes: dict[tuple[str, int], list[dict]] = {}
+    for e in work:
+        way = "forward" if e["args"]["phase"] == "forward" else "backward"
+        passes.setdefault((way, e["pid"]), []).append(e)
+    found = {}
+    for way in ("forward", "backward"):
+        second = [e for e in passes[way, 1]]
+        layer = min(e["args"]["layer"] for e in second if e["args"]["layer"] >= 0)
+        found[f"encoder_{way}"] = span([e for e in second if e["args"]["layer"] == layer])
+        found[f"stage_{way}"] = max(span(s) for (w, _), s in passes.items() if w == way)
+    found["tensor_all_reduce"] = 1e-6 * next(
+        e["dur"] for e in passes["forward", 1] if e["args"].get("scheme") == "tensor"
+    )
+    return found
+
+
+def configuration_table(command: str) -> str:
+    """Whole steps."""
+    lines = [
+        "| plan | implied measurement, s | predicted, s | error | published, s | error |",
+        "|---|---|---|---|---|---|",
+    ]
+    errors: dict[str, list[float]] = {}
+    for row in read_csv("data/configurations/published.csv"):
+        step = predicted_step(command, Path(f"data/configurations/{row['plan']}.yaml"))
+        cells = ["", f"{step:.3g}", "", row["predicted_s"], ""]
+        if row["error"]:
+            measured = float(row["predicted_s"]) / (1 + float(row["error"]))
+            error = step / measured - 1
+            errors.setdefault(row["plan"].rsplit("-", 1)[1], []).append(abs(error))
+            cells[0], cells[2] = f"{measured:.3g}", f"{100 * error:+.1f}"
+            cells[4] = f"{100 * float(row['error']):+.1f}"
+        lines.append(f"| {row['plan']} | " + " | ".join(cells) + " |")
+    means = ", ".join(f"{d} {percent(statistics.mean(e))}" for d, e in sorted(errors.items()))
+    return "\n".join(lines) + f"\n\nMean absolute error: {means} (published: 4.98 and 9.38).\n"
+
+
+def component_table(command: str) -> str:
+    """Pieces of a step; their measured times are known where their prediction was published."""
+    lines = [
+        "| plan | component | predicted, ms | error | published error |",
+        "|---|---|---|---|---|",
+    ]
+    known: dict[str, dict[str, float]] = {}
+    for row in read_csv("data/configurations/components.csv"):
+        plan = row["plan"]
+        if plan not in known:
+            known[plan] = components(command, Path(f"data/configurations/{plan}.yaml"))
+        seconds = known[plan][row["component"]]
+        error = ""
+        if row["predicted_s"]:
+            measured = float(row["predicted_s"]) / (1 + float(row["error"]))
+            error = f"{100 * (seconds / measured - 1):+.1f}"
+        component = row["component"].replace("_", " ")
+        published = f"{100 * float(row['error']):+.1f}"
+        lines.append(f"| {plan} | {component} | {1e3 * seconds:.1f} | {error} | {published} |")
+    return "\n".join(lines) + "\n"
+
+
+def configurations(command: str) -> str:
+    """Published configurations: their measured steps follow from a prediction and its error."""
+    return (
+        "## Configurations of arXiv 2509.22832\n\n`stepwright predict data/configurations/*.yaml`; "
+        "nothing was fitted to them. Measured times are not published; implied ones are the "
+        "published prediction over one plus its published error.\n\n"
+        + configuration_table(command)
+        + "\nPieces of the step (a layer, the slowest stage without its transfers, one all-reduce; "
+        "backwards with their recomputation):\n\n" + component_table(command)
+    )
+
+
+def poorly_known() -> str:
+    """What would improve the models."""
+    lines = ["| term | why | what would tell |", "|---|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in POORLY_KNOWN]
+    return (
+        "## What is poorly known, and what to measure\n\n"
+        + "\n".join(lines)
+        + "\n\nA handful of own runs calibrates one's own device and framework:"
+        "\n`stepwright fit --runs` ([formats.md](formats.md)).\n"
+    )
+
+
+def section(written: Path) -> str:
+    """A document of its own as a section of this one."""
+    title, text = written.read_text(encoding="utf-8").split("\n", 1)
+    return f"#{title}\n" + text.replace("\n## ", "\n### ")
+
+
+def main() -> int:
+    """Writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", default="build/release/stepwright")
+    parser.add_argument("--left-out", type=Path, default=Path("docs/accuracy/left_out.md"))
+    options = parser.parse_args()
+    pictures = Path("docs/accuracy")
+    left_out = options.left_out.read_text(encoding="utf-8").split("\n", 1)[1].strip()
+    parts = [
+        INTRODUCTION + "## Whole runs, left out\n\n" + left_out.replace("\n## ", "\n### ") + "\n",
+        section(Path("docs/accuracy/unseen_tables.md")),
+        section(Path("docs/accuracy/own_runs.md")),
+        runs(options.command, pictures),
+        configurations(options.command),
+        memory(options.command, pictures),
+        section(Path("docs/accuracy/memory_left_out.md")),
+        operators(),
+        collectives(),
+        poorly_known(),
+    ]
+    Path("docs/accuracy.md").write_text("\n".join(parts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

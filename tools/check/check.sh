@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Format, include arrows, Python. Fails on any finding.
+# `tools/check/check.sh fix` rewrites the sources to the format instead.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bin=.venv/bin
+
+mapfile -t sources < <(find stepwright tests bench python -name '*.h' -o -name '*.cpp' -o -name '*.cu' 2>/dev/null)
+
+if [ "${1:-}" = fix ]; then
+  [ ${#sources[@]} -eq 0 ] || $bin/clang-format -i "${sources[@]}"
+  $bin/ruff check --fix --quiet . || true
+  $bin/ruff format .
+  exit
+fi
+
+status=0
+python3 -B tools/check/check_includes.py || status=1
+python3 -B tools/check/check_python.py || status=1
+[ ${#sources[@]} -eq 0 ] || $bin/clang-format --dry-run --Werror "${sources[@]}" || status=1
+$bin/ruff check --quiet . || status=1
+$bin/ruff format --check --quiet . || status=1
+[ $status -eq 0 ] && echo "check: nothing found" || echo "check: see above; 'make format' mends the format"
+exit $status

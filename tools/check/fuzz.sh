@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs each fuzz target for the given seconds: tools/check/fuzz.sh SECONDS [libFuzzer option...]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+shopt -s nullglob
+seconds=$1
+shift
+
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz
+for target in build/fuzz/fuzz/*_fuzz; do
+  name=$(basename "$target")
+  mkdir -p "build/fuzz/corpus/$name"
+  echo "fuzz: $name, $seconds s"
+  "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/$name-" "$@" \
+    "build/fuzz/corpus/$name" tests/*/corpus/"$name" >"build/fuzz/$name.log" 2>&1 ||
+    { tail -n 60 "build/fuzz/$name.log"; exit 1; }
+done

@@ -1,0 +1,289 @@
+"""When each schedule of a pipeline wins: docs/schedules.md.
+
+python3 tools/docs/schedule_tables.py [COMMAND] > docs/schedules.md
+"""
+
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+INTRODUCTION = """# When each schedule wins
+
+Written by `tools/docs/schedule_tables.py` (`make strands`). What a forward and a backward that run
+beside each other save (two strands, [strands.md](strands.md)) competes with what a schedule idles:
+the folded pipeline has the most pairs and the bubble of 1F1B, DualPipeV fewer pairs and a small
+bubble, zero-bubble schedules none.
+
+## Equal positions
+
+`stepwright study schedules`: P positions, M micro-batches, a forward takes F = 1 on every position,
+a backward B = 2, half of that weight gradients, no messages between positions; C is a forward
+beside a backward. Of all schedules that hold at most the stated activations on every position
+(those of one micro-batch through a whole position; 1F1B holds P on its first) the one with the
+shortest step, how many times faster it is than 1F1B, and in brackets the best without pairs.
+Schedules with one strand take F + B whatever C. interleaved and paired have 2 chunks, or 4 where
+the number says so, which messages between positions would cost. `dualpipe` is left out: it holds
+every weight twice.
+"""
+
+EQUAL = """
+### At most {limit} held
+"""
+
+FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
+RATIOS = (1.0, 0.95, 0.9, 0.8, 0.7)
+SIZES = [(p, rounds * p) for p in (2, 4, 8, 16) for rounds in (1, 2, 4, 8)]
+# What a position may hold, in words and for so many positions.
+LIMITS = [
+    ("P activations, as 1F1B does,", lambda p: p),
+    ("P + 1/2 activations", lambda p: p + 0.5),
+    ("2 P activations", lambda p: 2 * p),
+]
+PAIRED = {"folded", "dualpipe", "dualpipev", "paired", "stp"}
+
+SHARES = """
+## Shares of communication
+
+`stepwright predict`: llama-3.1-8b with P = 4 and llama-3-70b with P = 8 on nodes of eight,
+sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, and
+for all 80 GB a GPU (`-`: it needs more, or more micro-batches). Messages: of tensor parallelism,
+exposed by 1F1B, of its step. One strand: the best of 1f1b, interleaved (2 chunks), zb-h1, zb-h2,
+zb-v, v-half, v-min and auto (2 chunks); the others have two strands (paired: 2 chunks). Each number
+is how many times faster than 1F1B with even layers: with even layers / with up to two layers fewer
+in the chunk of the embedding and three in the head's, which positions without them take, the best
+such split. The folded pipeline, DualPipeV and STP have both on one position, which this balances.
+"""
+
+
+def study(command: str, stages: int, micro_batches: int, ratio: float) -> dict[str, dict]:
+    """Schedules of equal positions by name, those that run."""
+    plays = {}
+    for chunks in (2, 4):
+        words = {
+            "stages": stages,
+            "micro-batches": micro_batches,
+            "forward": FORWARD,
+            "backward": BACKWARD,
+            "weight": WEIGHT,
+            "paired": ratio * (FORWARD + BACKWARD),
+            "chunks": chunks,
+        }
+        call = [command, "study", "schedules", "--json"]
+        for name, value in words.items():
+            call += [f"--{name}", f"{value:g}"]
+        answer = json.loads(subprocess.run(call, capture_output=True, text=True, check=True).stdout)
+        for play in answer["schedules"]:
+            if "refused" in play or play["schedule"] == "dualpipe":
+                continue
+            name = play["schedule"]
+            if chunks > 2 and play["chunks"] == chunks:
+                name += f" {chunks}"
+            plays[name] = play
+    return plays
+
+
+def best(plays: dict[str, dict], limit: float, pairs: bool) -> tuple[str, float] | None:
+    """The shortest that holds no more, by name and time."""
+    fitting = {
+        name: play["makespan_s"]
+        for name, play in plays.items()
+        if max(play["peak_activations"]) <= limit + 1e-9
+        and (pairs or name.split()[0] not in PAIRED)
+    }
+    return min(fitting.items(), key=lambda entry: entry[1]) if fitting else None
+
+
+def equal_tables(command: str) -> None:
+    """Prints who wins where all positions take as long."""
+    played = {(p, m, ratio): study(command, p, m, ratio) for p, m in SIZES for ratio in RATIOS}
+    for words, limit_of in LIMITS:
+        print(EQUAL.format(limit=words))
+        print("| P | M | " + " | ".join(f"C = {ratio:g} (F + B)" for ratio in RATIOS) + " |")
+        print("|---" * (2 + len(RATIOS)) + "|")
+        for p, m in SIZES:
+            cells = [str(p), str(m)]
+            for ratio in RATIOS:
+                plays = played[p, m, ratio]
+                plain = plays["1f1b"]["makespan_s"]
+                name, seconds = best(plays, limit_of(p), True)
+                cell = f"{name} {plain / seconds:.3f}"
+                if name.split()[0] in PAIRED:
+                    other, other_s = best(plays, limit_of(p), False)
+                    cell += f" ({other} {plain / other_s:.3f})"
+                cells.append(cell)
+            print("| " + " | ".join(cells) + " |")
+
+
+@dataclass(frozen=True)
+class Setup:
+    name: str
+    model: str
+    layers: int
+    cluster: str
+    nodes: int
+    tensor: int
+    pipeline: int
+    data: int
+
+
+SMALL, LARGE = ("llama-3.1-8b", 32), ("llama-3-70b", 80)
+H100, H800 = "dgx-h100", "h800-8gpu"
+SETUPS = [
+    Setup("8B, H100, tensor 2", *SMALL, H100, nodes=1, tensor=2, pipeline=4, data=1),
+    Setup("8B, H100, tensor 4", *SMALL, H100, nodes=2, tensor=4, pipeline=4, data=1),
+    Setup("8B, H100, tensor 8", *SMALL, H100, nodes=4, tensor=8, pipeline=4, data=1),
+    Setup("8B, H800, tensor 8", *SMALL, H800, nodes=4, tensor=8, pipeline=4, data=1),
+    Setup("70B, H100, tensor 4", *LARGE, H100, nodes=8, tensor=4, pipeline=8, data=2),
+    Setup("70B, H100, tensor 8", *LARGE, H100, nodes=8, tensor=8, pipeline=8, data=1),
+    Setup("70B, H800, tensor 8", *LARGE, H800, nodes=8, tensor=8, pipeline=8, data=1),
+]
+ROUNDS = (2, 4, 8)
+STRAIGHT, TWICE, FOLDED = "straight", "twice", "folded"
+# One strand, and pairs: schedule and how its chunks lie.
+ALONE = {
+    "1f1b": ("1f1b", STRAIGHT),
+    "interleaved": ("{kind: interleaved, chunks: 2}", TWICE),
+    "zb-h1": ("zb-h1", STRAIGHT),
+    "zb-h2": ("zb-h2", STRAIGHT),
+    "zb-v": ("zb-v", FOLDED),
+    "v-half": ("v-half", FOLDED),
+    "v-min": ("v-min", FOLDED),
+    "auto": ("{kind: auto, chunks: 2}", FOLDED),
+}
+PAIRS = {
+    "folded": ("{kind: folded, strands: 2}", FOLDED),
+    "dualpipev": ("{kind: dualpipev, strands: 2}", FOLDED),
+    "paired": ("{kind: paired, chunks: 2, strands: 2}", TWICE),
+    "stp": ("{kind: stp, strands: 2}", FOLDED),
+}
+
+
+def splits(setup: Setup, placement: str) -> list[list[int]]:
+    """Layers of each chunk: even, and with fewer where embedding and head lie."""
+    chunks = setup.pipeline * (1 if placement == STRAIGHT else 2)
+    even = [setup.layers // chunks] * chunks
+    for i in range(setup.layers % chunks):
+        even[i] += 1
+    found = [even]
+    for first, last in itertools.product(range(3), range(4)):
+        if first + last == 0 or even[0] <= first or even[-1] <= last:
+            continue
+        # Neither the head's position gains layers nor the embedding's where it gave some.
+        ends = {chunks - 1} | ({0} if first > 0 else set())
+        others = [i for i in range(chunks) if not ends & set(together(i, setup, placement))]
+        split = list(even)
+        split[0] -= first
+        split[-1] -= last
+        for _ in range(first + last):
+            loads = {i: sum(split[k] for k in together(i, setup, placement)) for i in others}
+            split[min(others, key=lambda i: (loads[i], split[i], i))] += 1
+        found.append(split)
+    return found
+
+
+def together(chunk: int, setup: Setup, placement: str) -> list[int]:
+    """The chunks of a chunk's position."""
+    stages = setup.pipeline
+    return {
+        STRAIGHT: [chunk],
+        TWICE: [chunk % stages, chunk % stages + stages],
+        FOLDED: [chunk, 2 * stages - 1 - chunk],
+    }[placement]
+
+
+class Predictor:
+    """Asks for predictions of plans."""
+
+    def __init__(self, command: str, folder: Path) -> None:
+        self.command = command
+        self.file = folder / "plan.yaml"
+
+    def predicted(
+        self, setup: Setup, micro_batches: int, schedule: str, split: list[int]
+    ) -> dict | None:
+        """What `predict` says; nothing where micro-batches are too few for the schedule."""
+        self.file.write_text(
+            f"""stepwright: plan/2
+job:
+  model: {setup.model}
+  cluster: {{profile: {setup.cluster}, nodes: {setup.nodes}}}
+  batch: {{sequences: {setup.data * micro_batches}, length: 8192}}
+parallel: {{tensor: {setup.tensor}, pipeline: {setup.pipeline}, data: {setup.data}}}
+sequence_parallel: true
+schedule: {schedule}
+layers: {split}
+sharding: NNG
+""",
+            encoding="utf-8",
+        )
+        run = subprocess.run(
+            [self.command, "predict", str(self.file), "--json"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if "dualpipe-needs-micro-batches" in run.stderr:
+            return None
+        if run.returncode not in (0, 1) or not run.stdout:
+            raise SystemExit(f"{setup.name}, {schedule}: {run.stderr}")
+        return json.loads(run.stdout)
+
+    def seconds(self, setup: Setup, micro_batches: int, schedule: str, split: list[int]) -> float:
+        """Of a step; infinite where it does not fit, or not run."""
+        answer = self.predicted(setup, micro_batches, schedule, split)
+        return answer["step_time_s"] if answer and answer["fits"] else float("inf")
+
+    def even_and_best(self, setup: Setup, count: int, kind: tuple[str, str]) -> tuple[float, float]:
+        """Seconds with even layers, and with the best split."""
+        schedule, placement = kind
+        times = [self.seconds(setup, count, schedule, s) for s in splits(setup, placement)]
+        return times[0], min(times)
+
+
+def gains(plain: float, times: tuple[float, float]) -> str:
+    """How many times faster, even and best."""
+    return " / ".join("-" if t == float("inf") else f"{plain / t:.3f}" for t in times)
+
+
+def share_row(predictor: Predictor, setup: Setup, rounds: int) -> list[str]:
+    """A line of the table of shares."""
+    count = rounds * setup.pipeline
+    first = predictor.predicted(setup, count, "1f1b", splits(setup, STRAIGHT)[0])
+    plain = first["step_time_s"]
+    share = first["breakdown"]["exposed"]["tensor_s"] / plain
+    alone = {name: predictor.even_and_best(setup, count, kind) for name, kind in ALONE.items()}
+    pairs = {name: predictor.even_and_best(setup, count, kind) for name, kind in PAIRS.items()}
+    name = min(alone, key=lambda word: alone[word][1])
+    winner = min(pairs | alone, key=lambda word: (pairs | alone)[word][1])
+    cells = [setup.name, str(setup.pipeline), str(count), f"{100 * share:.0f}"]
+    cells.append(f"{name} {gains(plain, alone[name])}")
+    cells += [gains(plain, times) for times in pairs.values()]
+    return [*cells, winner]
+
+
+def share_table(command: str) -> None:
+    """Prints who wins in plans of models."""
+    print(SHARES)
+    print("| plan | P | M | messages % | one strand | " + " | ".join(PAIRS) + " | wins |")
+    print("|---" * (6 + len(PAIRS)) + "|")
+    with tempfile.TemporaryDirectory() as folder:
+        predictor = Predictor(command, Path(folder))
+        for setup in SETUPS:
+            for rounds in ROUNDS:
+                print("| " + " | ".join(share_row(predictor, setup, rounds)) + " |", flush=True)
+
+
+def main() -> None:
+    """Prints the page."""
+    command = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/stepwright")
+    print(INTRODUCTION)
+    equal_tables(command)
+    share_table(command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""The zero-bubble family beside its published throughput: docs/zero_bubble_published.md.
+
+python3 tools/docs/zero_bubble_tables.py [COMMAND] > docs/zero_bubble_published.md
+"""
+
+import csv
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from strands_tables import predicted
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "data/zero_bubble.csv"
+
+INTRODUCTION = """# Zero-bubble schedules beside published figures
+
+Samples per GPU and second that arXiv 2401.10241 reports (Tables 4, 6 and 7,
+`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) and what
+`stepwright predict` says of the same plans: the first and the last position have a layer fewer,
+as there; interleaved and ZB-V have one layer to a chunk. ZB-1p and ZB-2p are orders that their
+authors search for; beside them stand zb-h1 and zb-h2, which hold as many activations. Not
+published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are
+called), fp16 as bf16, unfused attention with dropout (the memory says so), one table for
+embedding and head, no sharding. Nothing here was fitted to these rows. GB as predicted are
+those of `nvidia-smi`; which kind was printed is not said.
+
+    make strands
+"""
+
+# What stands for each published schedule.
+SCHEDULES = {
+    "1F1B": "1f1b",
+    "1F1B-I": "interleaved",
+    "ZB-1p": "zb-h1",
+    "ZB-2p": "zb-h2",
+    "ZB-V": "zb-v",
+}
+
+
+def layers_of(row: dict[str, str], chunks: int) -> list[int]:
+    """One layer fewer in the first and in the last chunk than in the others."""
+    count = int(row["gpus"]) * chunks
+    share = (int(row["layers"]) + 2) // count
+    return [share - 1] + [share] * (count - 2) + [share - 1]
+
+
+def sequences(row: dict[str, str]) -> int:
+    """Of a batch."""
+    return int(row["micro_batch"]) * int(row["micro_batches"])
+
+
+def plan_text(row: dict[str, str]) -> str:
+    """A plan of a row."""
+    kind = SCHEDULES[row["schedule"]]
+    chunks = {"zb-v": 2, "interleaved": (int(row["layers"]) + 2) // int(row["gpus"])}.get(kind, 1)
+    hidden = int(row["hidden"])
+    schedule = f"{{kind: {kind}, chunks: {chunks}}}"
+    return f"""stepwright: plan/2
+job:
+  model:
+    layers: {row["layers"]}
+    hidden: {hidden}
+    heads: {row["heads"]}
+    ffn: {4 * hidden}
+    gated: false
+    activation: gelu
+    norm: layernorm
+    bias: true
+    position: learned
+    positions: {row["length"]}
+    vocab: 32000
+    tied: true
+    dropout: 0.1
+  cluster: {{profile: dgx-a100-80g, nodes: {int(row["gpus"]) // 8}}}
+  batch: {{sequences: {sequences(row)}, length: {row["length"]}}}
+  kernels: {{attention: unfused}}
+  framework: megatron-core
+parallel: {{pipeline: {row["gpus"]}}}
+micro_batch: {row["micro_batch"]}
+schedule: {schedule}
+layers: {layers_of(row, chunks)}
+sharding: NNN
+"""
+
+
+def samples(row: dict[str, str], seconds: float) -> float:
+    """Sequences per GPU and second."""
+    return sequences(row) / int(row["gpus"]) / seconds
+
+
+@dataclass
+class Row:
+    """A published row beside what is predicted of it."""
+
+    said: dict[str, str]
+    published: float  # samples per GPU and second
+    predicted: float
+    memory_gb: float
+
+
+def rows(command: str) -> list[Row]:
+    """All of them; ends the program where a plan is refused."""
+    found = []
+    for said in csv.DictReader(PUBLISHED.open(encoding="utf-8")):
+        answer = predicted(command, plan_text(said))
+        if answer is None:
+            raise SystemExit(f"{said}: refused")
+        ours = samples(said, answer["step_time_s"])
+        published = float(said["samples_per_gpu_per_s"])
+        found.append(Row(said, published, ours, answer["peak_memory_bytes"] / 2**30))
+    return found
+
+
+def gain_cells(row: Row, base: Row) -> list[str]:
+    """How much faster than 1F1B, published and predicted, and how far off."""
+    if row is base:
+        return ["", "", ""]
+    published, ours = row.published / base.published, row.predicted / base.predicted
+    return [f"{published:.3f}", f"{ours:.3f}", f"{100 * (ours / published - 1):+.1f} %"]
+
+
+def line(row: Row, base: Row) -> str:
+    """A line of the table."""
+    said = row.said
+    cells = [
+        said["model"], said["gpus"], said["micro_batch"], said["micro_batches"], said["schedule"],
+        said["samples_per_gpu_per_s"], f"{row.predicted:.3g}",
+        f"{100 * (row.predicted / row.published - 1):+.1f} %", *gain_cells(row, base),
+        said["memory_gb"], f"{row.memory_gb:.0f}",
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Prints the table and its misses."""
+    command = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/stepwright")
+    print(INTRODUCTION)
+    print(
+        "| model | GPUs | micro-batch | micro-batches | schedule | published | predicted | off by "
+        "| over 1F1B, published | predicted | off by | GB, published | predicted |"
+    )
+    print("|---" * 13 + "|")
+    off: list[float] = []
+    gains: list[float] = []
+    for row in rows(command):
+        off.append(abs(row.predicted / row.published - 1))
+        if row.said["schedule"] == "1F1B":
+            base = row  # It stands before the others of its setting.
+        else:
+            gains.append(abs(row.predicted / base.predicted * base.published / row.published - 1))
+        print(line(row, base))
+    print(
+        f"\nSamples per second are off by {100 * statistics.median(off):.1f} % in the median, "
+        f"{100 * max(off):.1f} % at most; gains over 1F1B by {100 * statistics.median(gains):.1f} "
+        f"and {100 * max(gains):.1f} %."
+    )
+
+
+if __name__ == "__main__":
+    main()
