@@ -6,9 +6,8 @@
 
 namespace stepwright {
 AddingSwitches adding_switches(const Cluster& cluster) {
-  const Generation generation = generation_of(cluster.device);
   const bool adds =
-      (generation == Generation::kH100 || generation == Generation::kB200) &&
+      generation_of(cluster.device).adding_switches &&
       std::ranges::any_of(cluster.levels, [](const Level& level) {
         return level.links == Links::kNvlink && level.size >= kAddingRanks && !level.mesh;
       });

@@ -11,14 +11,7 @@
 
 namespace stepwright {
 
-/// Devices of one architecture attain alike shares of their peaks. Each is called by its best-known
-/// member.
-enum class Generation : std::uint8_t { kOther, kV100, kA100, kH100, kB200 };
-inline constexpr Named<Generation> kGenerationNames[] = {{Generation::kOther, "other device"},
-                                                         {Generation::kV100, "V100"},
-                                                         {Generation::kA100, "A100"},
-                                                         {Generation::kH100, "H100"},
-                                                         {Generation::kB200, "B200"}};
+struct Generation;
 
 /// One kind of accelerator. Rates are peaks per device; bandwidths are per direction.
 struct Device {
@@ -26,7 +19,7 @@ struct Device {
   std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
   double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
   double memory_bandwidth_bytes_per_s = 0;
-  std::optional<Generation> generation;  ///< If stated (`generation_of`, cluster/generation.h).
+  const Generation* generation = nullptr;  ///< If stated (`generation_of`, cluster/generation.h).
   /// A board of its generation that no published run used: of other power, memory or links.
   bool variant = false;
 

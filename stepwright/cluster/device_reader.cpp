@@ -3,6 +3,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 
@@ -31,10 +32,10 @@ void read_mapping(Node node, Place place, Device& device) {
   read_amount(node, "memory_bandwidth", Quantity::kRate, device.memory_bandwidth_bytes_per_s);
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
-    device.generation.reset();  // of other peaks
+    device.generation = nullptr;  // of other peaks
   }
   if (const auto generation = node.find("generation")) {
-    device.generation = generation->choice(kGenerationNames);
+    device.generation = &generation_named(generation->text(), *generation);
   }
   if (const auto variant = node.find("variant")) device.variant = variant->boolean();
 }

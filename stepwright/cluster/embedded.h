@@ -20,9 +20,10 @@ constexpr std::string_view embedded(std::string_view with_room) {
   return with_room.substr(0, with_room.size() - kEmbeddedRoom);
 }
 
-/// The files of `profiles/` and of `devices/`.
+/// The files of `profiles/`, of `devices/` and of `generations/`.
 std::span<const EmbeddedFile> embedded_clusters();
 std::span<const EmbeddedFile> embedded_devices();
+std::span<const EmbeddedFile> embedded_generations();
 
 /// The names of files, sorted.
 std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files);

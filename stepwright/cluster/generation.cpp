@@ -1,20 +1,53 @@
 #include "stepwright/cluster/generation.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+
 namespace stepwright {
 namespace {
 
-/// Dense 16-bit peaks between which the devices of a generation lie, with some room.
-struct Peaks {
-  Generation generation;
-  double lowest_flops;
-  double highest_flops;
-};
-constexpr Peaks kPeaks[] = {{Generation::kV100, 100e12, 135e12},
-                            {Generation::kA100, 280e12, 340e12},
-                            {Generation::kH100, 700e12, 1100e12},
-                            {Generation::kB200, 2000e12, 3000e12}};
+std::vector<Generation> read_embedded() {
+  std::vector<Generation> all;
+  for (const EmbeddedFile& file : embedded_generations()) {
+    const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
+    all.push_back(read_generation(document.root()));
+  }
+  return all;
+}
+
+const Generation* find_generation(std::string_view word) {
+  const auto called = [=](const Generation& one) {
+    return one.name == word || (!word.empty() && one.architecture == word);
+  };
+  const auto found = std::ranges::find_if(generations(), called);
+  return found == generations().end() ? nullptr : &*found;
+}
 
 }  // namespace
+
+std::span<const Generation> generations() {
+  static const std::vector<Generation> kAll = read_embedded();
+  return kAll;
+}
+
+const Generation& generation_named(std::string_view word, Node where) {
+  if (const Generation* found = find_generation(word)) return *found;
+  std::vector<std::string_view> names;
+  for (const Generation& one : generations()) names.push_back(one.name);
+  where.fail(fmt::format("unknown generation '{}'{} (allowed: {})", word, hint_of(word, names),
+                         list_of(names)));
+}
+
+const Generation& generation_named(std::string_view word) {
+  const Generation* found = find_generation(word);
+  if (found == nullptr) fail_input(fmt::format("there is no generation '{}'", word));
+  return *found;
+}
 
 double sixteen_bit_flops(const Device& device) {
   for (const DType type : {DType::kBf16, DType::kFp16, DType::kFp32, DType::kFp64}) {
@@ -24,18 +57,19 @@ double sixteen_bit_flops(const Device& device) {
   return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
 }
 
-Generation generation_of(const Device& device) {
-  return device.generation ? *device.generation : generation_of_peak(sixteen_bit_flops(device));
+const Generation& generation_of(const Device& device) {
+  return device.generation != nullptr ? *device.generation
+                                      : generation_of_peak(sixteen_bit_flops(device));
 }
 
-Generation generation_of_peak(double sixteen_bit_flops_per_s) {
-  for (const Peaks& peaks : kPeaks) {
-    if (sixteen_bit_flops_per_s >= peaks.lowest_flops &&
-        sixteen_bit_flops_per_s <= peaks.highest_flops) {
-      return peaks.generation;
+const Generation& generation_of_peak(double sixteen_bit_flops_per_s) {
+  for (const Generation& one : generations()) {
+    if (sixteen_bit_flops_per_s >= one.lowest_flops &&
+        sixteen_bit_flops_per_s <= one.highest_flops) {
+      return one;
     }
   }
-  return Generation::kOther;
+  return generation_named(kOtherDevice);
 }
 
 }  // namespace stepwright

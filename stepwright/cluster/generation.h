@@ -1,8 +1,70 @@
 #pragma once
 
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/cluster/cluster.h"
+#include "stepwright/core/document.h"
 
 namespace stepwright {
+
+/// What is known of the devices of one architecture, which attain alike shares of their peaks: a
+/// file in `generations/` with a source for each figure (docs/formats.md, "Generation").
+struct Generation {
+  std::string name;          ///< That of its best-known member.
+  std::string architecture;  ///< Another word for it, such as Hopper; empty: none.
+  /// Dense 16-bit peaks between which its devices lie; 0: devices must name it.
+  double lowest_flops = 0, highest_flops = 0;
+  int compute_capability = 0;    ///< The major number that PyTorch reports; 0: not known.
+  bool adding_switches = false;  ///< The switches of its links inside a node add what passes.
+  /// Kernels of attention that exist for it, and what each attains forward at head dimension 128,
+  /// of the 16-bit peak; by `AttentionKernel`. `unfused` has neither.
+  std::array<bool, std::size(kAttentionKernelNames)> has_kernel{};
+  std::array<double, std::size(kAttentionKernelNames)> attention_share{};
+  double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
+  /// Rate of products in a running job over their rate alone: power and clocks.
+  double sustained_share = 0;
+  double fp8_speedup = 1;    ///< Of fp8 and mxfp8 products over those in 16 bits.
+  double fp4_speedup = 1;    ///< Of nvfp4 products.
+  double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
+  double network_share = 0;  ///< Of the NICs' line rate.
+  std::map<std::string, std::string, std::less<>> sources;  ///< By the keys of the file.
+};
+
+/// A figure of a generation: its key, and between which values it lies. Those that begin at 1 may
+/// be left out.
+struct GenerationFigure {
+  std::string_view key;
+  double Generation::* value;
+  double lowest, highest;
+};
+inline constexpr GenerationFigure kGenerationFigures[] = {
+    {"matrix_share", &Generation::matrix_share, 0.01, 1},
+    {"sustained_share", &Generation::sustained_share, 0.01, 1},
+    {"fp8_speedup", &Generation::fp8_speedup, 1, 4},
+    {"fp4_speedup", &Generation::fp4_speedup, 1, 8},
+    {"start_us", &Generation::start_us, 0, 1000},
+    {"network_share", &Generation::network_share, 0.01, 1}};
+
+/// Reads such a file. Fails with `kInput` on unknown and missing keys, values out of range, and
+/// figures without a source.
+Generation read_generation(Node root);
+
+/// All of them, those of `generations/`, in the order of their files. They live forever, so that a
+/// pointer to one stands for it.
+std::span<const Generation> generations();
+
+/// The generation of a name or an architecture; `where` fails when there is none, naming all.
+const Generation& generation_named(std::string_view word, Node where);
+/// The same for a word that is known.
+const Generation& generation_named(std::string_view word);
+
+/// The generation of devices of which nothing else is known, so that any device is priced.
+inline constexpr std::string_view kOtherDevice = "other device";
 
 /// Dense 16-bit peak; the widest narrower (or else the only) one when the device states none.
 double sixteen_bit_flops(const Device& device);
@@ -10,7 +72,7 @@ double sixteen_bit_flops(const Device& device);
 /// The generation that a device states; of one that states none, the generation with whose members'
 /// dense 16-bit peaks its own goes: so are devices priced that a person describes by their peaks
 /// alone.
-Generation generation_of(const Device& device);
-Generation generation_of_peak(double sixteen_bit_flops_per_s);
+const Generation& generation_of(const Device& device);
+const Generation& generation_of_peak(double sixteen_bit_flops_per_s);
 
 }  // namespace stepwright

@@ -2,6 +2,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
+#include "stepwright/cluster/generation.h"
 
 namespace stepwright {
 namespace {
@@ -17,7 +18,7 @@ Json device_json(const Device& device) {
                   {"memory", device.memory_bytes},
                   {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
                   {"peak", std::move(peak)}};
-  if (device.generation) mapping["generation"] = name_of(kGenerationNames, *device.generation);
+  if (device.generation != nullptr) mapping["generation"] = device.generation->name;
   if (device.variant) mapping["variant"] = true;
   return mapping;
 }

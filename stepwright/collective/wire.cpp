@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/generators.h"
 
 namespace stepwright {
@@ -143,10 +142,6 @@ GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_add
           .members = members_in_node(layout, node_levels),
           .nodes = nodes_of(layout, node_levels),
           .inside_adds = inside_adds};
-}
-
-GroupForm group_form(const GroupLayout& layout, const Cluster& cluster) {
-  return group_form(layout, levels_in_node(cluster), adds_inside(adding_switches(cluster)));
 }
 
 }  // namespace stepwright

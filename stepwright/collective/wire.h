@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "stepwright/cluster/adding_switches.h"
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/algorithm.h"
 
@@ -54,6 +55,8 @@ std::int64_t nodes_of(const GroupLayout& layout, int node_levels);
 
 /// How a group lies. `inside_adds`: `adds_inside` of the cluster.
 GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_adds);
-GroupForm group_form(const GroupLayout& layout, const Cluster& cluster);
+inline GroupForm group_form(const GroupLayout& layout, const Cluster& cluster) {
+  return group_form(layout, levels_in_node(cluster), adds_inside(adding_switches(cluster)));
+}
 
 }  // namespace stepwright

@@ -1,7 +1,5 @@
 #include "stepwright/cost/collective_constants.h"
 
-#include <fmt/format.h>
-
 namespace stepwright {
 namespace {
 
@@ -37,12 +35,6 @@ constexpr OperationConstants transfer(double inside_share) {
   return constants;
 }
 
-std::string three(const OperationConstants& operation, double ProtocolConstants::* value) {
-  const auto& protocols = operation.protocols;
-  return fmt::format("{:.4g}, {:.4g}, {:.4g}", protocols[0].*value, protocols[1].*value,
-                     protocols[2].*value);
-}
-
 }  // namespace
 
 const CollectiveConstants& default_collectives() {
@@ -50,26 +42,6 @@ const CollectiveConstants& default_collectives() {
       .operations = {ring(0.80), ring(0.75), ring(0.73), exchange(0.70), transfer(0.80)},
       .fit = "unfitted"};
   return kConstants;
-}
-
-std::vector<std::string> listed(const CollectiveConstants& constants) {
-  std::vector<std::string> lines;
-  for (const auto& [collective, name] : kCollectiveNames) {
-    const OperationConstants& operation = constants.of(collective);
-    lines.push_back(fmt::format(
-        "{} inside a node: share {:.4g}, few ranks {:.4g}, switch {:.4g}; network: ring {:.4g}, "
-        "tree {:.4g}, crowding {:.4g}; fill {:.4g}",
-        name, operation.inside_share, operation.few_ranks, operation.switch_share,
-        operation.network_share, operation.tree_share, operation.crowding, operation.fill));
-    lines.push_back(fmt::format(
-        "{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
-        "belief {}",
-        name, three(operation, &ProtocolConstants::start_us),
-        three(operation, &ProtocolConstants::hop),
-        three(operation, &ProtocolConstants::network_hop),
-        three(operation, &ProtocolConstants::rate), three(operation, &ProtocolConstants::belief)));
-  }
-  return lines;
 }
 
 }  // namespace stepwright

@@ -88,7 +88,4 @@ inline constexpr double kDefaultSwitchShare = 0.5;
 /// fitted ones, with `network_share` of the device's generation.
 const CollectiveConstants& default_collectives();
 
-/// Every constant as "operation, name: value".
-std::vector<std::string> listed(const CollectiveConstants& constants);
-
 }  // namespace stepwright

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stepwright/cost/device_defaults.h"
+#include "stepwright/cluster/generation.h"
+#include "stepwright/cost/constants.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/step/work.h"
 
@@ -23,7 +24,7 @@ double peak_or(const Device& device, DType type, double otherwise) {
 }
 
 /// FLOP/s that large matrix products of a type reach.
-double matrix_flops(const Device& device, const DeviceDefaults& defaults, DType type) {
+double matrix_flops(const Device& device, const Generation& defaults, DType type) {
   const double wide = sixteen_bit_flops(device);
   const double attained = defaults.matrix_share * wide;
   switch (type) {
@@ -91,12 +92,17 @@ double memory_share(OperatorKind kind) {
 
 }  // namespace
 
+double attention_share(const Generation& generation, AttentionKernel kernel) {
+  if (kernel == AttentionKernel::kUnfused) return constants::kUnfusedAttentionShare.value;
+  return generation.attention_share[static_cast<std::size_t>(kernel)];
+}
+
 ComputeCost::ComputeCost(const Job& job)
     : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
 
 ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
                          Load load)
-    : defaults_(&device_defaults(job.cluster.device)),
+    : generation_(&generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
       device_(job.cluster.device.name),
@@ -112,14 +118,14 @@ ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const>
 }
 
 void ComputeCost::set_rates(const Device& device) {
-  const double attention = attention_share(*defaults_, kernels_.attention);
+  const double attention = attention_share(*generation_, kernels_.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
-    const double flops_per_s = matrix_flops(device, *defaults_, type);
+    const double flops_per_s = matrix_flops(device, *generation_, type);
     rates_.matrix_s_per_flop[index(type)] = 1 / flops_per_s;
     const bool wide = type != DType::kFp16 && type != DType::kBf16 && storage_type(type) == type;
     narrow_speedup_[index(type)] =
-        wide ? 0 : flops_per_s / (defaults_->matrix_share * peaks_.flops);
+        wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
     const double peak =
         storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
@@ -127,7 +133,7 @@ void ComputeCost::set_rates(const Device& device) {
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, peaks_.flops / 16);
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
-  rates_.start_s = defaults_->start_us * 1e-6;
+  rates_.start_s = generation_->start_us * 1e-6;
   rates_.launch_s =
       1e-6 * (kernels_.cuda_graphs.step ? constants::kGraphLaunch.value : constants::kLaunch.value);
 }
@@ -145,13 +151,13 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 /// How much faster the arithmetic of a fit is on this device and job than its share of the peak
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
 double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const {
-  const DeviceDefaults& there = defaults_of(profile.generation);
+  const Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
-    return attention_share(*defaults_, kernels_.attention) /
+    return attention_share(*generation_, kernels_.attention) /
            attention_share(there, profile.find(what, pass)->get().kernel);
   }
-  const double running = load_ == Load::kRunning ? defaults_->sustained_share : 1;
-  return running * defaults_->matrix_share / there.matrix_share;
+  const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
+  return running * generation_->matrix_share / there.matrix_share;
 }
 
 double ComputeCost::arithmetic_s(const Operator& op) const {

@@ -12,7 +12,8 @@
 
 namespace stepwright {
 
-struct DeviceDefaults;
+/// Share of the 16-bit peak that a kernel of attention attains forward at head dimension 128.
+double attention_share(const Generation& generation, AttentionKernel kernel);
 
 /// Whether computations run back to back in a training step, where power lowers the clock of long
 /// products, or one kernel alone, as operator samples are taken.
@@ -90,7 +91,7 @@ class ComputeCost {
   /// Seconds that no device of these peaks can go below.
   [[nodiscard]] double floor_s(const Operator& op) const;
 
-  const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
+  const Generation* generation_;  ///< Of the device.
   Kernels kernels_;
   Load load_;
   std::string device_;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
-#include "stepwright/cost/device_defaults.h"
 #include "stepwright/cost/graphed.h"
 #include "stepwright/step/work.h"
 
@@ -46,7 +46,6 @@ CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
 CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     : framework_(conditions_of(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
-      defaults_(&device_defaults(job.cluster.device)),
       compute_(job),
       collective_(job.cluster),
       imbalance_(job.imbalance),
@@ -54,8 +53,8 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
                        compute_.fit() == "unfitted" ? "unfitted" : "by " + compute_.fit(),
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
-  const std::string_view generation = name_of(kGenerationNames, defaults_->generation);
-  device_ = conditions_of(conditions, job.cluster.device.name, generation);
+  device_ =
+      conditions_of(conditions, job.cluster.device.name, generation_of(job.cluster.device).name);
   interval_ = interval_of(conditions, job.framework, job.cluster.device);
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == AttentionKernel::kFlash1) attention_rate_ *= device_.flash1_rate;

@@ -16,8 +16,6 @@
 
 namespace stepwright {
 
-struct DeviceDefaults;
-
 /// How operators of different streams of one rank slow each other down: never for nothing.
 struct Contention {
   /// Factors on the time of computation while a message is inside the node, or on the network.
@@ -87,8 +85,6 @@ class CostModel {
   [[nodiscard]] double stated_error() const { return stated_error_; }
   /// Between which shares of a predicted step the measured one is, four times of five.
   [[nodiscard]] const StepInterval& step_interval() const { return interval_; }
-  /// Every constant in use as "name: value unit (source)", those of the device's generation first.
-  [[nodiscard]] std::vector<std::string> constants() const;
 
  private:
   [[nodiscard]] double rate_of(const Operator& op) const;
@@ -104,8 +100,7 @@ class CostModel {
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
-  int node_levels_ = 0;             ///< Levels inside a node.
-  const DeviceDefaults* defaults_;  ///< Of the device's generation; lives forever.
+  int node_levels_ = 0;  ///< Levels inside a node.
   ComputeCost compute_;
   CollectiveCost collective_;
   std::shared_ptr<const MeasuredProfile> measured_;  ///< Null: none.

@@ -174,7 +174,7 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const Framework
 
 StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
                          const Device& device) {
-  const std::string_view generation = name_of(kGenerationNames, generation_of(device));
+  const std::string_view generation = generation_of(device).name;
   const auto of_device = [&](const DeviceConditions& entry) {
     return entry.device == device.name || (!device.variant && entry.device == generation);
   };

@@ -102,8 +102,7 @@ Learnable::Learnable(const TrainingConditions& start, std::span<const Job* const
   for (const Job* job : jobs) {
     const Device& device = job->cluster.device;
     if (place_of(devices_, &DeviceConditions::device, device.name) == devices_.size()) {
-      devices_.push_back(
-          conditions_of(start, device.name, name_of(kGenerationNames, generation_of(device))));
+      devices_.push_back(conditions_of(start, device.name, generation_of(device).name));
       devices_.back().device = device.name;
     }
     const std::string& framework = job->framework.name;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
@@ -25,15 +26,6 @@ inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"
                                                        {Optimizer::kAdamW, "adamw"},
                                                        {Optimizer::kAdamNarrow, "adam_bf16"},
                                                        {Optimizer::kSgd, "sgd"}};
-
-/// How the attention core is computed: fused kernels keep no scores, `unfused` writes them out.
-enum class AttentionKernel : std::uint8_t { kUnfused, kFlash1, kFlash2, kFlash3, kCudnn };
-inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
-    {AttentionKernel::kUnfused, "unfused"},
-    {AttentionKernel::kFlash1, "flash1"},
-    {AttentionKernel::kFlash2, "flash2"},
-    {AttentionKernel::kFlash3, "flash3"},
-    {AttentionKernel::kCudnn, "cudnn"}};
 
 /// What the framework captures in CUDA graphs, which the host replays at once: a whole step, or
 /// parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).

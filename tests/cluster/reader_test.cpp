@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "tests/cluster/example.h"
 #include "tests/folder.h"
@@ -86,11 +87,13 @@ TEST(ReadCluster, SwapsTheDeviceOfAProfile) {
 
 TEST(ReadCluster, ADeviceOfOtherPeaksStatesItsGenerationAnew) {
   const std::string profile = "profile: dgx-h100\nnodes: 1\n";
-  EXPECT_EQ(read(profile).device.generation, Generation::kH100);
-  EXPECT_EQ(read(profile + "device: {memory: 90e9}\n").device.generation, Generation::kH100);
-  EXPECT_EQ(read(profile + "device: {peak: {bf16: 312e12}}\n").device.generation, std::nullopt);
-  EXPECT_EQ(read(profile + "device: {peak: {bf16: 1e12}, generation: B200}\n").device.generation,
-            Generation::kB200);
+  EXPECT_EQ(read(profile).device.generation, &generation_named("H100"));
+  EXPECT_EQ(read(profile + "device: {memory: 90e9}\n").device.generation,
+            &generation_named("H100"));
+  EXPECT_EQ(read(profile + "device: {peak: {bf16: 312e12}}\n").device.generation, nullptr);
+  EXPECT_EQ(
+      read(profile + "device: {peak: {bf16: 1e12}, generation: Blackwell}\n").device.generation,
+      &generation_named("B200"));
 }
 
 TEST(ReadCluster, ALevelCalledNvlinkHasNvlinksUnlessItSaysOtherwise) {

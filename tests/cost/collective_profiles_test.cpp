@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
@@ -90,14 +88,6 @@ TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
       CollectiveConstants constants = default_collectives();
       EXPECT_TRUE(read_collectives(list, list.at(i).get("library").text(), constants));
     }
-  }
-}
-
-TEST(CollectiveProfiles, DefaultsAreAllInTheDocument) {
-  std::ostringstream text;
-  text << std::ifstream("docs/models.md").rdbuf();
-  for (const std::string& line : listed(default_collectives())) {
-    EXPECT_NE(text.str().find("- " + line + "\n"), std::string::npos) << "- " << line;
   }
 }
 

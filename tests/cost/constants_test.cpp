@@ -1,62 +1,105 @@
+#include "stepwright/cost/constants.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
-#include "stepwright/cost/cost_model.h"
-#include "stepwright/cost/device_defaults.h"
-#include "tests/cost/jobs.h"
+#include "stepwright/cluster/generation.h"
+#include "stepwright/cost/collective_constants.h"
 
 namespace stepwright {
 namespace {
 
-Device with_peak(double flops) { return {.name = "device", .peak_flops = {{DType::kFp16, flops}}}; }
+using testing::HasSubstr;
+
+constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
+                                        &constants::kNormShare,
+                                        &constants::kEmbeddingShare,
+                                        &constants::kUnfusedNormForward,
+                                        &constants::kUnfusedNormBackward,
+                                        &constants::kUnfusedRotaryForward,
+                                        &constants::kUnfusedRotaryBackward,
+                                        &constants::kUnfusedActivation,
+                                        &constants::kUnfusedSoftmax,
+                                        &constants::kUnfusedKernels,
+                                        &constants::kRouterKernels,
+                                        &constants::kSortKernels,
+                                        &constants::kAttentionKernels,
+                                        &constants::kAttentionBackwardKernels,
+                                        &constants::kProductCasts,
+                                        &constants::kLibraryLaunch,
+                                        &constants::kWideShare,
+                                        &constants::kGroupedShare,
+                                        &constants::kGroupedPadding,
+                                        &constants::kUnfusedAttentionShare,
+                                        &constants::kAttentionBackward,
+                                        &constants::kAttentionKeys,
+                                        &constants::kMaskedKeys,
+                                        &constants::kHeadDimension,
+                                        &constants::kLaunch,
+                                        &constants::kGraphLaunch,
+                                        &constants::kStatedError};
+
+std::string line(const Constant& constant) {
+  return fmt::format("{}: {}{}{} ({})", constant.name, constant.value,
+                     constant.unit.empty() ? "" : " ", constant.unit, constant.source);
+}
+
+std::string three(const OperationConstants& operation, double ProtocolConstants::* value) {
+  const auto& protocols = operation.protocols;
+  return fmt::format("{:.4g}, {:.4g}, {:.4g}", protocols[0].*value, protocols[1].*value,
+                     protocols[2].*value);
+}
+
+std::vector<std::string> lines(const CollectiveConstants& constants) {
+  std::vector<std::string> lines;
+  for (const auto& [collective, name] : kCollectiveNames) {
+    const OperationConstants& operation = constants.of(collective);
+    lines.push_back(fmt::format(
+        "{} inside a node: share {:.4g}, few ranks {:.4g}, switch {:.4g}; network: ring {:.4g}, "
+        "tree {:.4g}, crowding {:.4g}; fill {:.4g}",
+        name, operation.inside_share, operation.few_ranks, operation.switch_share,
+        operation.network_share, operation.tree_share, operation.crowding, operation.fill));
+    lines.push_back(fmt::format(
+        "{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
+        "belief {}",
+        name, three(operation, &ProtocolConstants::start_us),
+        three(operation, &ProtocolConstants::hop),
+        three(operation, &ProtocolConstants::network_hop),
+        three(operation, &ProtocolConstants::rate), three(operation, &ProtocolConstants::belief)));
+  }
+  return lines;
+}
+
+std::string row(const Generation& generation) {
+  std::string text = fmt::format("| {} |", generation.name);
+  for (const GenerationFigure& figure : kGenerationFigures) {
+    text += fmt::format(" {} |", generation.*figure.value);
+  }
+  for (const auto& [kernel, name] : kAttentionKernelNames) {
+    if (kernel == AttentionKernel::kUnfused) continue;
+    const auto place = static_cast<std::size_t>(kernel);
+    text += fmt::format(" {}{} |", generation.attention_share[place],
+                        generation.has_kernel[place] ? "" : " -");
+  }
+  return text;
+}
 
 TEST(Constants, AreAllInTheDocument) {
   std::ostringstream text;
   text << std::ifstream("docs/models.md").rdbuf();
   const std::string document = text.str();
-  for (const double peak : {125e12, 312e12, 989e12, 2250e12, 50e12}) {
-    Job job = a100_job();
-    job.cluster.device = with_peak(peak);
-    job.cluster.device.memory_bandwidth_bytes_per_s = 1e12;
-    const auto messages = listed(CollectiveCost(job.cluster).constants());
-    for (const std::string& line : CostModel(job).constants()) {
-      if (std::ranges::find(messages, line) != messages.end()) continue;
-      EXPECT_NE(document.find("- " + line + "\n"), std::string::npos) << "- " << line;
-    }
+  for (const Generation& generation : generations()) {
+    EXPECT_THAT(document, HasSubstr(row(generation) + "\n"));
   }
-}
-
-TEST(Constants, ADeviceHasThoseOfTheGenerationThatItStates) {
-  Device device = with_peak(312e12);
-  device.generation = Generation::kB200;
-  EXPECT_EQ(device_defaults(device).generation, Generation::kB200);
-  device.generation = Generation::kOther;
-  EXPECT_EQ(device_defaults(device).generation, Generation::kOther);
-}
-
-TEST(Constants, ADeviceThatStatesNoGenerationHasThoseOfItsPeak) {
-  EXPECT_EQ(device_defaults(with_peak(125e12)).generation, Generation::kV100);
-  EXPECT_EQ(device_defaults(with_peak(312e12)).generation, Generation::kA100);
-  EXPECT_EQ(device_defaults(with_peak(756e12)).generation, Generation::kH100);
-  EXPECT_EQ(device_defaults(with_peak(989.4e12)).generation, Generation::kH100);
-  EXPECT_EQ(device_defaults(with_peak(2500e12)).generation, Generation::kB200);
-  EXPECT_EQ(device_defaults(with_peak(1307e12)).generation, Generation::kOther);
-  EXPECT_EQ(device_defaults(other_job().cluster.device).generation, Generation::kOther);
-  EXPECT_EQ(sixteen_bit_flops(other_job().cluster.device), 10e12);
-}
-
-TEST(Constants, SharesAreShares) {
-  for (const double peak : {125e12, 312e12, 989e12, 2250e12, 50e12}) {
-    const DeviceDefaults& defaults = device_defaults(with_peak(peak));
-    for (const double share :
-         {defaults.matrix_share, defaults.flash1_share, defaults.flash2_share,
-          defaults.flash3_share, defaults.cudnn_share, defaults.network_share}) {
-      EXPECT_GT(share, 0);
-      EXPECT_LT(share, 1);
-    }
+  for (const Constant* constant : kGeneral) {
+    EXPECT_THAT(document, HasSubstr("- " + line(*constant) + "\n"));
+  }
+  for (const std::string& constant : lines(default_collectives())) {
+    EXPECT_THAT(document, HasSubstr("- " + constant + "\n"));
   }
 }
 

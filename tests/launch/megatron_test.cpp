@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/launch/environment.h"
 #include "stepwright/launch/launch_file.h"
@@ -137,7 +138,7 @@ TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   EXPECT_EQ(value(), "free");
   planned.plan.parallel.context = 2;
   EXPECT_EQ(value(), "1");
-  planned.job.cluster.device.generation = Generation::kB200;
+  planned.job.cluster.device.generation = &generation_named("B200");
   EXPECT_EQ(value(), "free");
   planned.plan.sharding = sharding_of("GGG").value();
   EXPECT_EQ(value(), "unset");

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/table.h"
@@ -48,8 +49,9 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
 TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkLaw law({.name = std::string(name), .version = ""});
-    const FrameworkDefaults defaults = framework_defaults({.name = std::string(name)});
-    for (const AttentionKernel kernel : defaults.attention) {
+    for (const Generation& generation : generations()) {
+      const AttentionKernel kernel =
+          default_kernels({.name = std::string(name)}, {.generation = &generation}).attention;
       EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
     }
   }

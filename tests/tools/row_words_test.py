@@ -209,7 +209,9 @@ class Machines(unittest.TestCase):
     def test_boards_by_the_names_that_rows_give_them(self):
         for gpu, profile in (
             ("AMD Instinct MI325X 256GB HBM3E", "mi325x-8gpu"),
+            ("AMD Instinct MI350X", "mi350x-8gpu"),
             ("AMD Instinct MI355X", "mi355x-8gpu"),
+            ("NVIDIA RTX A6000", "a6000-8gpu-pcie"),
             ("NVIDIA H20-SXM-96GB", "h20-8gpu"),
             ("NVIDIA H200-SXM-141GB", "dgx-h200"),
             ("GeForce RTX 4090", "rtx4090-8gpu-pcie"),

@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,6 @@ WIDTHS = {
     "flash1_rate": 0.06,
     "memory_rate": 0.05,
 }
-GENERATIONS = {"v": "V100", "a": "A100", "h": "Hopper", "g": "Blackwell", "b": "Blackwell"}
 FRAMEWORKS = [
     "",
     "megatron-core",
@@ -92,9 +92,13 @@ FRAMEWORKS = [
 ]
 
 
+@cache
 def generation_of(device: str) -> str:
-    """Of a device's name."""
-    return "Hopper" if device.startswith("gh") else GENERATIONS.get(device[:1].lower(), "others")
+    """Of a device, as its file says; a generation is its own."""
+    file = Path(__file__).parents[1] / "stepwright/cluster/devices" / f"{device}.yaml"
+    if not file.exists():
+        return device
+    return re.search(r"^generation: (.+)$", file.read_text(encoding="utf-8"), re.M).group(1)
 
 
 def constants() -> list[Constant]:
@@ -249,9 +253,7 @@ class Fit:
             if section == "frameworks":
                 found.append(name if name in FRAMEWORKS else "")
             else:
-                generation = {"Hopper": "H100", "Blackwell": "B200"}
-                whole = generation_of(name)
-                found.append(name if name in DEVICES else generation.get(whole, whole))
+                found.append(name if name in DEVICES else generation_of(name))
         return np.array(found)
 
     def predict(self, x: np.ndarray, ids: list[str] | None = None) -> np.ndarray:

@@ -301,11 +301,13 @@ GPUS = (
     ("v100", "", "v100-dgx1"),
     ("mi300x", "", "mi300x-8gpu"),
     ("mi325x", "", "mi325x-8gpu"),
+    ("mi350x", "", "mi350x-8gpu"),
     ("mi355x", "", "mi355x-8gpu"),
     ("h20", "", "h20-8gpu"),
     ("4090", "", "rtx4090-8gpu-pcie"),
     ("l40s", "", "l40s-8gpu-pcie"),
     ("a40", "", "a40-8gpu-pcie"),
+    ("a6000", "", "a6000-8gpu-pcie"),
 )
 # Clusters that a row's network names, whose public documents say what they are made of.
 CLUSTERS = (

@@ -1,7 +1,5 @@
 // What the module needs of the planner's library, as one source that knows no torch.
 // NOLINTBEGIN(bugprone-suspicious-include)
-#include "stepwright/cluster/adding_switches.cpp"
-#include "stepwright/cluster/generation.cpp"
 #include "stepwright/cluster/layout.cpp"
 #include "stepwright/collective/algorithm.cpp"
 #include "stepwright/collective/closed_flat.cpp"

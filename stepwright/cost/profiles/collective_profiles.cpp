@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cluster/adding_switches.h"
-#include "stepwright/cost/device_defaults.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/cost/profiles/machine_files.h"
 
 namespace stepwright {
@@ -119,7 +119,7 @@ CollectiveConstants unfitted_collectives(const Cluster& cluster) {
   if (has_mesh(cluster)) {
     for (OperationConstants& operation : constants.operations) operation.few_ranks = 0;
   }
-  const double share = device_defaults(cluster.device).network_share;
+  const double share = generation_of(cluster.device).network_share;
   for (OperationConstants& operation : constants.operations) {
     operation.network_share = share;
     operation.tree_share = tree * share;

@@ -35,7 +35,7 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 
-Generation generation_of_profile(const OperatorProfile& profile) {
+const Generation& generation_of_profile(const OperatorProfile& profile) {
   const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
   return file != nullptr ? generation_of(built_in_device(profile.device))
                          : generation_of_peak(profile.peaks.flops);
@@ -73,7 +73,7 @@ OperatorProfile read_operator_profile(const Document& document) {
   profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
   profile.peaks.bandwidth_bytes_per_s =
       device.get("memory_bandwidth_bytes_per_s").number(1, kHighest);
-  profile.generation = generation_of_profile(profile);
+  profile.generation = &generation_of_profile(profile);
   profile.multiprocessors = static_cast<int>(device.get("multiprocessors").integer(1, 100000));
   const auto operators = root.find("operators");
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {

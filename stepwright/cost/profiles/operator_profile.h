@@ -43,8 +43,8 @@ struct OperatorEntry {
 /// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;       ///< A built-in device, as a rule.
-  Generation generation{};  ///< Its own, or that of its peak.
+  std::string device;                      ///< A built-in device, as a rule.
+  const Generation* generation = nullptr;  ///< Its own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
   /// Null: not fitted. Built-in ones are read when they are first asked for.

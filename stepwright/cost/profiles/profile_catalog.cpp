@@ -11,7 +11,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
-#include "stepwright/cost/device_defaults.h"
 
 namespace stepwright {
 namespace {

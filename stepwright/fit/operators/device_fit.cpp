@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "stepwright/cost/device_defaults.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/fit/operators/hold_out.h"
 
 namespace stepwright {

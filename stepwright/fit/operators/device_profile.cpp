@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "stepwright/cost/device_defaults.h"
+#include "stepwright/cluster/generation.h"
 #include "stepwright/fit/operators/law_fit.h"
 
 namespace stepwright {

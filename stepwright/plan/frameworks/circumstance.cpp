@@ -18,7 +18,8 @@ bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
     case Circumstance::kTensorOrContext:
       return plan.parallel.tensor > 1 || plan.parallel.context > 1;
     case Circumstance::kExpertOverlap: return plan.overlap.expert && plan.parallel.expert > 1;
-    case Circumstance::kBlackwell: return generation_of(job.cluster.device) == Generation::kB200;
+    case Circumstance::kBlackwell:
+      return generation_of(job.cluster.device).compute_capability >= 10;
   }
   return false;
 }

@@ -15,7 +15,7 @@ enum class Circumstance : std::uint8_t {
   kSequenceParallel,
   kTensorOrContext,  ///< Either degree is above 1.
   kExpertOverlap,    ///< Exchanges of experts run beside computation.
-  kBlackwell,
+  kBlackwell,        ///< Compute capability 10 and above.
 };
 inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kEverywhere, "always"},

@@ -39,7 +39,9 @@ Kernels default_kernels(const Framework& framework, const Device& device) {
   const FrameworkDefaults defaults = framework_defaults(framework);
   Kernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
-  kernels.attention = defaults.attention[static_cast<std::size_t>(generation_of(device))];
+  for (const auto& [generation, kernel] : defaults.attention) {
+    if (generation == &generation_of(device)) kernels.attention = kernel;
+  }
   return kernels;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/plan/frameworks/circumstance.h"
@@ -53,8 +54,8 @@ struct MessageHandling {
 
 /// What a framework does where neither a job nor a plan says it (`defaults:` of its file).
 struct FrameworkDefaults {
-  Kernels kernels;  ///< But for the kernel of attention, which `attention` has by generation.
-  std::array<AttentionKernel, std::size(kGenerationNames)> attention{};
+  Kernels kernels;  ///< Its kernel of attention is that of generations that `attention` lacks.
+  std::vector<std::pair<const Generation*, AttentionKernel>> attention;
   Optimizer optimizer = Optimizer::kAdam;
   Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
   /// Communication that runs beside computation, in the order of `kOverlapNames`.

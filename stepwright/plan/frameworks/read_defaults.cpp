@@ -1,5 +1,6 @@
 #include "stepwright/plan/frameworks/read_defaults.h"
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/plan/files/read_choices.h"
 
@@ -8,14 +9,19 @@ namespace {
 
 constexpr double kMostShare = 10;
 
-/// One kernel for all devices, or one for each generation of them.
+/// One kernel for all devices, or one for each of some generations and for other devices.
 DefaultSetting attention(Node node) {
-  std::array<AttentionKernel, std::size(kGenerationNames)> kernels{};
-  for (const auto& [generation, name] : kGenerationNames) {
-    const Node given = node.is_mapping() ? node.get(name) : node;
-    kernels[static_cast<std::size_t>(generation)] = given.choice(kAttentionKernelNames);
+  const Node others = node.is_mapping() ? node.get(kOtherDevice) : node;
+  const AttentionKernel usual = others.choice(kAttentionKernelNames);
+  decltype(FrameworkDefaults::attention) kernels;
+  for (const auto& [name, kernel] :
+       node.is_mapping() ? node.members() : decltype(node.members()){}) {
+    kernels.emplace_back(&generation_named(name, kernel), kernel.choice(kAttentionKernelNames));
   }
-  return [kernels](FrameworkDefaults& defaults) { defaults.attention = kernels; };
+  return [usual, kernels](FrameworkDefaults& defaults) {
+    defaults.kernels.attention = usual;
+    defaults.attention = kernels;
+  };
 }
 
 template <class Member, std::size_t kCount>

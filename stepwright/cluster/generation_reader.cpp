@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "stepwright/cluster/fields.h"
+#include "stepwright/cluster/generation.h"
+
+namespace stepwright {
+namespace {
+
+/// What is not among `kGenerationFigures`, and has a source.
+constexpr std::string_view kOthers[] = {"peak", "compute_capability", "adding_switches", "kernels",
+                                        "attention"};
+
+/// One source for all, or one for each key that is there.
+void read_sources(Node root, Generation& read) {
+  const Node given = root.get("source");
+  const auto add = [&](std::string_view key) {
+    if (!root.find(key)) return;
+    const Node source = given.is_mapping() ? given.get(key) : given;
+    std::string text = source.text();
+    if (text.empty()) source.fail(fmt::format("names no source of {}", key));
+    read.sources.emplace(key, std::move(text));
+  };
+  std::vector<std::string_view> keys(std::begin(kOthers), std::end(kOthers));
+  for (const GenerationFigure& figure : kGenerationFigures) keys.push_back(figure.key);
+  if (given.is_mapping()) given.allow_only(keys);
+  for (const std::string_view key : keys) add(key);
+}
+
+void read_attention(Node root, Generation& read) {
+  const Node shares = root.get("attention");
+  std::vector<std::string_view> fused;
+  for (const auto& [kernel, name] : kAttentionKernelNames) {
+    if (kernel == AttentionKernel::kUnfused) continue;
+    fused.push_back(name);
+    read.attention_share[static_cast<std::size_t>(kernel)] = shares.get(name).number(0.01, 1);
+  }
+  shares.allow_only(fused);
+  const Node kernels = root.get("kernels");
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const AttentionKernel kernel = kernels.at(i).choice(kAttentionKernelNames);
+    if (kernel == AttentionKernel::kUnfused) kernels.at(i).fail("exists everywhere");
+    read.has_kernel[static_cast<std::size_t>(kernel)] = true;
+  }
+}
+
+}  // namespace
+
+Generation read_generation(Node root) {
+  std::vector<std::string_view> keys = {"name", "architecture", "source"};
+  keys.insert(keys.end(), std::begin(kOthers), std::end(kOthers));
+  for (const GenerationFigure& figure : kGenerationFigures) keys.push_back(figure.key);
+  check_keys(root, Place::kFile, "generation/1", keys);
+  Generation read;
+  read_name(root, "name", read.name);
+  if (root.find("architecture")) read_name(root, "architecture", read.architecture);
+  if (const auto peak = root.find("peak")) {
+    peak->allow_only({"from", "to"});
+    read.lowest_flops = read_quantity(peak->get("from"), Quantity::kFlops, 1, kMost);
+    read.highest_flops = read_quantity(peak->get("to"), Quantity::kFlops, read.lowest_flops, kMost);
+  }
+  if (const auto capability = root.find("compute_capability")) {
+    read.compute_capability = static_cast<int>(capability->integer(1, 1000));
+  }
+  read.adding_switches = root.get("adding_switches").boolean();
+  for (const auto& [key, value, lowest, highest] : kGenerationFigures) {
+    if (lowest == 1 && !root.find(key)) continue;
+    read.*value = root.get(key).number(lowest, highest);
+  }
+  read_attention(root, read);
+  read_sources(root, read);
+  return read;
+}
+
+}  // namespace stepwright
