@@ -22,12 +22,14 @@ Alone AloneRunner::run(const StepProgram& program, const Sequence& sequence, con
 
 Alone AloneRunner::play(const Contention& contention) {
   constexpr std::array<Slot, 1> kOnce{};
+  constexpr std::array<std::int32_t, 1> kFirst{};
   const Score& score = compiler_.score();
   Player player({.score = &score,
-                 .tracks = score.tracks,
+                 .track_of = kFirst,
                  .schedule = kOnce,
                  .arrivals = {},
-                 .contention = contention});
+                 .contention = contention,
+                 .memo = nullptr});
   while (player.next_s() != kNever) {
     notices_.clear();
     player.settle(notices_);

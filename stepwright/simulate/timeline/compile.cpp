@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "stepwright/core/error.h"
 
@@ -65,7 +66,7 @@ void Compiler::clear() {
   score_.receives.clear();
   score_.sends.clear();
   score_.tracks.clear();
-  score_.first_track.clear();
+  score_.track_of.clear();
   outlines_.clear();
   places_.clear();
 }
@@ -248,6 +249,21 @@ void Compiler::merge_computations() {
   track_.count[kLane] = kept;
 }
 
+namespace {
+
+/// Everything of a sequence that its track depends on.
+std::vector<std::int32_t> what_is_played(const Sequence& sequence) {
+  std::vector<std::int32_t> key{static_cast<std::int32_t>(sequence.direction)};
+  for (const Item& item : sequence.items) {
+    key.push_back(item.which);
+    key.push_back(static_cast<std::int32_t>(item.after.size()));
+    key.insert(key.end(), item.after.begin(), item.after.end());
+  }
+  return key;
+}
+
+}  // namespace
+
 Score compile(const StepProgram& program, const Prices& prices, bool merge) {
   if (prices.size() != program.templates.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("prices of {} templates for a program of {}",
@@ -255,14 +271,18 @@ Score compile(const StepProgram& program, const Prices& prices, bool merge) {
   }
   Compiler compiler({.merge = merge, .meetings = program.stages.size() > 1});
   for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
+  Score& score = compiler.score();
+  std::map<std::vector<std::int32_t>, std::int32_t> known;
   for (const Stage& stage : program.stages) {
-    compiler.score().first_track.push_back(
-        static_cast<std::int32_t>(compiler.score().tracks.size()));
+    std::vector<std::int32_t>& tracks = score.track_of.emplace_back();
     for (const Sequence& sequence : stage.sequences) {
-      compiler.append(sequence.items, sequence.direction);
+      const auto next = static_cast<std::int32_t>(score.tracks.size());
+      const auto [entry, fresh] = known.try_emplace(what_is_played(sequence), next);
+      if (fresh) compiler.append(sequence.items, sequence.direction);
+      tracks.push_back(entry->second);
     }
   }
-  return std::move(compiler.score());
+  return std::move(score);
 }
 
 }  // namespace stepwright

@@ -49,6 +49,7 @@ class Engine {
 
   const StepProgram& program_;
   Score score_;
+  SlotMemo memo_;
   Matching matching_;
   std::vector<std::vector<Arrival>> arrivals_;
   std::vector<Player> players_;
@@ -64,6 +65,7 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
                bool record)
     : program_(program),
       score_(compile(program, prices, !record)),
+      memo_(score_.tracks.size()),
       matching_(match(program, score_)),
       next_s_(program.stages.size()),
       met_(program.stages.size()),
@@ -74,12 +76,12 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
   for (std::size_t s = 0; s < stages; ++s) {
     const Stage& stage = program.stages[s];
     arrivals_.emplace_back(matching_.receives[s]);
-    players_.emplace_back(StageScore{
-        .score = &score_,
-        .tracks = std::span(score_.tracks).subspan(score_.first_track[s], stage.sequences.size()),
-        .schedule = stage.schedule,
-        .arrivals = arrivals_[s],
-        .contention = contention});
+    players_.emplace_back(StageScore{.score = &score_,
+                                     .track_of = score_.track_of[s],
+                                     .schedule = stage.schedule,
+                                     .arrivals = arrivals_[s],
+                                     .contention = contention,
+                                     .memo = record ? nullptr : &memo_});
     if (record) players_[s].record(&played_[s]);
   }
 }
@@ -142,12 +144,12 @@ void Engine::hear(std::int32_t stage, const Notice& notice) {
   switch (notice.what) {
     case Notice::What::kSendBegan: {
       const Target target = matching_.targets[stage][notice.send];
-      arrivals_[target.stage][target.receive].sent_s = players_[stage].now_s();
+      arrivals_[target.stage][target.receive].sent_s = notice.time_s;
       return;
     }
     case Notice::What::kSendEnded: {
       const Target target = matching_.targets[stage][notice.send];
-      arrivals_[target.stage][target.receive].arrived_s = players_[stage].now_s();
+      arrivals_[target.stage][target.receive].arrived_s = notice.time_s;
       return look(target.stage);
     }
     case Notice::What::kReachedMeeting: return join_meeting(stage, notice);
@@ -163,7 +165,7 @@ void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
   if (meetings.size() <= number) meetings.resize(number + 1);
   Meeting& meeting = meetings[number];
   meeting.members.emplace_back(stage, notice.stream);
-  meeting.reached_s = std::max(meeting.reached_s, players_[stage].now_s());
+  meeting.reached_s = std::max(meeting.reached_s, notice.time_s);
   if (meeting.members.size() == attendance(notice.group)) call(meeting, meeting.reached_s);
 }
 
@@ -175,7 +177,7 @@ void Engine::leave_meeting(std::int32_t stage, const Notice& notice) {
   const auto meeting = std::find_if(meetings.rbegin(), meetings.rend(), [&](const Meeting& one) {
     return std::find(one.members.begin(), one.members.end(), self) != one.members.end();
   });
-  meeting->done_s = std::max(meeting->done_s, players_[stage].now_s());
+  meeting->done_s = std::max(meeting->done_s, notice.time_s);
   if (++meeting->done == meeting->members.size()) call(*meeting, meeting->done_s);
 }
 
@@ -231,7 +233,7 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
   }
   std::size_t received = 0;
   for (std::size_t slot = 0; slot < part.schedule.size(); ++slot) {
-    const Track& track = score_.tracks[score_.first_track[stage] + part.schedule[slot].sequence];
+    const Track& track = score_.tracks[score_.track_of[stage][part.schedule[slot].sequence]];
     for (std::int32_t r = track.first_receive; r < track.first_receive + track.receives; ++r) {
       const double time_s = arrivals_[stage][received++].arrived_s;
       const MessageEnd& receive = score_.receives[r];

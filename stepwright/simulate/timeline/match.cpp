@@ -70,7 +70,7 @@ class Matcher {
   }
 
   [[nodiscard]] std::size_t track_of(std::int32_t stage, std::int32_t sequence) const {
-    return static_cast<std::size_t>(score_.first_track[stage]) + static_cast<std::size_t>(sequence);
+    return static_cast<std::size_t>(score_.track_of[stage][sequence]);
   }
 
   [[nodiscard]] const Operator& operator_of(const Item& item, const MessageEnd& end) const {

@@ -19,17 +19,24 @@ bool stays_inside(const Task& task) {
 
 Player::Player(const StageScore& part)
     : score_(*part.score),
-      tracks_(part.tracks),
+      track_of_(part.track_of),
       schedule_(part.schedule),
       arrivals_(part.arrivals),
       beside_{1.0, std::max(1.0, part.contention.compute_beside_inside),
-              std::max(1.0, part.contention.compute_beside_network)} {
+              std::max(1.0, part.contention.compute_beside_network)},
+      memo_(part.memo) {
   unsigned used = 0;
-  for (const Track& track : tracks_) {
-    for (int s = 0; s < kStreams; ++s) used |= track.count[s] > 0 ? bit(s) : 0U;
+  for (const std::int32_t track : track_of_) {
+    for (int s = 0; s < kStreams; ++s) used |= score_.tracks[track].count[s] > 0 ? bit(s) : 0U;
   }
   unfinished_ = used;
   for (unsigned m = used; m != 0; m = rest(m)) next_slot(first(m));
+}
+
+void Player::tell(Notice notice, std::vector<Notice>& notices) {
+  notice.time_s = now_s_;
+  notices.push_back(notice);
+  if (recording_) slot_.notices.push_back(notice);
 }
 
 /// Moves a queue that has played its tasks of one slot to the next slot that has some.
@@ -38,16 +45,17 @@ void Player::next_slot(int s) {
   const auto slots = static_cast<std::int32_t>(schedule_.size());
   while (true) {
     if (lane.slot >= 0 && lane.slot < slots) {
-      const Track& past = tracks_[schedule_[lane.slot].sequence];
+      const Track& past = score_.tracks[track_id(lane.slot)];
       for (int other = 0; other < kStreams; ++other) lane.base[other] += past.count[other];
       lane.receives += past.receives;
       lane.sends += past.sends;
     }
     if (++lane.slot >= slots) break;
-    const Track& track = tracks_[schedule_[lane.slot].sequence];
+    const Track& track = score_.tracks[track_id(lane.slot)];
     if (track.count[s] == 0) continue;
     lane.task = &score_.tasks[track.first[s]];
     lane.end = lane.task + track.count[s];
+    begins_slot_ |= s == kComputeLane;
     new_head(s);
     return;
   }
@@ -75,7 +83,11 @@ bool Player::ready(int s) {
     const Wait& wait = *lane.wait;
     const bool arrives = wait.lane == kArrivals;
     const std::int32_t count = wait.count + (arrives ? lane.receives : lane.base[wait.lane]);
-    if (arrives ? arrivals_[count].arrived_s <= now_s_ : ended_[wait.lane] >= count) continue;
+    if (arrives ? arrivals_[count].arrived_s <= now_s_ : ended_[wait.lane] >= count) {
+      if (arrives && recording_) slot_.needed.push_back({count, now_s_});
+      continue;
+    }
+    recording_ &= !arrives;
     Watch& watch = watches_[wait.lane];
     watch.streams |= bit(s);
     watch.count = std::min(watch.count, count);
@@ -91,16 +103,18 @@ void Player::start(int s, std::vector<Notice>& notices) {
   if (task.role != Role::kMeeting) return begin(s, notices);
   meeting_ |= bit(s);
   lanes_[s].called_s = kNever;
-  notices.push_back({.what = Notice::What::kReachedMeeting,
-                     .stream = static_cast<std::int8_t>(s),
-                     .group = task.group});
+  recording_ = false;
+  tell({.what = Notice::What::kReachedMeeting,
+        .stream = static_cast<std::int8_t>(s),
+        .group = task.group},
+       notices);
 }
 
 void Player::begin(int s, std::vector<Notice>& notices) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
   if (task.role == Role::kSend) {
-    notices.push_back({.what = Notice::What::kSendBegan, .send = lane.sends + task.send});
+    tell({.what = Notice::What::kSendBegan, .send = lane.sends + task.send}, notices);
   }
   if (task.seconds == 0 && task.role != Role::kMeeting) {
     lane.start_s = now_s_;
@@ -157,7 +171,7 @@ void Player::finish(int s, std::vector<Notice>& notices) {
   if (++ended_[s] >= watches_[s].count) check_watchers(s);
   end(lane, task);
   if (task.role == Role::kSend) {
-    notices.push_back({.what = Notice::What::kSendEnded, .send = lane.sends + task.send});
+    tell({.what = Notice::What::kSendEnded, .send = lane.sends + task.send}, notices);
   }
   if (++lane.task < lane.end) {
     new_head(s);
@@ -174,9 +188,10 @@ void Player::end_due(std::vector<Notice>& notices) {
     if (head(s).role == Role::kMeeting) {
       held_ |= bit(s);
       lanes_[s].called_s = kNever;
-      notices.push_back({.what = Notice::What::kDoneInMeeting,
-                         .stream = static_cast<std::int8_t>(s),
-                         .group = head(s).group});
+      tell({.what = Notice::What::kDoneInMeeting,
+            .stream = static_cast<std::int8_t>(s),
+            .group = head(s).group},
+           notices);
     } else {
       finish(s, notices);
     }
@@ -242,12 +257,11 @@ void Player::set_pace(Lane& lane, double stretch) const {
 }
 
 /// While the compute stream runs alone, plays its tasks that concern no other queue and no other
-/// stage: each takes its priced seconds. Leaves what as many settlings would have left. Not after
-/// an instant of which other stages hear: they are told when it was by `now_s`.
-void Player::play_alone(bool heard) {
+/// stage: each takes its priced seconds. Leaves what as many settlings would have left.
+void Player::play_alone() {
   const int s = kComputeLane;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
-  if (!alone || heard) return;
+  if (!alone) return;
   Lane& lane = lanes_[s];
   const auto goes_on = [&] {
     return lane.task + 1 < lane.end && stays_inside(lane.task[0]) && stays_inside(lane.task[1]) &&
@@ -292,9 +306,12 @@ void Player::look() {
   spend_until(next_s_);
   now_s_ = next_s_;
   end_due(notices);
-  start_ready(notices);
-  refresh();
-  play_alone(!notices.empty());
+  do {
+    if (recording_) keep_slot();
+    start_ready(notices);
+    refresh();
+  } while (begins_slot_ && memo_ != nullptr && play_again(notices));
+  play_alone();
   look();
 }
 

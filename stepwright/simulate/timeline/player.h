@@ -6,12 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "stepwright/simulate/timeline/score.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "stepwright/simulate/timeline/slot_memo.h"
 
 namespace stepwright {
-
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// When a message from another stage is on its way, as far as its sender knows; a sender may be
 /// ahead of the receiver.
@@ -20,43 +18,14 @@ struct Arrival {
   double arrived_s = kNever;
 };
 
-/// What the other stages must hear of: filled by a player, read by the engine.
-struct Notice {
-  enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
-  What what{};
-  std::int8_t stream = 0;
-  GroupKind group = GroupKind::kNone;
-  std::int32_t send = 0;  ///< Which of the stage's sends.
-};
-
-/// Where the time of one stage went until its last operator ended. While the compute stream
-/// computes: `compute_s` or `optimizer_s`, and what it loses by slow-down to the messages beside
-/// it, in equal parts. While it stands still: to the message that its head waits for, be it that
-/// message itself, one before it in its stream, or one that it waits for in turn; to the pipeline
-/// while an awaited message is on its way from another stage; to the bubble before that and while a
-/// collective waits for other stages; after its last operator to the messages still running, in
-/// equal parts.
-struct Account {
-  double compute_s = 0;    ///< Computations of the compute stream, as priced.
-  double optimizer_s = 0;  ///< The same, of the update.
-  double bubble_s = 0;
-  std::array<double, kSchemes> exposed_s{};
-  // Priced seconds of what was played.
-  double compute_busy_s = 0;
-  std::array<double, kSchemes> communication_busy_s{};
-  std::array<double, kLinkClasses> link_busy_s{};
-};
-
-/// The lane that computes.
-inline constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
-
 /// What a player plays. All of it must outlive the player.
 struct StageScore {
   const Score* score = nullptr;
-  std::span<const Track> tracks;  ///< Of the stage's sequences.
+  std::span<const std::int32_t> track_of;  ///< Of the stage's sequences.
   std::span<const Slot> schedule;
   std::span<const Arrival> arrivals;  ///< Of the stage's receives; written by the engine.
   Contention contention;
+  SlotMemo* memo = nullptr;  ///< Of players with this score; null: every task is played.
 };
 
 /// One stage: eight in-order queues, what runs at the head of each, and the fluid rule. The
@@ -106,28 +75,6 @@ class Player {
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:
-  /// How fast the head of a queue runs.
-  struct Pace {
-    double finish_s = 0;
-    double remaining_s = 0;  ///< Priced seconds left at `since_s`.
-    double since_s = 0;
-    double stretch = 0;  ///< Seconds per priced second since then; 0: just started.
-  };
-  /// A queue: where it stands and what runs at its head.
-  struct Lane {
-    Pace pace;
-    Pace before;  ///< Until `pace.since_s`; `stretch` is 0 for a head that started then.
-    double start_s = 0;
-    double called_s = kNever;    ///< When the meeting in hand begins, then when it ends.
-    const Task* task = nullptr;  ///< The head.
-    const Task* end = nullptr;   ///< Of its slot.
-    const Wait* wait = nullptr;  ///< The first that the head has not seen met.
-    std::int32_t slot = -1;
-    std::int32_t receives = 0;  ///< Of the stage before the slot.
-    std::int32_t sends = 0;
-    std::array<std::int32_t, kStreams> base{};  ///< Tasks of each stream before the slot.
-  };
-
   [[nodiscard]] const Task& head(int s) const { return *lanes_[s].task; }
   void next_slot(int s);
   void new_head(int s);
@@ -142,8 +89,21 @@ class Player {
   void end_due(std::vector<Notice>& notices);
   void start_ready(std::vector<Notice>& notices);
   void refresh();
-  void play_alone(bool heard);
+  void play_alone();
   void set_pace(Lane& lane, double stretch) const;
+
+  void tell(Notice notice, std::vector<Notice>& notices);
+  [[nodiscard]] std::int32_t track_id(std::int32_t slot) const {
+    return track_of_[schedule_[slot].sequence];
+  }
+  [[gnu::noinline]] bool play_again(std::vector<Notice>& notices);
+  [[gnu::noinline]] void keep_slot();
+  [[nodiscard]] Stand stand() const;
+  [[nodiscard]] bool stands_like(const PlayedSlot& played) const;
+  [[nodiscard]] bool stands_like(const Lane& lane, const Lane& other, const PlayedSlot& played,
+                                 bool runs) const;
+  [[nodiscard]] bool waits_longer(const Lane& lane, const PlayedSlot& played) const;
+  void repeat(const PlayedSlot& played, std::vector<Notice>& notices);
 
   void spend_until(double now_s);
   void spend_idle(double from_s, double now_s);
@@ -151,7 +111,7 @@ class Player {
   void spend_on(const Task& task, double seconds);
 
   const Score& score_;
-  std::span<const Track> tracks_;
+  std::span<const std::int32_t> track_of_;
   std::span<const Slot> schedule_;
   std::span<const Arrival> arrivals_;
   std::array<double, kLinkClasses> beside_;  ///< Factor on computation while the class is busy.
@@ -182,6 +142,11 @@ class Player {
   double compute_end_s_ = 0;
   Account account_;
   std::vector<Played>* played_ = nullptr;
+
+  SlotMemo* memo_ = nullptr;
+  bool begins_slot_ = false;  ///< The compute stream has come to a slot that it has not begun.
+  bool recording_ = false;    ///< How it goes is taken down in `slot_`.
+  PlayedSlot slot_;
 };
 
 }  // namespace stepwright

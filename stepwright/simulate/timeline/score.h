@@ -66,8 +66,8 @@ struct Score {
   std::vector<Wait> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
-  std::vector<Track> tracks;              ///< The sequences of the first stage, the second, ...
-  std::vector<std::int32_t> first_track;  ///< Per stage.
+  std::vector<Track> tracks;                        ///< Of sequences that differ in what is played.
+  std::vector<std::vector<std::int32_t>> track_of;  ///< Per stage, of each of its sequences.
 };
 
 }  // namespace stepwright

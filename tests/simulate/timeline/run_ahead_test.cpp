@@ -50,7 +50,7 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
     if (!late) arrival[0].arrived_s = 0.1;
     const Stage& stage = draft.program.stages[0];
     Player player({.score = &score,
-                   .tracks = score.tracks,
+                   .track_of = score.track_of[0],
                    .schedule = stage.schedule,
                    .arrivals = arrival,
                    .contention = {}});

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "stepwright/simulate/timeline/player.h"
+
+namespace stepwright {
+namespace {
+
+/// Times that differ by less than this share of the clock differ by rounding.
+constexpr double kRounding = 1e-13;
+/// Slots that the streams of a stage may be apart.
+constexpr std::int32_t kMostApart = 32;
+
+template <class Each>
+void for_each_stream(unsigned streams, Each&& each) {
+  for (unsigned m = streams; m != 0; m &= m - 1) each(std::countr_zero(m));
+}
+
+/// A lane as it stands as many slots, messages, tasks and seconds later as `now` is after `then`.
+Lane moved(Lane lane, const Lane& then, const Lane& now, double seconds) {
+  lane.slot += now.slot - then.slot;
+  lane.receives += now.receives - then.receives;
+  lane.sends += now.sends - then.sends;
+  for (int s = 0; s < kStreams; ++s) lane.base[s] += now.base[s] - then.base[s];
+  for (double* time : {&lane.pace.finish_s, &lane.pace.since_s, &lane.before.finish_s,
+                       &lane.before.since_s, &lane.start_s}) {
+    *time += seconds;
+  }
+  return lane;
+}
+
+/// Finds which slots a played one looked at; false where it cannot be told from outside.
+bool bound(PlayedSlot& played) {
+  const Stand& before = played.before;
+  const Stand& after = played.after;
+  if (before.unfinished != after.unfinished) return false;
+  unsigned still = 0;
+  std::int32_t first = before.lanes[kComputeLane].slot;
+  std::int32_t last = first;
+  for_each_stream(before.unfinished, [&](int s) {
+    const bool runs = ((before.running | after.running) >> static_cast<unsigned>(s) & 1U) != 0;
+    if (!runs && before.lanes[s].task == after.lanes[s].task &&
+        before.lanes[s].wait == after.lanes[s].wait &&
+        before.lanes[s].slot == after.lanes[s].slot) {
+      still |= 1U << static_cast<unsigned>(s);
+    } else {
+      last = std::max(last, after.lanes[s].slot);
+    }
+  });
+  for_each_stream(before.unfinished, [&](int s) {
+    const bool beyond =
+        (still >> static_cast<unsigned>(s) & 1U) != 0 && before.lanes[s].slot > last;
+    if (beyond) played.beyond |= 1U << static_cast<unsigned>(s);
+    if (!beyond) first = std::min(first, before.lanes[s].slot);
+  });
+  played.first = first - before.lanes[kComputeLane].slot;
+  played.tracks.resize(static_cast<std::size_t>(last - first + 1));
+  return last - first <= kMostApart;
+}
+
+}  // namespace
+
+void Account::add(const Account& before, const Account& after) {
+  const auto add = [](double& sum, double from, double to) { sum += to - from; };
+  add(compute_s, before.compute_s, after.compute_s);
+  add(optimizer_s, before.optimizer_s, after.optimizer_s);
+  add(bubble_s, before.bubble_s, after.bubble_s);
+  add(compute_busy_s, before.compute_busy_s, after.compute_busy_s);
+  for (std::size_t i = 0; i < kSchemes; ++i) {
+    add(exposed_s[i], before.exposed_s[i], after.exposed_s[i]);
+    add(communication_busy_s[i], before.communication_busy_s[i], after.communication_busy_s[i]);
+  }
+  for (std::size_t i = 0; i < kLinkClasses; ++i) {
+    add(link_busy_s[i], before.link_busy_s[i], after.link_busy_s[i]);
+  }
+}
+
+void SlotMemo::keep(std::int32_t track, PlayedSlot&& slot) {
+  OfTrack& of = slots_[static_cast<std::size_t>(track)];
+  if (of.played.size() < kMost) {
+    of.played.push_back(std::move(slot));
+  } else {
+    of.played[of.oldest++ % kMost] = std::move(slot);
+  }
+}
+
+/// At the start of a slot's computation: plays what was played before from such a start, or begins
+/// to take down how it goes. Whether it has played.
+bool Player::play_again(std::vector<Notice>& notices) {
+  if ((running_ >> kComputeLane & 1U) == 0) return false;
+  begins_slot_ = false;
+  if ((meeting_ | held_ | watches_[kArrivals].streams) != 0) return false;
+  for (const PlayedSlot& played : memo_->of(track_id(lanes_[kComputeLane].slot))) {
+    if (!stands_like(played)) continue;
+    repeat(played, notices);
+    return true;
+  }
+  slot_ = PlayedSlot{.before = stand()};
+  recording_ = true;
+  return false;
+}
+
+/// Ends what is taken down of a slot when the compute stream has left it.
+void Player::keep_slot() {
+  if (lanes_[kComputeLane].slot == slot_.before.lanes[kComputeLane].slot) return;
+  recording_ = false;
+  slot_.after = stand();
+  if ((meeting_ | held_) != 0 || !bound(slot_)) return;
+  const std::int32_t track = track_id(slot_.before.lanes[kComputeLane].slot);
+  std::int32_t at = slot_.before.lanes[kComputeLane].slot + slot_.first;
+  for (std::int32_t& each : slot_.tracks) each = track_id(at++);
+  memo_->keep(track, std::move(slot_));
+}
+
+Stand Player::stand() const {
+  return {.now_s = now_s_,
+          .lanes = lanes_,
+          .ended = ended_,
+          .on_link = on_link_,
+          .unfinished = unfinished_,
+          .running = running_,
+          .computing = computing_,
+          .account = account_};
+}
+
+/// Whether everything that a played slot depended on is as it was then.
+bool Player::stands_like(const PlayedSlot& played) const {
+  const Stand& before = played.before;
+  if (unfinished_ != before.unfinished || running_ != before.running) return false;
+  const Lane& own = lanes_[kComputeLane];
+  const Lane& then = before.lanes[kComputeLane];
+  const std::int32_t first = own.slot + played.first;
+  const std::int32_t last = first + static_cast<std::int32_t>(played.tracks.size()) - 1;
+  if (first < 0 || last >= std::ssize(schedule_)) return false;
+  for (std::size_t i = 0; i < played.tracks.size(); ++i) {
+    if (track_id(first + static_cast<std::int32_t>(i)) != played.tracks[i]) return false;
+  }
+  for (unsigned m = unfinished_; m != 0; m &= m - 1) {
+    const int s = std::countr_zero(m);
+    const unsigned self = 1U << static_cast<unsigned>(s);
+    const bool alike =
+        (played.beyond & self) != 0
+            ? lanes_[s].slot > last && waits_longer(lanes_[s], played)
+            : stands_like(lanes_[s], before.lanes[s], played, (running_ & self) != 0);
+    if (!alike) return false;
+  }
+  const double later_s = now_s_ - before.now_s;
+  return std::ranges::all_of(played.needed, [&](const PlayedSlot::Needed& needed) {
+    return arrivals_[needed.receive + own.receives - then.receives].arrived_s <=
+           needed.time_s + later_s;
+  });
+}
+
+bool Player::stands_like(const Lane& lane, const Lane& other, const PlayedSlot& played,
+                         bool runs) const {
+  const Stand& before = played.before;
+  if (lane.task != other.task ||
+      lane.slot - lanes_[kComputeLane].slot != other.slot - before.lanes[kComputeLane].slot) {
+    return false;
+  }
+  if (!runs) return lane.wait == other.wait;
+  const double left_s = lane.pace.finish_s - now_s_;
+  const double left_then_s = other.pace.finish_s - before.now_s;
+  return lane.pace.stretch == other.pace.stretch &&
+         std::abs(left_s - left_then_s) <= kRounding * std::max(now_s_, before.now_s);
+}
+
+/// Whether the head of a lane waits for more than happens in a slot. What the last computation
+/// brings about is looked at when it has ended.
+bool Player::waits_longer(const Lane& lane, const PlayedSlot& played) const {
+  const Wait& wait = *lane.wait;
+  if (wait.lane == kArrivals) return false;
+  const std::int32_t ended =
+      ended_[wait.lane] + played.after.ended[wait.lane] - played.before.ended[wait.lane];
+  const std::int32_t count = wait.count + lane.base[wait.lane];
+  return wait.lane == kComputeLane ? count >= ended : count > ended;
+}
+
+/// Goes through a slot as another one went.
+void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
+  const Stand& before = played.before;
+  const Stand& after = played.after;
+  const Lane now = lanes_[kComputeLane];
+  const Lane& then = before.lanes[kComputeLane];
+  const double later_s = now_s_ - before.now_s;
+  for (unsigned m = unfinished_ & ~played.beyond; m != 0; m &= m - 1) {
+    const int s = std::countr_zero(m);
+    lanes_[s] = moved(after.lanes[s], then, now, later_s);
+  }
+  for (int s = 0; s < kStreams; ++s) ended_[s] += after.ended[s] - before.ended[s];
+  on_link_ = after.on_link;
+  running_ = after.running;
+  computing_ = after.computing;
+  waiting_ = check_ = unfinished_ & ~running_;
+  watches_ = {};
+  account_.add(before.account, after.account);
+  for (Notice notice : played.notices) {
+    notice.send += now.sends - then.sends;
+    notice.time_s += later_s;
+    notices.push_back(notice);
+  }
+  now_s_ = after.now_s + later_s;
+  end_s_ = now_s_;
+  begins_slot_ = true;
+}
+
+}  // namespace stepwright
