@@ -1,0 +1,79 @@
+// Slots that begin as one before are not played again; nothing of that may show.
+#include "stepwright/simulate/timeline/slot_memo.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/timeline/simulation.h"
+
+namespace stepwright {
+namespace {
+
+Job many_micro_batches() {
+  Job job;
+  job.model = *built_in_model("llama-3-8b");
+  job.model.layers = 16;
+  job.cluster = *built_in_cluster("dgx-h100", 4);
+  job.sequences = 320;
+  job.length = 4096;
+  return job;
+}
+
+/// What is recorded is played task by task.
+void expect_same_as_recorded(const Job& job, const Plan& plan) {
+  SCOPED_TRACE(plan_text(plan));
+  ASSERT_FALSE(broken_rule(job, plan));
+  const CostModel cost(job);
+  const StepProgram program = build_program(job, plan);
+  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  const Simulation quick = simulate(program, cost, layouts, plan);
+  const Simulation full = simulate(program, cost, layouts, plan, true);
+  EXPECT_NEAR(quick.step_time_s, full.step_time_s, 1e-9);
+  EXPECT_EQ(quick.critical_stage, full.critical_stage);
+  for (std::size_t s = 0; s < full.stages.size(); ++s) {
+    const StageTimes& a = quick.stages[s];
+    const StageTimes& b = full.stages[s];
+    EXPECT_NEAR(a.end_s, b.end_s, 1e-9);
+    EXPECT_NEAR(a.compute_busy_s, b.compute_busy_s, 1e-9);
+    EXPECT_NEAR(a.breakdown.bubble_s, b.breakdown.bubble_s, 1e-9);
+    EXPECT_NEAR(a.breakdown.tensor_s, b.breakdown.tensor_s, 1e-9);
+    EXPECT_NEAR(a.breakdown.pipeline_s, b.breakdown.pipeline_s, 1e-9);
+    EXPECT_NEAR(a.breakdown.data_s, b.breakdown.data_s, 1e-9);
+    for (std::size_t i = 0; i < a.communication_busy_s.size(); ++i) {
+      EXPECT_NEAR(a.communication_busy_s[i], b.communication_busy_s[i], 1e-9);
+    }
+  }
+}
+
+TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
+  const Job job = many_micro_batches();
+  for (const Schedule schedule :
+       {Schedule{ScheduleKind::kOneForwardOneBackward, 1}, Schedule{ScheduleKind::kInterleaved, 2},
+        Schedule{ScheduleKind::kZeroBubbleH1, 1}}) {
+    for (const char* sharding : {"NNN", "NNG", "NGG", "GGG"}) {
+      for (const bool overlap : {false, true}) {
+        Plan plan;
+        plan.parallel = {.tensor = 2, .pipeline = 4, .data = 4};
+        plan.sequence_parallel = true;
+        plan.schedule = schedule;
+        plan.sharding = *sharding_of(sharding);
+        plan.overlap.pipeline = plan.overlap.tensor = plan.overlap.gradients =
+            plan.overlap.parameters = overlap;
+        if (!broken_rule(job, plan)) expect_same_as_recorded(job, plan);
+      }
+    }
+  }
+}
+
+TEST(SlotMemo, KeepsAHandfulOfSlots) {
+  SlotMemo memo(2);
+  for (int i = 0; i < 20; ++i) memo.keep(1, {.before = {.now_s = static_cast<double>(i)}});
+  EXPECT_TRUE(memo.of(0).empty());
+  EXPECT_EQ(memo.of(1).size(), 8U);
+  EXPECT_EQ(memo.of(1)[3].before.now_s, 19);
+}
+
+}  // namespace
+}  // namespace stepwright
