@@ -77,7 +77,7 @@ bench:
 	cmake --build --preset bench
 	set -e; for bench in build/release/bench/*_bench; do "$$bench"; done
 
-# Format, include arrows, Python: seconds. What takes longer is `make check-all`.
+# Format, include arrows, Python, web/: seconds. What takes longer is `make check-all`.
 check:
 	tools/setup.sh check
 	tools/check/check.sh

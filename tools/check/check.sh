@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, include arrows, Python. Fails on any finding.
+# Format, include arrows, Python, the page of web/. Fails on any finding.
 # `tools/check/check.sh fix` rewrites the sources to the format instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -20,5 +20,6 @@ python3 -B tools/check/check_python.py || status=1
 [ ${#sources[@]} -eq 0 ] || $bin/clang-format --dry-run --Werror "${sources[@]}" || status=1
 $bin/ruff check --quiet . || status=1
 $bin/ruff format --check --quiet . || status=1
+$bin/oxlint --config web/.oxlintrc.json --deny-warnings --format unix web || status=1
 [ $status -eq 0 ] && echo "check: nothing found" || echo "check: see above; 'make format' mends the format"
 exit $status

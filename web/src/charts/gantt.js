@@ -24,6 +24,18 @@ function drawBar(params, api) {
   return bar;
 }
 
+/** A bar with its mark inside, where there is room for it. */
+function marked(bar, mark, colours) {
+  if (!bar || mark === undefined || bar.shape.width < kLeastForText + 6 * (String(mark).length - 2)) return bar;
+  const { x, y, width, height } = bar.shape;
+  const text = {
+    type: "text",
+    silent: true,
+    style: { text: String(mark), x: x + width / 2, y: y + height / 2, align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
+  };
+  return { type: "group", children: [bar, text] };
+}
+
 /**
  * `rows` are names from top to bottom, `bars` [{row, start, end, kind, share, mark, heading, lines()}]
  * with `start` and `end` in seconds, `kinds` {key: name}. `mark` is a number or word in the bar.
@@ -73,18 +85,7 @@ export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo,
       clip: true,
       progressive: 0,
       encode: { x: [1, 2], y: 0 },
-      renderItem: (params, api) => {
-        const bar = drawBar(params, api);
-        const mark = of[kind][params.dataIndex]?.mark;
-        if (!bar || mark === undefined || bar.shape.width < kLeastForText + 6 * (String(mark).length - 2)) return bar;
-        const { x, y, width, height } = bar.shape;
-        const text = {
-          type: "text",
-          silent: true,
-          style: { text: String(mark), x: x + width / 2, y: y + height / 2, align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
-        };
-        return { type: "group", children: [bar, text] };
-      },
+      renderItem: (params, api) => marked(drawBar(params, api), of[kind][params.dataIndex]?.mark, colours),
       data: of[kind].map(({ row, start: from, end: to, share }) => [row, from, to, 0.25 + 0.75 * share]),
     })),
   });

@@ -6,7 +6,6 @@
  * {simulating, done, most}. It stands alone: a worker is made of its text.
  */
 export async function planner(module, tell = () => {}) {
-  let made;
   const bytes = () => new Uint8Array(made.exports.memory.buffer);
   const numbers = () => new DataView(made.exports.memory.buffer);
   const kNotHere = 52; // of WASI's errors: no such function
@@ -33,7 +32,7 @@ export async function planner(module, tell = () => {}) {
     imports[from] ??= {};
     imports[from][name] = offered[name] ?? (() => (from === "env" ? -kNotHere : kNotHere));
   }
-  made = await WebAssembly.instantiate(module, imports);
+  const made = await WebAssembly.instantiate(module, imports);
   const { _initialize, malloc, free, ask } = made.exports;
   _initialize?.();
   return (question) => {

@@ -21,6 +21,24 @@ const takeNodes = ({ job }, nodes) => {
   delete job.cluster.devices;
 };
 
+const group = (name, ...parts) => element("fieldset", {}, element("legend", {}, name), parts.flat());
+
+/** Controls, each with what sets it to what a plan says. */
+class Controls {
+  constructor() {
+    this.all = [];
+  }
+
+  add(control, show) {
+    this.all.push({ control, show });
+    return control.part;
+  }
+
+  show(plan, sizes) {
+    for (const { control, show } of this.all) show(control, plan, sizes);
+  }
+}
+
 /**
  * `choices` as the planner tells them. `changed(plan, settle)` gets the plan that a person asks for, and
  * whether what depends on the change shall follow; `begun(job)` the job where another model or cluster is asked for. `show(plan, sizes)` sets all.
@@ -43,15 +61,10 @@ export function panel(choices, { changed, begun }) {
     if (key === "data") takeNodes(plan, devicesOf(plan.parallel) / shown.sizes.devices_per_node);
   }, true);
   const leastChunks = Object.fromEntries(choices.schedules.map(({ name, chunks }) => [name, chunks]));
-  const controls = [];
-  const add = (control, show) => {
-    controls.push({ control, show });
-    return control.part;
-  };
-  const group = (name, ...parts) => element("fieldset", {}, element("legend", {}, name), parts.flat());
-  const chosen = (name, write, read, options) => add(words(name, write), (control, plan) => control.show(read(plan), options));
-  const typed = (name, write, read) => add(number(name, change(write, true)), (control, plan, sizes) => control.show(read(plan, sizes)));
-  const dragged = (name, write, read, possible) => add(size(name, write), (control, plan, sizes) => control.show(read(plan), possible(sizes, plan)));
+  const controls = new Controls();
+  const chosen = (name, write, read, options) => controls.add(words(name, write), (control, plan) => control.show(read(plan), options));
+  const typed = (name, write, read) => controls.add(number(name, change(write, true)), (control, plan, sizes) => control.show(read(plan, sizes)));
+  const dragged = (name, write, read, possible) => controls.add(size(name, write), (control, plan, sizes) => control.show(read(plan), possible(sizes, plan)));
   const degrees = ["tensor", "pipeline", "context", "expert"].map((key) =>
     dragged(`${key[0].toUpperCase()}${key.slice(1)} parallel`, degree(key), (plan) => plan.parallel[key], (sizes) => sizes[key]),
   );
@@ -77,7 +90,7 @@ export function panel(choices, { changed, begun }) {
       dragged("Chunks of a stage", change((plan, value) => (plan.schedule.chunks = value)), ({ schedule }) => schedule.chunks, (sizes) => sizes.chunks),
       chosen("Sharding", change((plan, value) => (plan.sharding = value)), ({ sharding }) => sharding.states, explained(choices.shardings)),
       chosen("Recompute", change((plan, value) => (plan.recompute = value)), ({ recompute }) => (typeof recompute === "string" ? recompute : JSON.stringify(recompute)), named(choices.recompute)),
-      add(flag("Sequence parallel", change((plan, value) => (plan.sequence_parallel = value))), (control, plan) => control.show(plan.sequence_parallel)),
+      controls.add(flag("Sequence parallel", change((plan, value) => (plan.sequence_parallel = value))), (control, plan) => control.show(plan.sequence_parallel)),
     ),
   );
   part.addEventListener("submit", (event) => event.preventDefault());
@@ -85,7 +98,7 @@ export function panel(choices, { changed, begun }) {
     part,
     show: (plan, sizes) => {
       shown = { plan, sizes };
-      for (const { control, show } of controls) show(control, plan, sizes);
+      controls.show(plan, sizes);
     },
   };
 }

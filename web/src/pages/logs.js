@@ -102,12 +102,12 @@ export function characterizePage({ answer }) {
 const schemeName = (row) => `${row.scheme}: ${operation(row.operation)}${ofGroup(row.group_size)}`;
 
 function predictedAndLogged(answer) {
-  const pair = (key) => [
+  const pair = [
     { key: "predicted", name: "Predicted", colour: (colours) => colours.list[0] },
     { key: "logged", name: "In the log", colour: (colours) => colours.list[1] },
   ];
   const picture = (label, key, text, unit) =>
-    figure(bars({ label, stacked: false, rows: answer.by_scheme.map((row) => ({ name: schemeName(row), values: { predicted: row[`predicted_${key}`], logged: row[`logged_${key}`] } })), parts: pair(key), text, unit }));
+    figure(bars({ label, stacked: false, rows: answer.by_scheme.map((row) => ({ name: schemeName(row), values: { predicted: row[`predicted_${key}`], logged: row[`logged_${key}`] } })), parts: pair, text, unit }));
   return section(
     "Messages",
     "Predicted against what was sent",
