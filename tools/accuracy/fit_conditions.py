@@ -95,7 +95,7 @@ FRAMEWORKS = [
 @cache
 def generation_of(device: str) -> str:
     """Of a device, as its file says; a generation is its own."""
-    file = Path(__file__).parents[1] / "stepwright/cluster/devices" / f"{device}.yaml"
+    file = Path(__file__).parents[2] / "stepwright/cluster/devices" / f"{device}.yaml"
     if not file.exists():
         return device
     return re.search(r"^generation: (.+)$", file.read_text(encoding="utf-8"), re.M).group(1)
