@@ -29,8 +29,7 @@ std::optional<std::string_view> built_in_of_id(std::string_view id);
 /// `kInput`.
 Architecture read_config(const Document& document);
 
-/// An inline mapping of a job (docs/formats.md, "Inline model"; the table of keys stands in
-/// inline_reader.cpp). Unknown keys are errors.
+/// An inline mapping of a job (docs/formats.md, "Inline model"). Unknown keys are errors.
 Architecture read_inline_model(Node node);
 
 /// The `model:` field of a job: a built-in name, a path (relative to `directory`) to a config.json,

@@ -20,6 +20,10 @@ std::optional<InlineFields> InlineFields::nested(std::string_view key) const {
 std::int64_t InlineFields::size(std::string_view key, std::int64_t high,
                                 std::string_view unless) const {
   if (const auto found = value(key)) return found->integer(1, high);
+  fail_missing(key, unless);
+}
+
+void InlineFields::fail_missing(std::string_view key, std::string_view unless) const {
   own_.fail(fmt::format("the key '{}' is missing{}", key, unless));
 }
 

@@ -25,6 +25,8 @@ class InlineFields : public OptionalFields<InlineFields> {
   /// A size that must be there; `unless` completes the message (", unless ... is given").
   [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
                                   std::string_view unless = "") const;
+  /// Fails: a key is missing.
+  [[noreturn]] void fail_missing(std::string_view key, std::string_view unless = "") const;
   /// A truth value that `all` also sets; the mapping's own keys go before the base's.
   [[nodiscard]] bool flag_among(std::string_view key, std::string_view all) const;
   /// A word of a table, or `fallback` when absent.

@@ -5,120 +5,45 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_fields.h"
+#include "stepwright/model/inline_keys.h"
 #include "stepwright/model/unknown_model.h"
-
-// The inline model, as docs/formats.md describes it. Sizes are 1 to 2^40, layers 1 to 65536.
-//
-//   key                 default              meaning
-//   name                custom               what reports call it; with base: BASE-custom
-//   base                none                 a built-in model: keys not named keep its values
-//   layers              required
-//   hidden              required             width of the residual stream
-//   heads               required
-//   vocab               required             rows of the embedding table, not padded
-//   kv_heads            heads                a divisor of heads
-//   head_dim            hidden / heads       of queries, keys and values; with latent the sum
-//                                            of nope_head_dim and rope_head_dim
-//   norm                rmsnorm              rmsnorm | layernorm
-//   norm_bias           with layernorm       a bias vector beside each norm's weight
-//   gated               with rmsnorm         three matrices in the MLP (SwiGLU), not two
-//   norm_epsilon        1e-5                 added to the variance in every norm
-//   activation          silu; else gelu      silu | gelu | gelu_tanh | relu | relu2; silu if gated
-//   ffn                 required             width of the dense MLP; 4 * hidden if not gated;
-//                                            not required where every layer has experts
-//   position            rope                 rope | learned | alibi | none
-//   positions           none                 longest sequence; required with learned
-//   rotary_fraction     1                    rotated share of a head, above 0
-//   rotary_base         10000                of the series of rotary wavelengths
-//   rotary_scaling      none                 a mapping, below
-//   bias                false                each linear layer of a block has one; or singly:
-//                                            qkv_bias, attention_output_bias, mlp_bias
-//   head_bias           false                a bias of the language-model head
-//   qk_norm             false                RMSNorm over the heads of queries and of keys
-//   embedding_norm      false                a norm right after the embedding
-//   parallel_residual   false                attention and MLP read the same input
-//   shared_input_norm   false                with parallel_residual: through one norm
-//   tied                false                embedding and head share one table
-//   dropout             0                    at least 0, below 1
-//   window              none                 sliding attention window in tokens, or a list
-//                                            with one entry per layer, 0 for full attention
-//   windowed_layers     all                  all, or a list of the layers with the window
-//   latent              none                 a mapping, below
-//   experts             none                 a mapping, below
-//   multi_token_layers  0                    multi-token-prediction layers of the model
-//   count_multi_token   false                whether they are trained and counted
-//
-//   of rotary_scaling   default              meaning
-//   kind                required             linear | llama3 | dynamic | yarn | longrope | other
-//   factor              1                    by which frequencies are divided
-//   low_frequency       1                    of llama3: turns in original_positions below which
-//                                            a frequency is divided
-//   high_frequency      4                    and above which it is kept
-//   original_positions  8192                 of llama3: length of the first training
-//
-//   of latent           default              meaning
-//   query_rank          0                    0: queries are projected directly
-//   kv_rank             512                  of the joint projection of keys and values
-//   nope_head_dim       128                  part of a head that is not rotated
-//   rope_head_dim       64                   part of a head that is
-//   value_head_dim      128
-//
-//   of experts          default              meaning
-//   count               required             routed experts of a layer
-//   top_k               required             of them per token
-//   ffn                 required             width of one
-//   shared_ffn          0                    total width of the shared experts
-//   shared_gate         false                their output is gated
-//   correction_bias     false                a bias per expert that is not trained
-//   normalize_top_k     true                 the weights of a token's top k add up to 1
-//   leading_dense       0                    so many first layers have an ordinary MLP
-//   every               1                    of n: experts only in layers n - 1, 2n - 1, ...
-//   dense_layers        []                   further layers with an ordinary MLP
-//
-// Layers are counted from 0. A key that is null counts as absent, also in the base. A file of its
-// own may open with `stepwright: model/1`.
 
 namespace stepwright {
 namespace {
 
-void check_keys(Node node) {
-  node.allow_only({"name",
-                   "base",
-                   "layers",
-                   "hidden",
-                   "heads",
-                   "vocab",
-                   "kv_heads",
-                   "head_dim",
-                   "norm",
-                   "norm_bias",
-                   "norm_epsilon",
-                   "gated",
-                   "activation",
-                   "ffn",
-                   "position",
-                   "positions",
-                   "rotary_fraction",
-                   "rotary_base",
-                   "rotary_scaling",
-                   "bias",
-                   "qkv_bias",
-                   "attention_output_bias",
-                   "mlp_bias",
-                   "head_bias",
-                   "qk_norm",
-                   "embedding_norm",
-                   "parallel_residual",
-                   "shared_input_norm",
-                   "tied",
-                   "dropout",
-                   "window",
-                   "windowed_layers",
-                   "latent",
-                   "experts",
-                   "multi_token_layers",
-                   "count_multi_token",
-                   "stepwright"});
+using Words = std::vector<std::string_view>;
+
+/// Fails unless a mapping has only these keys and those of the tables.
+template <class... Tables>
+void check_keys(Node node, Words known, const Tables&... tables) {
+  const auto add = [&](const auto& table) {
+    for (const auto& key : table) known.push_back(key.key);
+  };
+  (add(tables), ...);
+  node.allow_only(known);
+}
+
+void read_value(Node given, double low, double high, std::int64_t& value) {
+  value = given.integer(static_cast<std::int64_t>(low), static_cast<std::int64_t>(high));
+}
+void read_value(Node given, double low, double high, double& value) {
+  value = given.number(low, high);
+}
+void read_value(Node given, double /*low*/, double /*high*/, bool& value) {
+  value = given.boolean();
+}
+
+template <class Holder, std::size_t kCount>
+void read_keys(const InlineFields& fields, const ModelKey<Holder> (&keys)[kCount], Holder& into) {
+  for (const ModelKey<Holder>& key : keys) {
+    const auto given = fields.value(key.key);
+    const auto* size = std::get_if<std::int64_t Holder::*>(&key.value);
+    if (!given && size != nullptr && static_cast<double>(into.**size) < key.low) {
+      fields.fail_missing(key.key);
+    }
+    if (!given) continue;
+    std::visit([&](auto value) { read_value(*given, key.low, key.high, into.*value); }, key.value);
+  }
 }
 
 void check_version(Node node) {
@@ -156,57 +81,39 @@ void read_sizes(const InlineFields& fields, Architecture& model) {
 void read_blocks(const InlineFields& fields, Architecture& model) {
   model.norm = fields.choice("norm", kNormNames, Norm::kRms);
   model.norm_bias = fields.flag("norm_bias", model.norm == Norm::kLayer);
-  model.norm_epsilon = fields.number_or("norm_epsilon", model.norm_epsilon, 0, 1);
+  read_keys(fields, kNormKeys, model);
   model.gated = fields.flag("gated", model.norm == Norm::kRms);
   model.activation = fields.choice("activation", kActivationNames,
                                    model.gated ? Activation::kSilu : Activation::kGelu);
   model.position = fields.choice("position", kPositionNames, Position::kRope);
-  model.rotary_fraction = fields.number_or("rotary_fraction", 1, 0, 1);
-  model.rotary_base = fields.number_or("rotary_base", model.rotary_base, 0, kLargestSize);
+  read_keys(fields, kRotaryKeys, model);
   model.qkv_bias = fields.flag_among("qkv_bias", "bias");
   model.attention_output_bias = fields.flag_among("attention_output_bias", "bias");
   model.mlp_bias = fields.flag_among("mlp_bias", "bias");
-  model.head_bias = fields.flag("head_bias");
-  model.qk_norm = fields.flag("qk_norm");
-  model.embedding_norm = fields.flag("embedding_norm");
-  model.parallel_residual = fields.flag("parallel_residual");
-  model.shared_input_norm = fields.flag("shared_input_norm");
+  read_keys(fields, kBlockKeys, model);
   model.tied = fields.flag("tied");
   model.dropout = fields.number_or("dropout", 0, 0, 1);
-  model.multi_token_layers = fields.size_or("multi_token_layers", 0, 0);
-  model.count_multi_token = fields.flag("count_multi_token");
+  read_keys(fields, kMultiTokenKeys, model);
 }
 
 void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("rotary_scaling");
   if (!nested) return;
-  nested->own().allow_only(
-      {"kind", "factor", "low_frequency", "high_frequency", "original_positions"});
+  check_keys(nested->own(), {"kind"}, kScalingKeys, kLlama3Keys);
   RotaryScaling scaling;
   if (!nested->value("kind")) nested->own().fail("the key 'kind' is missing");
   scaling.kind = nested->choice("kind", kRotaryScalingNames, scaling.kind);
-  scaling.factor = nested->number_or("factor", scaling.factor, 0, kLargestSize);
-  if (scaling.kind == RotaryScalingKind::kLlama3) {
-    scaling.low_frequency =
-        nested->number_or("low_frequency", scaling.low_frequency, 0, kLargestSize);
-    scaling.high_frequency =
-        nested->number_or("high_frequency", scaling.high_frequency, 0, kLargestSize);
-    scaling.original_positions = nested->size_or("original_positions", scaling.original_positions);
-  }
+  read_keys(*nested, kScalingKeys, scaling);
+  if (scaling.kind == RotaryScalingKind::kLlama3) read_keys(*nested, kLlama3Keys, scaling);
   model.rotary_scaling = scaling;
 }
 
 void read_latent(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("latent");
   if (!nested) return;
-  nested->own().allow_only(
-      {"query_rank", "kv_rank", "nope_head_dim", "rope_head_dim", "value_head_dim"});
+  check_keys(nested->own(), {}, kLatentKeys);
   LatentAttention latent;
-  latent.query_rank = nested->size_or("query_rank", latent.query_rank, 0);
-  latent.kv_rank = nested->size_or("kv_rank", latent.kv_rank);
-  latent.nope_head_dim = nested->size_or("nope_head_dim", latent.nope_head_dim);
-  latent.rope_head_dim = nested->size_or("rope_head_dim", latent.rope_head_dim);
-  latent.value_head_dim = nested->size_or("value_head_dim", latent.value_head_dim);
+  read_keys(*nested, kLatentKeys, latent);
   model.latent = latent;
 }
 
@@ -234,16 +141,9 @@ void mark(Node list, std::vector<Mark>& marks, Mark value) {
 void read_experts(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("experts");
   if (!nested) return;
-  nested->own().allow_only({"count", "top_k", "ffn", "shared_ffn", "shared_gate", "correction_bias",
-                            "normalize_top_k", "leading_dense", "every", "dense_layers"});
+  check_keys(nested->own(), {"leading_dense", "every", "dense_layers"}, kExpertKeys);
   Experts experts;
-  experts.count = nested->size("count");
-  experts.top_k = nested->size("top_k");
-  experts.ffn = nested->size("ffn");
-  experts.shared_ffn = nested->size_or("shared_ffn", 0, 0);
-  experts.shared_gate = nested->flag("shared_gate");
-  experts.correction_bias = nested->flag("correction_bias");
-  experts.normalize_top_k = nested->flag("normalize_top_k", true);
+  read_keys(*nested, kExpertKeys, experts);
   const std::int64_t leading = nested->size_or("leading_dense", 0, 0);
   const std::int64_t every = nested->size_or("every", 1);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 0);
@@ -300,7 +200,14 @@ std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layer
 }  // namespace
 
 Architecture read_inline_model(Node node) {
-  check_keys(node);
+  check_keys(node,
+             {"stepwright", "name",           "base",       "layers",   "hidden",
+              "heads",      "vocab",          "kv_heads",   "head_dim", "norm",
+              "norm_bias",  "gated",          "activation", "ffn",      "position",
+              "positions",  "rotary_scaling", "bias",       "qkv_bias", "attention_output_bias",
+              "mlp_bias",   "tied",           "dropout",    "window",   "windowed_layers",
+              "latent",     "experts"},
+             kNormKeys, kRotaryKeys, kBlockKeys, kMultiTokenKeys);
   check_version(node);
   const auto base = read_base(node);
   const InlineFields fields(node, base ? std::optional(base->root()) : std::nullopt);

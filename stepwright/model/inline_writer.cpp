@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/inline_keys.h"
 
 namespace stepwright {
 namespace {
@@ -10,6 +11,19 @@ using Json = nlohmann::ordered_json;
 
 void write_if(Json& json, const char* key, bool flag) {
   if (flag) json[key] = true;
+}
+
+/// Writes what is not as in a `Holder` that nobody filled, or everything.
+template <class Holder, std::size_t kCount>
+void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder& held,
+                bool everything = false) {
+  const Holder unfilled;
+  for (const ModelKey<Holder>& key : keys) {
+    const auto write = [&](auto value) {
+      if (everything || held.*value != unfilled.*value) json[key.key] = held.*value;
+    };
+    std::visit(write, key.value);
+  }
 }
 
 void write_sizes(Json& json, const Architecture& model) {
@@ -32,33 +46,26 @@ void write_biases(Json& json, const Architecture& model) {
     write_if(json, "attention_output_bias", model.attention_output_bias);
     write_if(json, "mlp_bias", model.mlp_bias);
   }
-  write_if(json, "head_bias", model.head_bias);
 }
 
 Json scaling_of(const RotaryScaling& scaling) {
-  Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}, {"factor", scaling.factor}};
-  if (scaling.kind != RotaryScalingKind::kLlama3) return json;
-  json["low_frequency"] = scaling.low_frequency;
-  json["high_frequency"] = scaling.high_frequency;
-  json["original_positions"] = scaling.original_positions;
+  Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}};
+  write_keys(json, kScalingKeys, scaling, true);
+  if (scaling.kind == RotaryScalingKind::kLlama3) write_keys(json, kLlama3Keys, scaling, true);
   return json;
 }
 
 void write_blocks(Json& json, const Architecture& model) {
   json["norm"] = name_of(kNormNames, model.norm);
   if (model.norm == Norm::kLayer) json["norm_bias"] = model.norm_bias;
-  if (model.norm_epsilon != 1e-5) json["norm_epsilon"] = model.norm_epsilon;
+  write_keys(json, kNormKeys, model);
   json["gated"] = model.gated;
   json["activation"] = name_of(kActivationNames, model.activation);
   json["position"] = name_of(kPositionNames, model.position);
-  if (model.rotary_fraction != 1) json["rotary_fraction"] = model.rotary_fraction;
-  if (model.rotary_base != 10000) json["rotary_base"] = model.rotary_base;
+  write_keys(json, kRotaryKeys, model);
   if (model.rotary_scaling) json["rotary_scaling"] = scaling_of(*model.rotary_scaling);
   write_biases(json, model);
-  write_if(json, "qk_norm", model.qk_norm);
-  write_if(json, "embedding_norm", model.embedding_norm);
-  write_if(json, "parallel_residual", model.parallel_residual);
-  write_if(json, "shared_input_norm", model.shared_input_norm);
+  write_keys(json, kBlockKeys, model);
   json["tied"] = model.tied;
   if (model.dropout != 0) json["dropout"] = model.dropout;
 }
@@ -96,23 +103,9 @@ void write_dense_layers(Json& json, const std::vector<std::uint8_t>& is_dense) {
 
 Json experts_of(const Experts& experts) {
   Json json;
-  json["count"] = experts.count;
-  json["top_k"] = experts.top_k;
-  json["ffn"] = experts.ffn;
-  if (experts.shared_ffn > 0) json["shared_ffn"] = experts.shared_ffn;
-  write_if(json, "shared_gate", experts.shared_gate);
-  write_if(json, "correction_bias", experts.correction_bias);
-  if (!experts.normalize_top_k) json["normalize_top_k"] = false;
+  write_keys(json, kExpertKeys, experts);
   write_dense_layers(json, experts.is_dense);
   return json;
-}
-
-Json latent_of(const LatentAttention& latent) {
-  return {{"query_rank", latent.query_rank},
-          {"kv_rank", latent.kv_rank},
-          {"nope_head_dim", latent.nope_head_dim},
-          {"rope_head_dim", latent.rope_head_dim},
-          {"value_head_dim", latent.value_head_dim}};
 }
 
 }  // namespace
@@ -122,10 +115,9 @@ Json inline_model(const Architecture& model) {
   write_sizes(json, model);
   write_blocks(json, model);
   write_windows(json, model.windows);
-  if (model.latent) json["latent"] = latent_of(*model.latent);
+  if (model.latent) write_keys(json["latent"], kLatentKeys, *model.latent, true);
   if (model.experts) json["experts"] = experts_of(*model.experts);
-  if (model.multi_token_layers > 0) json["multi_token_layers"] = model.multi_token_layers;
-  write_if(json, "count_multi_token", model.count_multi_token);
+  write_keys(json, kMultiTokenKeys, model);
   return json;
 }
 

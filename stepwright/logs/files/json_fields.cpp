@@ -61,10 +61,6 @@ std::optional<double> number_in(const dom::element& object, std::string_view key
   return number;
 }
 
-bool has_in(const dom::element& object, std::string_view key) {
-  return object[key].error() == simdjson::SUCCESS;
-}
-
 std::optional<std::vector<std::int64_t>> integers_in(const dom::element& object,
                                                      std::string_view key) {
   dom::element value;

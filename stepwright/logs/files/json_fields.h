@@ -25,7 +25,6 @@ std::string spelt(const simdjson::dom::element& value);
 /// A whole number, also where it is spelt as a text or as a number with a point.
 std::optional<std::int64_t> integer_in(const simdjson::dom::element& object, std::string_view key);
 std::optional<double> number_in(const simdjson::dom::element& object, std::string_view key);
-bool has_in(const simdjson::dom::element& object, std::string_view key);
 
 /// Whole numbers of a list, or of a text that holds one ("[0, 1]"); nothing when one of them is no
 /// number or the list is cut short by dots.

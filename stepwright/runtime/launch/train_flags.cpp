@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <utility>
+#include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/weights.h"
@@ -12,45 +13,86 @@
 namespace stepwright {
 namespace {
 
-void add_checkpoint_flags(CLI::App& app, TrainOptions& o) {
-  app.add_option("--checkpoint", o.checkpoint, "Write checkpoints into this directory")
-      ->type_name("DIR");
-  app.add_option("--checkpoint-every", o.checkpoint_every,
-                 "Steps between checkpoints; 0: only after the last step")
-      ->type_name("N");
-  app.add_option("--keep-checkpoints", o.keep_checkpoints,
-                 "Checkpoints that stay when a new one is committed; 0: all")
-      ->type_name("N");
-  app.add_flag("--resume", o.resume,
-               "Go on from the last checkpoint in --checkpoint, if there is one, under any plan");
-  app.add_flag("--skip-nan", o.skip_nan,
-               "Leave out the update of a step whose gradients are no numbers, and go on");
+/// An option of a training run. Numbers and flags that are on are handed to ranks as they are, text
+/// where there is any.
+struct TrainFlag {
+  const char* name;
+  std::variant<std::string TrainOptions::*, std::int64_t TrainOptions::*,
+               std::uint64_t TrainOptions::*, double TrainOptions::*, bool TrainOptions::*>
+      value;
+  const char* type;  ///< What stands for its value in the help; of a flag nothing does.
+  const char* help;
+};
+
+constexpr const char* kRanks = "--ranks";  // of the launcher alone
+
+constexpr TrainFlag kFlags[] = {
+    {"--data", &TrainOptions::data, "FILE",
+     "Text (a token a byte), raw tokens, or Megatron's .bin"},
+    {"--data-format", &TrainOptions::data_format, "FORMAT", "text, uint16, uint32 or megatron"},
+    {"--steps", &TrainOptions::steps, "N", "Steps to train"},
+    {kRanks, &TrainOptions::ranks, "N", "Processes to start on this machine"},
+    {"--device", &TrainOptions::device, "DEVICE",
+     "cpu, cuda, or auto: CUDA where build and machine have it"},
+    {"--seed", &TrainOptions::seed, "S", "Of initial weights and of the order of samples"},
+    {"--timeout", &TrainOptions::timeout_s, "S", "Seconds to wait for another rank"},
+    {"--ledger", &TrainOptions::ledger, "FILE", "Write what was sent"},
+    {"--metrics", &TrainOptions::metrics, "FILE", "Write a line of JSON for each step"},
+    {"--weights", &TrainOptions::weights, "FILE",
+     "Write the trained weights (safetensors, small models)"},
+    {"--gradients", &TrainOptions::gradients, "FILE",
+     "Write the last step's gradients the same way"},
+    {"--summary", &TrainOptions::summary, "FILE",
+     "Write where the time of a step went beside what was predicted"},
+    {"--memory", &TrainOptions::memory, "FILE",
+     "Write what each rank held in the last step beside what was predicted"},
+    {"--logits", &TrainOptions::logits, "FILE",
+     "Write the last step's logits and tokens the same way (plans of one rank)"},
+    {"--weights-from", &TrainOptions::weights_from, "DIR",
+     "Begin with the weights of a Hugging Face model (config.json, safetensors)"},
+    {"--hold", &TrainOptions::hold, "",
+     "Emulate: wait the priced time of each computation, send all messages"},
+    {"--scale", &TrainOptions::scale, "S",
+     "With --hold: divides the times of computations and the bytes of messages"},
+    {"--pace", &TrainOptions::pace, "P",
+     "On a CPU: a computation lasts so many times the processor time that it takes, for "
+     "more ranks than processors"},
+    {"--checkpoint", &TrainOptions::checkpoint, "DIR", "Write checkpoints into this directory"},
+    {"--checkpoint-every", &TrainOptions::checkpoint_every, "N",
+     "Steps between checkpoints; 0: only after the last step"},
+    {"--keep-checkpoints", &TrainOptions::keep_checkpoints, "N",
+     "Checkpoints that stay when a new one is committed; 0: all"},
+    {"--resume", &TrainOptions::resume, "",
+     "Go on from the last checkpoint in --checkpoint, if there is one, under any plan"},
+    {"--skip-nan", &TrainOptions::skip_nan, "",
+     "Leave out the update of a step whose gradients are no numbers, and go on"},
+    {"--lr", &TrainOptions::learning_rate, "RATE", "Learning rate after the warm-up"},
+    {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step"},
+    {"--warmup", &TrainOptions::warmup_steps, "N", "Steps of warm-up"},
+    {"--decay", &TrainOptions::decay, "KIND", "constant, linear or cosine"},
+    {"--beta1", &TrainOptions::beta1, "B", "Of Adam's first moment"},
+    {"--beta2", &TrainOptions::beta2, "B", "Of Adam's second moment"},
+    {"--epsilon", &TrainOptions::epsilon, "E", "Of Adam"},
+    {"--weight-decay", &TrainOptions::weight_decay, "D", "Of adamw"},
+    {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any"}};
+
+void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
+  app.add_flag(flag.name, value, flag.help);
+}
+template <class Value>
+void add_flag(CLI::App& app, const TrainFlag& flag, Value& value) {
+  app.add_option(flag.name, value, flag.help)->type_name(flag.type);
 }
 
-void add_learning_flags(CLI::App& app, TrainOptions& o) {
-  app.add_option("--lr", o.learning_rate, "Learning rate after the warm-up")->type_name("RATE");
-  app.add_option("--min-lr", o.least_learning_rate, "Learning rate at the last step")
-      ->type_name("RATE");
-  app.add_option("--warmup", o.warmup_steps, "Steps of warm-up")->type_name("N");
-  app.add_option("--decay", o.decay, "constant, linear or cosine")->type_name("KIND");
-  app.add_option("--beta1", o.beta1, "Of Adam's first moment")->type_name("B");
-  app.add_option("--beta2", o.beta2, "Of Adam's second moment")->type_name("B");
-  app.add_option("--epsilon", o.epsilon, "Of Adam")->type_name("E");
-  app.add_option("--weight-decay", o.weight_decay, "Of adamw")->type_name("D");
-  app.add_option("--clip", o.clip, "Largest norm of the gradients; 0: any")->type_name("NORM");
+void add_argument(std::vector<std::string>& words, const char* flag, bool value) {
+  if (value) words.emplace_back(flag);
 }
-
-void add_held_flags(CLI::App& app, TrainOptions& o) {
-  app.add_flag("--hold", o.hold,
-               "Emulate: wait the priced time of each computation, send all messages");
-  app.add_option("--scale", o.scale,
-                 "With --hold: divides the times of computations and the bytes of messages")
-      ->type_name("S");
-  app.add_option(
-         "--pace", o.pace,
-         "On a CPU: a computation lasts so many times the processor time that it takes, for "
-         "more ranks than processors")
-      ->type_name("P");
+void add_argument(std::vector<std::string>& words, const char* flag, const std::string& value) {
+  if (!value.empty()) words.insert(words.end(), {flag, value});
+}
+template <class Number>
+void add_argument(std::vector<std::string>& words, const char* flag, Number value) {
+  words.insert(words.end(), {flag, fmt::format("{}", value)});
 }
 
 /// A held run has no values: nothing to read, learn or keep.
@@ -72,38 +114,9 @@ void check_held(const TrainOptions& o) {
 
 void add_train_flags(CLI::App& app, TrainOptions& o) {
   app.add_option("PLAN", o.plan, "Plan file, as `stepwright tune -o` writes it")->required();
-  app.add_option("--data", o.data, "Text (a token a byte), raw tokens, or Megatron's .bin")
-      ->type_name("FILE");
-  app.add_option("--data-format", o.data_format, "text, uint16, uint32 or megatron")
-      ->type_name("FORMAT");
-  app.add_option("--steps", o.steps, "Steps to train")->type_name("N");
-  app.add_option("--ranks", o.ranks, "Processes to start on this machine")->type_name("N");
-  app.add_option("--device", o.device, "cpu, cuda, or auto: CUDA where build and machine have it")
-      ->type_name("DEVICE");
-  app.add_option("--seed", o.seed, "Of initial weights and of the order of samples")
-      ->type_name("S");
-  app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
-  app.add_option("--ledger", o.ledger, "Write what was sent")->type_name("FILE");
-  app.add_option("--metrics", o.metrics, "Write a line of JSON for each step")->type_name("FILE");
-  app.add_option("--weights", o.weights, "Write the trained weights (safetensors, small models)")
-      ->type_name("FILE");
-  app.add_option("--gradients", o.gradients, "Write the last step's gradients the same way")
-      ->type_name("FILE");
-  app.add_option("--summary", o.summary,
-                 "Write where the time of a step went beside what was predicted")
-      ->type_name("FILE");
-  app.add_option("--memory", o.memory,
-                 "Write what each rank held in the last step beside what was predicted")
-      ->type_name("FILE");
-  app.add_option("--logits", o.logits,
-                 "Write the last step's logits and tokens the same way (plans of one rank)")
-      ->type_name("FILE");
-  app.add_option("--weights-from", o.weights_from,
-                 "Begin with the weights of a Hugging Face model (config.json, safetensors)")
-      ->type_name("DIR");
-  add_held_flags(app, o);
-  add_checkpoint_flags(app, o);
-  add_learning_flags(app, o);
+  for (const TrainFlag& flag : kFlags) {
+    std::visit([&](auto value) { add_flag(app, flag, o.*value); }, flag.value);
+  }
 }
 
 void check(const TrainOptions& o) {
@@ -156,43 +169,10 @@ std::vector<std::string> files_to_write(const TrainOptions& o) {
 
 std::vector<std::string> train_arguments(const TrainOptions& o) {
   std::vector<std::string> words{o.plan};
-  const auto number = [&](const char* flag, auto value) {
-    words.insert(words.end(), {flag, fmt::format("{}", value)});
-  };
-  const auto text = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {flag, value});
-  };
-  text("--data", o.data);
-  text("--data-format", o.data_format);
-  number("--steps", o.steps);
-  text("--device", o.device);
-  number("--seed", o.seed);
-  number("--timeout", o.timeout_s);
-  text("--ledger", o.ledger);
-  text("--metrics", o.metrics);
-  text("--weights", o.weights);
-  text("--gradients", o.gradients);
-  text("--summary", o.summary);
-  text("--memory", o.memory);
-  text("--logits", o.logits);
-  text("--weights-from", o.weights_from);
-  text("--checkpoint", o.checkpoint);
-  number("--checkpoint-every", o.checkpoint_every);
-  number("--keep-checkpoints", o.keep_checkpoints);
-  if (o.hold) words.emplace_back("--hold");
-  if (o.hold) number("--scale", o.scale);
-  number("--pace", o.pace);
-  if (o.resume) words.emplace_back("--resume");
-  if (o.skip_nan) words.emplace_back("--skip-nan");
-  number("--lr", o.learning_rate);
-  number("--min-lr", o.least_learning_rate);
-  number("--warmup", o.warmup_steps);
-  text("--decay", o.decay);
-  number("--beta1", o.beta1);
-  number("--beta2", o.beta2);
-  number("--epsilon", o.epsilon);
-  number("--weight-decay", o.weight_decay);
-  number("--clip", o.clip);
+  for (const TrainFlag& flag : kFlags) {
+    if (flag.name == kRanks) continue;
+    std::visit([&](auto value) { add_argument(words, flag.name, o.*value); }, flag.value);
+  }
   return words;
 }
 

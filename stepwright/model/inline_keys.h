@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// A key of an inline mapping (docs/formats.md, "Inline model") that holds one value of `Holder`,
+/// and between which values numbers lie. What is absent is as in a `Holder` that nobody filled; a
+/// size that would be 0 there, below `low`, must be given.
+template <class Holder>
+struct ModelKey {
+  std::string_view key;
+  std::variant<std::int64_t Holder::*, double Holder::*, bool Holder::*> value;
+  double low = 1;
+  double high = kLargestSize;
+};
+
+inline constexpr ModelKey<Architecture> kNormKeys[] = {
+    {"norm_epsilon", &Architecture::norm_epsilon, 0, 1}};
+inline constexpr ModelKey<Architecture> kRotaryKeys[] = {
+    {"rotary_fraction", &Architecture::rotary_fraction, 0, 1},
+    {"rotary_base", &Architecture::rotary_base, 0}};
+inline constexpr ModelKey<Architecture> kBlockKeys[] = {
+    {"head_bias", &Architecture::head_bias},
+    {"qk_norm", &Architecture::qk_norm},
+    {"embedding_norm", &Architecture::embedding_norm},
+    {"parallel_residual", &Architecture::parallel_residual},
+    {"shared_input_norm", &Architecture::shared_input_norm}};
+inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
+    {"multi_token_layers", &Architecture::multi_token_layers, 0},
+    {"count_multi_token", &Architecture::count_multi_token}};
+inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
+/// Of `RotaryScalingKind::kLlama3` alone.
+inline constexpr ModelKey<RotaryScaling> kLlama3Keys[] = {
+    {"low_frequency", &RotaryScaling::low_frequency, 0},
+    {"high_frequency", &RotaryScaling::high_frequency, 0},
+    {"original_positions", &RotaryScaling::original_positions}};
+inline constexpr ModelKey<LatentAttention> kLatentKeys[] = {
+    {"query_rank", &LatentAttention::query_rank, 0},
+    {"kv_rank", &LatentAttention::kv_rank},
+    {"nope_head_dim", &LatentAttention::nope_head_dim},
+    {"rope_head_dim", &LatentAttention::rope_head_dim},
+    {"value_head_dim", &LatentAttention::value_head_dim}};
+inline constexpr ModelKey<Experts> kExpertKeys[] = {{"count", &Experts::count},
+                                                    {"top_k", &Experts::top_k},
+                                                    {"ffn", &Experts::ffn},
+                                                    {"shared_ffn", &Experts::shared_ffn, 0},
+                                                    {"shared_gate", &Experts::shared_gate},
+                                                    {"correction_bias", &Experts::correction_bias},
+                                                    {"normalize_top_k", &Experts::normalize_top_k}};
+
+}  // namespace stepwright
