@@ -175,7 +175,6 @@ void read_zero_section(const Fields& root, Draft& draft) {
     }
   }
   draft.micro_batches = section.size("gradient_accumulation_steps");
-  draft.plan.overlap.parameters = false;
 }
 
 }  // namespace
@@ -214,7 +213,6 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
   draft.nodes = root.size("num_machines");
   draft.ranks = root.size("num_processes");
   draft.precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
-  draft.plan.overlap.tensor_gradients = false;
   const Fields parallelism = root.section("parallelism_config");
   static constexpr std::array<std::string_view, 4> kTypes = {"FSDP", "DEEPSPEED", "MULTI_GPU",
                                                              "NO"};
@@ -230,11 +228,11 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
     }
     return read_deepspeed(files.subspan(1), given, draft);
   }
+  draft.framework_overlap = true;
   read_parallelism(parallelism, draft);
   settle_ranks(draft, given, file.name);
   if (type == "FSDP") read_fsdp_section(root, parallelism, draft);
   if (type == "DEEPSPEED") read_zero_section(root, draft);
-  if (type == "MULTI_GPU") draft.plan.overlap.parameters = false;
   read_code_notes(file, draft);
 }
 

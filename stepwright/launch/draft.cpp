@@ -225,6 +225,13 @@ void keep_held_modules(Draft& draft, const Architecture& model) {
   recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};
 }
 
+void take_overlap(const Job& job, Plan& plan) {
+  const bool tensor = plan.overlap.tensor;
+  plan.overlap = default_overlap(job, plan);
+  plan.overlap.tensor = plan.overlap.tensor || tensor;
+  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
+}
+
 }  // namespace
 
 PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
@@ -245,6 +252,7 @@ PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   keep_held_modules(draft, job.model);
+  if (draft.framework_overlap) take_overlap(job, draft.plan);
   job.notes = draft.notes;
   if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
   return {.job = job, .plan = canonical(draft.plan, job)};

@@ -42,8 +42,11 @@ struct Draft {
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
-  Cluster cluster;                 ///< Once `settle_ranks` has run.
-  Plan plan;                       ///< Its data degree, too.
+  Cluster cluster;  ///< Once `settle_ranks` has run.
+  Plan plan;        ///< Its data degree, too.
+  /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
+  /// files: they are as the framework has them.
+  bool framework_overlap = false;
   std::vector<std::string> notes;  ///< What was assumed, for people.
 };
 

@@ -126,13 +126,11 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
   plan.recompute = read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(kAccumulateNames);
-  plan.tensor_input = TensorInput::kKeep;
-  plan.overlap.tensor_gradients = false;
+  draft.framework_overlap = true;
   const bool copied =
       plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
   plan.gradient_bucket = copied ? fields.integer("gradient_bucket", plan.gradient_bucket)
                                 : unit_elements(*draft.model);
-  if (copied) plan.overlap.parameters = false;
 }
 
 }  // namespace stepwright

@@ -85,7 +85,6 @@ void read_strategy(const Fields& arguments, Draft& draft) {
     arguments.find("fsdp")->fail(
         "must be full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2 or no_shard");
   }
-  if (strategy.empty()) draft.plan.overlap.parameters = false;
 }
 
 void read_arguments(const Fields& arguments, Draft& draft) {
@@ -112,7 +111,7 @@ void read_arguments(const Fields& arguments, Draft& draft) {
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HuggingFaceFiles sorted = sorted_files(files);
   if (sorted.model) draft.model = read_config(*sorted.model);
-  draft.plan.overlap.tensor_gradients = false;
+  draft.framework_overlap = sorted.deepspeed == nullptr;
   if (sorted.deepspeed != nullptr) {
     draft.framework.name = "deepspeed";
     read_deepspeed({sorted.deepspeed, 1}, given, draft);

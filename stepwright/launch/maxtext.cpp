@@ -212,6 +212,7 @@ void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& 
   const Document document = Document::parse(files.front().text, name);
   const Fields fields(document.root());
   draft.model = read_model_sizes(fields);
+  draft.framework_overlap = true;
   MaxTextMesh mesh;
   std::int64_t ranks = 1;
   for (const auto& [axis, size] : kMaxTextAxes) {

@@ -241,10 +241,9 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
   Plan& plan = draft.plan;
   plan.sequence_parallel =
       plan.parallel.tensor > 1 && fields.flag("enable_sequence_parallel", true);
-  plan.tensor_input = TensorInput::kKeep;
   plan.context_kind =
       fields.choice("context_parallel_rotate_method", kRotateMethods, ContextKind::kAllGather);
-  plan.overlap.tensor_gradients = false;
+  draft.framework_overlap = true;
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
   static constexpr Named<Dispatcher> kWords[] = {{Dispatcher::kAllToAll, "standard"},

@@ -157,6 +157,10 @@ def attention_of(row: Row, notes: Words) -> str | None:
         return "flash1"
     if row.text("framework").startswith("Dao-AILab"):
         return "flash1"
+    # Its benchmarks of 2023 and of the H100 ran FlashAttention 1 in Triton (mosaicml/llm-foundry
+    # scripts/train/benchmarking/submit_benchmarks.py at 12a63191, --attn_impl).
+    if row.words("framework").has("llm-foundry"):
+        return "flash1"
     # Megatron models under ZeRO-3, of 2021 and 2022.
     return "unfused" if row.words("framework").has("zero-3") else None
 

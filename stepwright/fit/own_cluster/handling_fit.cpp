@@ -15,6 +15,25 @@ bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation)
   return planned.contains({scheme, operation});
 }
 
+/// Seconds of this host for a message over those of the host that the framework's file tells of, on
+/// average over the kinds of messages that a trace shows; 1 where it shows none.
+double host_over_usual(std::span<const FittedLaw<HandlingLaw>> found,
+                       const MessageHandling& usual) {
+  double ratios = 0;
+  double kinds = 0;
+  for (const auto& one : found) {
+    const bool sharded =
+        one.law.scheme == Scheme::kData && one.law.operation != Collective::kAllReduce;
+    const double usual_s = one.law.scheme == Scheme::kTensor ? usual.tensor_s
+                           : sharded                         ? usual.data_s
+                                                             : 0;
+    if (!(one.law.start_s > 0 && usual_s > 0)) continue;
+    ratios += one.law.start_s / usual_s;
+    ++kinds;
+  }
+  return kinds > 0 ? ratios / kinds : 1;
+}
+
 }  // namespace
 
 std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned,
@@ -42,22 +61,25 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
 
 std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
                                                      const MessageHandling& handling,
+                                                     std::span<const FittedLaw<HandlingLaw>> found,
                                                      double memory_s_per_byte) {
   std::vector<FittedLaw<HandlingLaw>> laws;
+  const double scale = host_over_usual(found, handling);
   const bool splits = std::ranges::any_of(
       planned, [](const auto& one) { return one.first.first == Scheme::kTensor; });
   for (const Collective operation :
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
     if (splits) break;
-    laws.push_back(
-        {.law = {.scheme = Scheme::kTensor, .operation = operation, .start_s = handling.tensor_s}});
+    laws.push_back({.law = {.scheme = Scheme::kTensor,
+                            .operation = operation,
+                            .start_s = scale * handling.tensor_s}});
   }
   for (const auto& [operation, passes] : {std::pair{Collective::kAllGather, kGatherPasses},
                                           {Collective::kReduceScatter, kScatterPasses}}) {
     if (sends(planned, Scheme::kData, operation)) continue;
     laws.push_back({.law = {.scheme = Scheme::kData,
                             .operation = operation,
-                            .start_s = handling.data_s,
+                            .start_s = scale * handling.data_s,
                             .s_per_byte = passes * memory_s_per_byte}});
   }
   return laws;

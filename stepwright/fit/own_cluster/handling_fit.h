@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "stepwright/fit/own_cluster/cluster_fit.h"
@@ -22,10 +23,12 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
                                                  const HostOfMessages& host);
 
 /// What PyTorch does for messages of tensor parallelism (DTensor) and of sharded data parallelism
-/// (FSDP2), for those of the two that a plan does not send: seconds of the framework's file, with
-/// copies at `memory_s_per_byte`. Marked by no rows.
+/// (FSDP2), for those of the two that a plan does not send: seconds of the framework's file, which
+/// are of another host, times how this host's seconds for the messages that were `found` compare to
+/// them; copies at `memory_s_per_byte`. Marked by no rows.
 std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
                                                      const MessageHandling& handling,
+                                                     std::span<const FittedLaw<HandlingLaw>> found,
                                                      double memory_s_per_byte);
 
 }  // namespace stepwright

@@ -252,7 +252,7 @@ class StepFitter {
       return fitted.law.kind == OperatorKind::kAdd;
     });
     const double memory_s_per_byte = sum == out_.fit.computations.end() ? 0 : sum->law.s_per_byte;
-    std::ranges::copy(assumed_handling(planned, handling, memory_s_per_byte),
+    std::ranges::copy(assumed_handling(planned, handling, out_.fit.handling, memory_s_per_byte),
                       std::back_inserter(out_.fit.handling));
   }
 

@@ -9,6 +9,7 @@ bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
   switch (circumstance) {
     case Circumstance::kEverywhere: return true;
     case Circumstance::kNowhere: return false;
+    case Circumstance::kOneStage: return plan.parallel.pipeline == 1;
     case Circumstance::kInterleaved: return plan.schedule.chunks > 1;
     case Circumstance::kReplicatedOptimizer: return sharding.optimizer == Spread::kNone;
     case Circumstance::kShardedGradients:

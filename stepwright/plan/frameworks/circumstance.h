@@ -8,6 +8,7 @@ namespace stepwright {
 enum class Circumstance : std::uint8_t {
   kEverywhere,
   kNowhere,
+  kOneStage,             ///< No pipeline.
   kInterleaved,          ///< Several chunks on a pipeline position.
   kReplicatedOptimizer,  ///< No rank holds a part of the optimizer states only.
   kShardedGradients,     ///< A rank holds a part of the gradients or parameters only (FSDP).
@@ -20,6 +21,7 @@ enum class Circumstance : std::uint8_t {
 inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kEverywhere, "always"},
     {Circumstance::kNowhere, "never"},
+    {Circumstance::kOneStage, "one_stage"},
     {Circumstance::kInterleaved, "interleaved"},
     {Circumstance::kReplicatedOptimizer, "replicated_optimizer"},
     {Circumstance::kShardedGradients, "sharded_gradients"},

@@ -10,6 +10,7 @@
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/logs/readers/kineto.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
@@ -308,6 +309,11 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
+  // Messages that the trace does not show take as much more of this host than of the other one.
+  const MessageHandling usual = framework_defaults(job.job.framework).handling;
+  const HandlingLaw* assumed = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  ASSERT_NE(assumed, nullptr);
+  EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
 }
 
 /// DTensor's dispatch is of the messages of tensor parallelism: norms and products cost what they
@@ -348,7 +354,9 @@ TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   trace.steps[0].kinds[{OperatorKind::kAdd, Phase::kForward}] = {.busy = 50e-6};
   const StepFit fitted = fit_steps(job, {trace}, {});
   for (const auto& one : fitted.fit.handling) EXPECT_EQ(one.rows, 0U);
-  EXPECT_NE(handling_of(fitted, Scheme::kTensor, Collective::kAllReduce), nullptr);
+  const HandlingLaw* tensor = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  ASSERT_NE(tensor, nullptr);
+  EXPECT_DOUBLE_EQ(tensor->start_s, framework_defaults(job.job.framework).handling.tensor_s);
   const HandlingLaw* gather = handling_of(fitted, Scheme::kData, Collective::kAllGather);
   const HandlingLaw* scatter = handling_of(fitted, Scheme::kData, Collective::kReduceScatter);
   ASSERT_NE(gather, nullptr);
