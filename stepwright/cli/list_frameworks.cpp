@@ -49,23 +49,30 @@ std::string joined_by(const char* between, const Json& words) {
   return listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, between));
 }
 
+/// " from 0.19.8" of a line that speaks of some releases.
+std::string releases_text(const Json& line) {
+  std::string text;
+  for (const char* bound : {"from", "before"}) {
+    if (line.contains(bound))
+      text += fmt::format(" {} {}", bound, line.at(bound).get<std::string>());
+  }
+  return text;
+}
+
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
-  for (const char* bound : {"from", "before"}) {
-    if (line.contains(bound))
-      what += fmt::format(" {} {}", bound, line.at(bound).get<std::string>());
-  }
+  what += releases_text(line);
   return fmt::format("  {:<19} {}\n", what + ":", joined_by(", ", line.at("words")));
 }
 
 /// "  by default of bridge: accumulate stored".
 std::string default_text(const Json& line) {
-  const auto variant = line.value("variant", std::string());
+  const auto whose = line.value("variant", std::string("by default")) + releases_text(line) + ":";
   std::string text;
   for (const Json& said : line.at("says")) {
-    text += fmt::format("  {:<19} {} {}\n", variant.empty() ? "by default:" : variant + ":",
-                        said.at("key").get<std::string>(), said.at("value").get<std::string>());
+    text += fmt::format("  {:<19} {} {}\n", whose, said.at("key").get<std::string>(),
+                        said.at("value").get<std::string>());
   }
   return text;
 }
