@@ -99,11 +99,11 @@ TEST(CostModel, PartsInGraphsCostTheHostNothing) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
   Template piece;
-  for (const char* name :
-       {"norm.attention", "attention.qkv", "norm.mlp", "mlp.fc1", "router.weight", "experts.fc1"}) {
+  for (const LayerPart part : {LayerPart::kAttentionNorm, LayerPart::kQkv, LayerPart::kMlpNorm,
+                               LayerPart::kFc1, LayerPart::kRouter, LayerPart::kExpertFc1}) {
     piece.operators.push_back({.kind = OperatorKind::kLinear,
                                .shape = {.rows = 1, .columns = 1, .inner = 1},
-                               .name = name});
+                               .part = part});
   }
   const auto host_ms = [&](CudaGraphs graphs) {
     Job job = a100_job();

@@ -1,8 +1,9 @@
 #include "stepwright/schedule/placement.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include <vector>
 
 namespace stepwright {
 namespace {
@@ -16,6 +17,17 @@ constexpr Case kCases[] = {{PlacementKind::kCyclic, 1, 1},   {PlacementKind::kCy
                            {PlacementKind::kCyclic, 3, 4},   {PlacementKind::kCyclic, 1, 3},
                            {PlacementKind::kV, 1, 2},        {PlacementKind::kV, 4, 2},
                            {PlacementKind::kMirrored, 1, 2}, {PlacementKind::kMirrored, 4, 2}};
+
+/// Where a chunk of the model lies.
+std::vector<Place> holders(const Placement& placement, std::int64_t chunk) {
+  std::vector<Place> places;
+  for (std::int64_t position = 0; position < placement.positions(); ++position) {
+    for (std::int64_t own = 0; own < placement.chunks(); ++own) {
+      if (placement.model_chunk({position, own}) == chunk) places.push_back({position, own});
+    }
+  }
+  return places;
+}
 
 TEST(Placement, CyclicDealsChunksOutInTurn) {
   const Placement placement(PlacementKind::kCyclic, 4, 2);
@@ -44,7 +56,7 @@ TEST(Placement, VGoesDownAndUpAgain) {
 TEST(Placement, MirroredHasTwoHoldersOfEachChunk) {
   const Placement placement(PlacementKind::kMirrored, 4, 2);
   EXPECT_EQ(placement.model_chunks(), 4);
-  EXPECT_EQ(placement.holders(1), (std::vector<Place>{{1, 0}, {2, 1}}));
+  EXPECT_EQ(holders(placement, 1), (std::vector<Place>{{1, 0}, {2, 1}}));
   EXPECT_EQ(placement.next({1, 0}), (Place{2, 0}));
   EXPECT_EQ(placement.next({2, 1}), (Place{1, 1}));
   for (const std::int64_t end : {0, 3}) {
@@ -53,26 +65,22 @@ TEST(Placement, MirroredHasTwoHoldersOfEachChunk) {
   }
 }
 
-TEST(Placement, EveryPlaceIsAHolderOfItsChunkAndNoOther) {
+TEST(Placement, EveryChunkHasAsManyPlacesAndItsHolderIsOneOfThem) {
   for (const Case& c : kCases) {
     const Placement placement(c.kind, c.positions, c.chunks);
-    std::set<Place> places;
+    const std::int64_t copies = c.positions * c.chunks / placement.model_chunks();
     for (std::int64_t chunk = 0; chunk < placement.model_chunks(); ++chunk) {
-      for (const Place& place : placement.holders(chunk)) {
-        EXPECT_EQ(placement.model_chunk(place), chunk);
-        EXPECT_TRUE(places.insert(place).second);
-        EXPECT_LT(place.position, c.positions);
-        EXPECT_LT(place.chunk, c.chunks);
-      }
+      const std::vector<Place> places = holders(placement, chunk);
+      ASSERT_EQ(std::ssize(places), copies);
+      EXPECT_THAT(places, ::testing::Contains(placement.holder(chunk)));
     }
-    EXPECT_EQ(std::ssize(places), c.positions * c.chunks);
   }
 }
 
 TEST(Placement, RoutesGoThroughAllChunksInOrderAndBack) {
   for (const Case& c : kCases) {
     const Placement placement(c.kind, c.positions, c.chunks);
-    for (const Place& start : placement.holders(0)) {
+    for (const Place& start : holders(placement, 0)) {
       Place place = start;
       for (std::int64_t chunk = 1; chunk < placement.model_chunks(); ++chunk) {
         const auto next = placement.next(place);
