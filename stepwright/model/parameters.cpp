@@ -7,18 +7,36 @@ namespace {
 
 using Parameters = std::vector<Parameter>;
 
-Parameter vector(std::string_view name, std::int64_t length, Split split = Split::kReplicated) {
-  return {.name = name, .rows = length, .split = split, .vector = true};
+Parameter norm(std::string_view name, std::int64_t length) {
+  return {.name = name, .rows = length, .vector = true, .start = Start::kOnes};
+}
+
+Parameter bias(std::string_view name, std::int64_t length, Split split = Split::kReplicated) {
+  return {.name = name, .rows = length, .split = split, .vector = true, .start = Start::kZeros};
 }
 
 Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
+/// A projection back into the residual stream.
+Parameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
+  Parameter parameter = matrix(name, rows, columns, Split::kRow);
+  parameter.start = Start::kResidual;
+  return parameter;
+}
+
+/// The first product of an MLP, or its bias: gate and up in one where the MLP is gated.
+Parameter wide(Parameter parameter, const Architecture& model, std::int64_t ffn) {
+  parameter.rows = ffn * (model.gated ? 2 : 1);
+  if (model.gated) parameter.fused = {ffn, ffn};
+  return parameter;
+}
+
 void add_norm(Parameters& list, const Architecture& model, std::string_view name,
-              std::string_view bias) {
-  list.push_back(vector(name, model.hidden));
-  if (model.norm_bias) list.push_back(vector(bias, model.hidden));
+              std::string_view bias_of_norm) {
+  list.push_back(norm(name, model.hidden));
+  if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
 }
 
 void add_latent_projections(Parameters& list, const Architecture& model) {
@@ -26,26 +44,33 @@ void add_latent_projections(Parameters& list, const Architecture& model) {
   const std::int64_t queries = model.heads * model.head_dim;
   if (latent.query_rank > 0) {
     list.push_back(matrix("attention.q_down", latent.query_rank, model.hidden, Split::kReplicated));
-    list.push_back(vector("attention.q_norm", latent.query_rank));
+    list.push_back(norm("attention.q_norm", latent.query_rank));
     list.push_back(matrix("attention.q_up", queries, latent.query_rank, Split::kColumn));
   } else {
     list.push_back(matrix("attention.q", queries, model.hidden, Split::kColumn));
   }
   list.push_back(matrix("attention.kv_down", latent.kv_rank + latent.rope_head_dim, model.hidden,
                         Split::kReplicated));
-  list.push_back(vector("attention.kv_norm", latent.kv_rank));
+  list.push_back(norm("attention.kv_norm", latent.kv_rank));
   list.push_back(matrix("attention.kv_up",
                         model.heads * (latent.nope_head_dim + latent.value_head_dim),
                         latent.kv_rank, Split::kColumn));
 }
 
 void add_projections(Parameters& list, const Architecture& model) {
-  const std::int64_t rows = (model.heads + 2 * model.kv_heads) * model.head_dim;
+  const std::int64_t queries = model.heads * model.head_dim;
+  const std::int64_t keys = model.kv_heads * model.head_dim;
+  const std::int64_t rows = queries + 2 * keys;
   list.push_back(matrix("attention.qkv", rows, model.hidden, Split::kColumn));
-  if (model.qkv_bias) list.push_back(vector("attention.qkv_bias", rows, Split::kColumn));
-  if (model.qk_norm) {
-    list.push_back(vector("attention.q_norm", model.head_dim));
-    list.push_back(vector("attention.k_norm", model.head_dim));
+  list.back().fused = {queries, keys, keys};
+  if (model.qkv_bias) {
+    list.push_back(bias("attention.qkv_bias", rows, Split::kColumn));
+    list.back().fused = {queries, keys, keys};
+  }
+  if (!model.qk_norm) return;
+  for (const std::string_view name : {"attention.q_norm", "attention.k_norm"}) {
+    list.push_back(norm(name, model.head_dim));
+    list.back().per_head = true;
   }
 }
 
@@ -57,23 +82,23 @@ void add_attention(Parameters& list, const Architecture& model) {
     add_projections(list, model);
   }
   list.push_back(
-      matrix("attention.output", model.hidden, model.heads * model.value_dim(), Split::kRow));
-  if (model.attention_output_bias) list.push_back(vector("attention.output_bias", model.hidden));
+      residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
+  if (model.attention_output_bias) list.push_back(bias("attention.output_bias", model.hidden));
 }
 
 void add_mlp(Parameters& list, const Architecture& model) {
-  const std::int64_t rows = model.ffn * (model.gated ? 2 : 1);
-  list.push_back(matrix("mlp.fc1", rows, model.hidden, Split::kColumn));
-  if (model.mlp_bias) list.push_back(vector("mlp.fc1_bias", rows, Split::kColumn));
-  list.push_back(matrix("mlp.fc2", model.hidden, model.ffn, Split::kRow));
-  if (model.mlp_bias) list.push_back(vector("mlp.fc2_bias", model.hidden));
+  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, Split::kColumn), model, model.ffn));
+  if (model.mlp_bias)
+    list.push_back(wide(bias("mlp.fc1_bias", 0, Split::kColumn), model, model.ffn));
+  list.push_back(residual_matrix("mlp.fc2", model.hidden, model.ffn));
+  if (model.mlp_bias) list.push_back(bias("mlp.fc2_bias", model.hidden));
 }
 
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
   Parameter first =
-      matrix("experts.fc1", experts.ffn * (model.gated ? 2 : 1), model.hidden, Split::kColumn);
-  Parameter second = matrix("experts.fc2", model.hidden, experts.ffn, Split::kRow);
+      wide(matrix("experts.fc1", 0, model.hidden, Split::kColumn), model, experts.ffn);
+  Parameter second = residual_matrix("experts.fc2", model.hidden, experts.ffn);
   for (Parameter* parameter : {&first, &second}) {
     parameter->copies = experts.count;
     parameter->expert = true;
@@ -85,14 +110,14 @@ void add_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
   list.push_back(matrix("router.weight", experts.count, model.hidden, Split::kReplicated));
   if (experts.correction_bias) {
-    list.push_back(vector("router.correction_bias", experts.count));
+    list.push_back(bias("router.correction_bias", experts.count));
     list.back().trained = false;
   }
   add_routed_experts(list, model);
   if (experts.shared_ffn == 0) return;
-  list.push_back(matrix("shared.fc1", experts.shared_ffn * (model.gated ? 2 : 1), model.hidden,
-                        Split::kColumn));
-  list.push_back(matrix("shared.fc2", model.hidden, experts.shared_ffn, Split::kRow));
+  list.push_back(
+      wide(matrix("shared.fc1", 0, model.hidden, Split::kColumn), model, experts.shared_ffn));
+  list.push_back(residual_matrix("shared.fc2", model.hidden, experts.shared_ffn));
   if (experts.shared_gate) {
     list.push_back(matrix("shared.gate", 1, model.hidden, Split::kReplicated));
   }
@@ -154,7 +179,7 @@ std::vector<Parameter> head_parameters(const Architecture& model) {
   if (!model.tied) {
     list.push_back(matrix("head.weight", model.vocabulary, model.hidden, Split::kVocabulary));
   }
-  if (model.head_bias) list.push_back(vector("head.bias", model.vocabulary, Split::kVocabulary));
+  if (model.head_bias) list.push_back(bias("head.bias", model.vocabulary, Split::kVocabulary));
   return list;
 }
 

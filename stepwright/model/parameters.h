@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,14 @@ enum class Split : std::uint8_t {
   kVocabulary,  ///< Cut along the (padded) vocabulary.
 };
 
+/// The values that training starts from.
+enum class Start : std::uint8_t {
+  kNormal,    ///< Of a matrix.
+  kResidual,  ///< Of a matrix whose products are added to the residual stream: narrower.
+  kOnes,      ///< Of a norm's weight.
+  kZeros,     ///< Of a bias.
+};
+
 /// One trained tensor of a block. `rows x columns` as stored (output x input); vectors have
 /// `columns = 1`. `copies` > 1 for routed experts, which expert parallelism divides.
 struct Parameter {
@@ -28,7 +37,14 @@ struct Parameter {
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
   bool trained = true;  ///< False for the router's correction bias: counted, no gradient.
   bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
+  bool per_head = false;  ///< Of a norm of single heads.
+  Start start = Start::kNormal;
+  /// Rows of the matrices that stand in it one below the other, each of which is cut by itself; the
+  /// first is 0 where it is one matrix.
+  std::array<std::int64_t, 3> fused{};
 
+  /// A table of the vocabulary.
+  [[nodiscard]] bool is_table() const { return split == Split::kVocabulary && !vector; }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
 };
 

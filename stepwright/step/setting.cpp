@@ -7,12 +7,6 @@
 namespace stepwright {
 namespace {
 
-/// Norms of single heads, of which each tensor rank has its own.
-bool of_heads(const Parameter& whole, const Setting& s) {
-  if (!s.model->qk_norm || s.model->latent || s.tensor == 1) return false;
-  return whole.name == "attention.q_norm" || whole.name == "attention.k_norm";
-}
-
 LocalParameter localize(const Parameter& whole, const Setting& s) {
   LocalParameter local{.name = whole.name,
                        .rows = whole.rows,
@@ -26,7 +20,9 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
   if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);
   if (whole.split == Split::kRow) local.columns = divide_up(whole.columns, cut);
   if (whole.split == Split::kVocabulary) local.rows = s.vocabulary;
-  local.tensor_partial = local.tensor_replicated && (s.sequence_parallel || of_heads(whole, s));
+  // Of a norm of single heads each tensor rank has its own heads.
+  local.tensor_partial =
+      local.tensor_replicated && (s.sequence_parallel || (whole.per_head && s.tensor > 1));
   local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
   return local;
 }

@@ -237,8 +237,8 @@ void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(false)) {
-      const bool table = parameter->slice.name == "embedding.word";
-      if (tied ? table : parameter->slice.partial) gradients.push_back(parameter->gradient);
+      if (tied ? parameter->slice.table : parameter->slice.partial)
+        gradients.push_back(parameter->gradient);
     }
   }
   all_reduce_flat(call, gradients);

@@ -15,10 +15,6 @@ std::uint64_t hash_of(std::string_view text) {
 /// In (0, 1].
 double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 1) * 0x1.0p-53; }
 
-bool ends_residual(std::string_view name) {
-  return name.ends_with("attention.output") || name.ends_with(".fc2");
-}
-
 }  // namespace
 
 std::uint64_t mix(std::uint64_t seed, std::uint64_t number) {
@@ -28,15 +24,11 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t number) {
   return z ^ (z >> 31U);
 }
 
-InitialValues::InitialValues(std::uint64_t seed, std::string_view name, std::int64_t layers)
-    : key_(mix(seed, hash_of(name))) {
-  if (name.ends_with("_bias") || name == "head.bias") return;
-  if (name.find("norm") != std::string_view::npos) {
-    mean_ = 1;
-    return;
-  }
-  deviation_ = 0.02;
-  if (ends_residual(name)) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
+InitialValues::InitialValues(std::uint64_t seed, std::string_view name, Start start,
+                             std::int64_t layers)
+    : key_(mix(seed, hash_of(name))), mean_(start == Start::kOnes ? 1 : 0) {
+  if (start == Start::kNormal || start == Start::kResidual) deviation_ = 0.02;
+  if (start == Start::kResidual) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
 }
 
 double InitialValues::at(std::int64_t index) const {

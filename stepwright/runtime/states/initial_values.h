@@ -16,8 +16,8 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
 /// the same model.
 class InitialValues {
  public:
-  /// `name`: of the whole parameter; `layers`: of the model.
-  InitialValues(std::uint64_t seed, std::string_view name, std::int64_t layers);
+  /// `name`: of the whole parameter, which sets its values apart; `layers`: of the model.
+  InitialValues(std::uint64_t seed, std::string_view name, Start start, std::int64_t layers);
   /// At an index of the whole parameter; 0 for -1 (padding).
   [[nodiscard]] double at(std::int64_t index) const;
 

@@ -10,20 +10,10 @@
 namespace stepwright {
 namespace {
 
-/// Row counts of the parts of a fused matrix, each of which is cut by itself.
-std::vector<std::int64_t> row_parts(const Architecture& model, const Parameter& whole) {
-  if (whole.split != Split::kColumn) return {whole.rows};
-  if (whole.name.starts_with("attention.qkv")) {
-    const std::int64_t values = model.kv_heads * model.head_dim;
-    return {model.heads * model.head_dim, values, values};
-  }
-  const bool fused = whole.name.find("fc1") != std::string_view::npos && model.gated;
-  if (fused) return {whole.rows / 2, whole.rows / 2};
-  return {whole.rows};
-}
-
-std::vector<std::int64_t> cut_rows(const std::vector<std::int64_t>& parts, std::int64_t ranks,
-                                   std::int64_t rank) {
+/// The rows of one of several ranks, of each matrix that stands in a parameter.
+std::vector<std::int64_t> cut_rows(const Parameter& whole, std::int64_t ranks, std::int64_t rank) {
+  std::array<std::int64_t, 3> parts = whole.fused;
+  if (parts[0] == 0) parts[0] = whole.rows;
   std::vector<std::int64_t> rows;
   std::int64_t begin = 0;
   for (const std::int64_t part : parts) {
@@ -47,12 +37,7 @@ Parameter find_parameter(const Architecture& model, std::int32_t unit, std::stri
   std::vector<Parameter> list;
   if (unit == kEmbeddingUnit) list = embedding_parameters(model);
   if (unit == kHeadUnit) list = head_parameters(model);
-  if (unit >= 0) {
-    const bool experts = name.starts_with("experts.") || name.starts_with("router.");
-    LayerClass layer = model.layer_class(unit);
-    layer.experts = layer.experts || experts;
-    list = layer_parameters(model, layer);
-  }
+  if (unit >= 0) list = layer_parameters(model, model.layer_class(unit));
   if (unit == kHeadUnit && model.tied && name == "head.weight") {
     list = embedding_parameters(model);
     name = "embedding.word";
@@ -95,16 +80,18 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .local_columns = own.columns,
                          .local_copies = own.copies,
                          .expert = own.expert,
-                         .partial = own.tensor_partial};
+                         .partial = own.tensor_partial,
+                         .table = whole.is_table(),
+                         .start = whole.start};
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {
       slice.row_of = vocabulary_rows(whole.rows, own.rows, rank);
     } else {
-      slice.row_of = cut_rows(row_parts(*s.model, whole), whole.split == Split::kColumn ? ranks : 1,
-                              whole.split == Split::kColumn ? rank : 0);
+      const bool cut = whole.split == Split::kColumn;
+      slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
     if (whole.split == Split::kRow) slice.first_column = rank * own.columns;
-    const bool copied_table = unit == kHeadUnit && s.model->tied && own.name == "head.weight";
+    const bool copied_table = unit == kHeadUnit && s.model->tied && slice.table;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_table;
     slices.push_back(std::move(slice));
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/model/parameters.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
@@ -24,6 +25,8 @@ struct ParameterSlice {
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< Its gradient is summed over the tensor ranks.
+  bool table = false;    ///< Of the vocabulary.
+  Start start{};
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;
 

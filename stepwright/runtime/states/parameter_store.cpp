@@ -13,7 +13,7 @@ std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t ran
 }
 
 void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
-  const InitialValues values(seed, parameter.slice.name, layers);
+  const InitialValues values(seed, parameter.slice.name, parameter.slice.start, layers);
   const std::int64_t first = parameter.first_element(parameter.layout->sharding.parameters);
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();

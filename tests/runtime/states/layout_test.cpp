@@ -75,20 +75,20 @@ TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
 }
 
 TEST(InitialValues, DependOnSeedNameAndIndexAlone) {
-  const InitialValues a(1, "layers.0.mlp.fc1", 4);
-  const InitialValues again(1, "layers.0.mlp.fc1", 4);
-  const InitialValues other(1, "layers.1.mlp.fc1", 4);
-  const InitialValues seeded(2, "layers.0.mlp.fc1", 4);
+  const InitialValues a(1, "layers.0.mlp.fc1", Start::kNormal, 4);
+  const InitialValues again(1, "layers.0.mlp.fc1", Start::kNormal, 4);
+  const InitialValues other(1, "layers.1.mlp.fc1", Start::kNormal, 4);
+  const InitialValues seeded(2, "layers.0.mlp.fc1", Start::kNormal, 4);
   EXPECT_EQ(a.at(17), again.at(17));
   EXPECT_NE(a.at(17), other.at(17));
   EXPECT_NE(a.at(17), seeded.at(17));
   EXPECT_EQ(a.at(-1), 0);
-  EXPECT_EQ(InitialValues(1, "norm.final", 4).at(3), 1);
-  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", 4).at(3), 0);
+  EXPECT_EQ(InitialValues(1, "norm.final", Start::kOnes, 4).at(3), 1);
+  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", Start::kZeros, 4).at(3), 0);
 }
 
 TEST(InitialValues, AreNormal) {
-  const InitialValues values(5, "embedding.word", 4);
+  const InitialValues values(5, "embedding.word", Start::kNormal, 4);
   double sum = 0;
   double squares = 0;
   constexpr int kCount = 100'000;
