@@ -117,8 +117,7 @@ Json runners(Algorithm algorithm, Collective collective) {
   if (in_library(algorithm, collective)) who.push_back("library");
   if (algorithm == Algorithm::kLibrary) return who;
   if (in_process_group(algorithm, collective)) who.push_back("stepwright");
-  const bool exported = algorithm != Algorithm::kNvls;
-  if (exported) who.push_back("msccl");
+  if (is_generated(algorithm)) who.push_back("msccl");
   return who;
 }
 
@@ -132,11 +131,9 @@ Json collectives_json() {
       Json who = runners(algorithm, collective);
       if (!who.empty()) operations[std::string(word)] = std::move(who);
     }
-    const bool schedule = std::ranges::find(kGeneratedNames, algorithm, &Named<Algorithm>::value) !=
-                          std::end(kGeneratedNames);
     collectives.push_back({{"name", name},
                            {"supported", true},
-                           {"schedule", schedule},
+                           {"schedule", is_generated(algorithm)},
                            {"description", described(algorithm)},
                            {"needs", needs(algorithm)},
                            {"runs", std::move(operations)}});

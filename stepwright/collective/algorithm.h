@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "stepwright/core/named.h"
 
@@ -21,8 +22,8 @@ enum class Collective : std::uint8_t {
 };
 
 /// The ways in which a collective is carried out, wherever one is named: in plans, prices, traffic,
-/// schedules and process groups. All but the first two are generated as schedules; each of those is
-/// documented in the file of its name.
+/// schedules and process groups. To add one: an enumerator, a file in `algorithms/` that defines
+/// it, and a row in `kAlgorithmRows`.
 enum class Algorithm : std::uint8_t {
   kLibrary,  ///< What the machine's library would choose at that size among what it has.
   kNvls,     ///< Switches inside nodes add (NVLink SHARP).
@@ -36,33 +37,46 @@ enum class Algorithm : std::uint8_t {
   kHoRing,
   kRelay,
 };
-inline constexpr Named<Algorithm> kAlgorithmNames[] = {
-    {Algorithm::kLibrary, "library"},
-    {Algorithm::kNvls, "nvls"},
-    {Algorithm::kRing, "ring"},
-    {Algorithm::kRings, "rings"},
-    {Algorithm::kHalvingDoubling, "halving-doubling"},
-    {Algorithm::kTree, "tree"},
-    {Algorithm::kDirect, "direct"},
-    {Algorithm::kTwoLevel, "two-level"},
-    {Algorithm::kRailHalving, "rail-halving"},
-    {Algorithm::kHoRing, "ho-ring"},
-    {Algorithm::kRelay, "relay"}};
 
-namespace algorithm_table {
-inline constexpr std::size_t kNotGenerated = 2;
-struct Generated {
-  Named<Algorithm> names[std::size(kAlgorithmNames) - kNotGenerated]{};
-  constexpr Generated() {
-    for (std::size_t i = 0; i < std::size(names); ++i)
-      names[i] = kAlgorithmNames[i + kNotGenerated];
-  }
+struct AlgorithmDefinition;
+namespace algorithms {
+extern const AlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoubling, kTree, kDirect,
+    kTwoLevel, kRailHalving, kHoRing, kRelay;
+}  // namespace algorithms
+
+/// An algorithm, its word, and what defines it (`definition.h`). Schedules are generated for all
+/// but the first two.
+struct AlgorithmRow {
+  Algorithm algorithm;
+  std::string_view name;
+  const AlgorithmDefinition* definition;
 };
-inline constexpr Generated kGenerated;
-}  // namespace algorithm_table
+inline constexpr AlgorithmRow kAlgorithmRows[] = {
+    {Algorithm::kLibrary, "library", &algorithms::kLibrary},
+    {Algorithm::kNvls, "nvls", &algorithms::kNvls},
+    {Algorithm::kRing, "ring", &algorithms::kRing},
+    {Algorithm::kRings, "rings", &algorithms::kRings},
+    {Algorithm::kHalvingDoubling, "halving-doubling", &algorithms::kHalvingDoubling},
+    {Algorithm::kTree, "tree", &algorithms::kTree},
+    {Algorithm::kDirect, "direct", &algorithms::kDirect},
+    {Algorithm::kTwoLevel, "two-level", &algorithms::kTwoLevel},
+    {Algorithm::kRailHalving, "rail-halving", &algorithms::kRailHalving},
+    {Algorithm::kHoRing, "ho-ring", &algorithms::kHoRing},
+    {Algorithm::kRelay, "relay", &algorithms::kRelay}};
 
-/// Those of `kAlgorithmNames` that a schedule can be generated for, in the same order.
-inline constexpr auto& kGeneratedNames = algorithm_table::kGenerated.names;
+template <std::size_t kFirst, class Rows>
+struct AlgorithmNames;
+template <std::size_t kFirst, std::size_t... kRow>
+struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
+  static constexpr Named<Algorithm> kNames[] = {
+      {kAlgorithmRows[kFirst + kRow].algorithm, kAlgorithmRows[kFirst + kRow].name}...};
+};
+/// The words alone, in the order of the enumerators.
+inline constexpr auto& kAlgorithmNames =
+    AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
+/// Those that a schedule can be generated for, in the same order.
+inline constexpr auto& kGeneratedNames =
+    AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How a group lies over the nodes of a cluster, as far as algorithms ask.
 struct GroupForm {
@@ -88,12 +102,14 @@ std::string_view needs(Algorithm algorithm);
 /// the operation and suits the group, else the library.
 Algorithm settled(Algorithm algorithm, Collective collective, const GroupForm& form);
 
-/// Whether NCCL and its like have the algorithm for an operation: rings; trees and adding switches
-/// of all-reduces; all-to-alls and transfers directly.
+/// Whether NCCL and its like have the algorithm for an operation.
 bool in_library(Algorithm algorithm, Collective collective);
 
 /// Whether c10d's process group here runs it for an operation, on tensors in host memory.
 bool in_process_group(Algorithm algorithm, Collective collective);
+
+/// Whether schedules are generated for it.
+bool is_generated(Algorithm algorithm);
 
 /// What an algorithm does, with its steps and bytes, in one line.
 std::string_view described(Algorithm algorithm);

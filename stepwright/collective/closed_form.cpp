@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stepwright/collective/generators.h"
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/wire.h"
 
 namespace stepwright {
@@ -13,6 +13,25 @@ namespace {
 constexpr double kSameTime = 1e-9;
 
 }  // namespace
+
+double chunked_chain(double stages, double chunks, const ChunkHop& hop) {
+  if (stages <= 0) return 0;
+  if (chunks * hop.bytes_s >= hop.bytes_s + hop.latency_s) {
+    return stages * chunks * hop.bytes_s + hop.latency_s;
+  }
+  return stages * (hop.bytes_s + hop.latency_s) + (chunks - 1) * hop.bytes_s;
+}
+
+double pass_s(const ClosedTerms& t, Inner inner) {
+  if (t.members == 1) return 0;
+  const double bytes_s = (t.members - 1) * t.inside.bytes_s;
+  return inner == Inner::kDirect ? bytes_s : bytes_s + (t.members - 2) * t.inside.latency_s;
+}
+
+Inner inner_for(const Cluster& cluster) {
+  const bool one_switch = levels_in_node(cluster) == 1 && !cluster.levels.front().mesh;
+  return one_switch ? Inner::kDirect : Inner::kRing;
+}
 
 GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes) {
   GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStart};
@@ -53,7 +72,7 @@ GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_
 double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes) {
   const ClosedTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
-  return generator_of(spec.method).seconds(terms);
+  return definition_of(spec.method).seconds(terms);
 }
 
 ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes) {

@@ -30,6 +30,9 @@ inline constexpr double kMessageStart = 1e-6;
 /// one, with the rate of the slowest and the latency of the outermost one.
 GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes);
 
+/// How the ranks of a node pass blocks on: directly behind one switch, else round.
+Inner inner_for(const Cluster& cluster);
+
 /// Seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without making it; tiers
 /// are {members, nodes}, in full duplex. `docs/collectives.md` has the formulas and how far they
 /// are from playing the schedule.

@@ -57,16 +57,7 @@ double pass_s(const ClosedTerms& t, Inner inner);
 /// The latency of a last message inside.
 inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.inside.latency_s : 0; }
 
-/// The formulas of the tiered algorithms (`closed_tiered.cpp`) and of the others
-/// (`closed_flat.cpp`), for at least two ranks.
-double two_level_s(const ClosedTerms& t);
-double rail_halving_s(const ClosedTerms& t);
-double ho_ring_s(const ClosedTerms& t);
-double ring_s(const ClosedTerms& t);
-double rings_s(const ClosedTerms& t);
-double direct_s(const ClosedTerms& t);
-double halving_doubling_s(const ClosedTerms& t);
-double tree_s(const ClosedTerms& t);
-double relay_s(const ClosedTerms& t);
+/// A ring over all ranks, of hops `within` nodes and `across`.
+double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across);
 
 }  // namespace stepwright

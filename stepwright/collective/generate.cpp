@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "stepwright/collective/generators.h"
+#include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 
 namespace stepwright {
@@ -21,7 +21,7 @@ std::int32_t ranks_of(const ScheduleSpec& spec) {
 }
 
 std::int32_t block_pieces(const ScheduleSpec& spec) {
-  const auto parts = generator_of(spec.method).parts;
+  const auto parts = definition_of(spec.method).parts;
   return parts == nullptr ? spec.chunks : spec.chunks * parts(spec);
 }
 
@@ -34,16 +34,16 @@ std::optional<std::string> why_not(const ScheduleSpec& spec) {
   }
   if (spec.tiers.empty()) return "tiers: none given";
   if (spec.chunks < 1) return fmt::format("chunks: {} is below 1", spec.chunks);
-  const Generator& generator = generator_of(spec.method);
+  const AlgorithmDefinition& it = definition_of(spec.method);
   const std::string_view word = name_of(kAlgorithmNames, spec.method);
-  if (!generator.covers(spec.collective)) {
+  if (!it.covers.has(spec.collective)) {
     return fmt::format("{} does not cover this operation", word);
   }
   const std::int32_t nodes = spec.tiers.back();
   const std::int32_t members = ranks_of(spec) / nodes;
-  if (generator.exists != nullptr && !generator.exists(members, nodes)) {
-    return fmt::format("{} needs {}; there are {} on each of {} nodes", word, generator.needs,
-                       members, nodes);
+  if (it.exists != nullptr && !it.exists(members, nodes)) {
+    return fmt::format("{} needs {}; there are {} on each of {} nodes", word, it.needs, members,
+                       nodes);
   }
   if (std::int64_t{ranks_of(spec)} * block_pieces(spec) > std::int64_t{kMostPieces}) {
     return "ranks x chunks exceed 2^30";
@@ -53,18 +53,18 @@ std::optional<std::string> why_not(const ScheduleSpec& spec) {
 
 CollectiveSchedule schedule_frame(const ScheduleSpec& spec) {
   if (const auto reason = why_not(spec)) fail_unsupported(*reason);
-  const bool whole = generator_of(spec.method).whole_buffer;
+  const AlgorithmDefinition& it = definition_of(spec.method);
   CollectiveSchedule frame{.collective = spec.collective};
   const std::int32_t block = block_pieces(spec);
-  frame.pieces = whole ? spec.chunks : ranks_of(spec) * block;
+  frame.pieces = it.whole_buffer ? spec.chunks : ranks_of(spec) * block;
   frame.input_pieces = spec.collective == Collective::kAllGather ? block : frame.pieces;
   frame.output_pieces = spec.collective == Collective::kReduceScatter ? block : frame.pieces;
-  frame.scratch_pieces = generator_of(spec.method).scratch(spec);
+  if (it.scratch != nullptr) frame.scratch_pieces = it.scratch(spec);
   return frame;
 }
 
 RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank) {
-  return generator_of(spec.method).rank(spec, rank);
+  return definition_of(spec.method).rank(spec, rank);
 }
 
 CollectiveSchedule generate(const ScheduleSpec& spec) {

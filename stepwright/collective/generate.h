@@ -7,9 +7,14 @@
 
 #include "stepwright/collective/algorithm.h"
 #include "stepwright/collective/schedule.h"
-#include "stepwright/collective/tiered.h"
 
 namespace stepwright {
+
+/// How the ranks of one group below the outermost tier pass blocks to each other.
+enum class Inner : std::uint8_t {
+  kDirect,  ///< To each peer: a switch carries that without sharing, with one latency.
+  kRing,    ///< To the next one: for meshes and buses in a row.
+};
 
 /// What a schedule is generated from.
 struct ScheduleSpec {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/fair_share.h"
 #include "stepwright/collective/link_map.h"
 #include "stepwright/core/error.h"
@@ -267,7 +268,7 @@ double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
 }
 
 bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster) {
-  if (spec.method == Algorithm::kTree) return false;
+  if (definition_of(spec.method).across == Across::kUnlike) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
@@ -285,8 +286,7 @@ double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
   for (std::int32_t rank = 0; rank < spec.tiers.front(); ++rank) {
     node.ranks.push_back(schedule_rank(spec, rank));
   }
-  const bool halves =
-      spec.method == Algorithm::kHalvingDoubling || spec.method == Algorithm::kRailHalving;
+  const bool halves = definition_of(spec.method).across == Across::kHalves;
   return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
 }
 

@@ -1,10 +1,26 @@
 #include "stepwright/collective/tiered.h"
 
+#include <utility>
+#include <vector>
+
 #include "stepwright/collective/rank_writer.h"
 #include "stepwright/collective/tiered_gather.h"
 #include "stepwright/collective/tiered_reduce.h"
 
 namespace stepwright {
+
+Tiered one_tier(const ScheduleSpec& spec) {
+  return {.tiers = Tiers({ranks_of(spec)}), .chunks = spec.chunks};
+}
+
+Tiered all_tiers(const ScheduleSpec& spec) {
+  std::vector<std::int32_t> sizes;
+  for (std::size_t i = 0; i + 1 < spec.tiers.size(); ++i) {
+    if (spec.tiers[i] > 1) sizes.push_back(spec.tiers[i]);
+  }
+  sizes.push_back(spec.tiers.back());
+  return {.tiers = Tiers(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
+}
 
 std::int32_t tiered_scratch(const Tiered& tiered, Collective collective) {
   return collective == Collective::kAllGather ? 0 : tiered_reduce_scratch(tiered);

@@ -2,16 +2,10 @@
 
 #include <cstdint>
 
-#include "stepwright/collective/schedule.h"
+#include "stepwright/collective/generate.h"
 #include "stepwright/collective/tiers.h"
 
 namespace stepwright {
-
-/// How the ranks of one group below the outermost tier pass blocks to each other.
-enum class Inner : std::uint8_t {
-  kDirect,  ///< To each peer: a switch carries that without sharing, with one latency.
-  kRing,    ///< To the next one: for meshes and buses in a row.
-};
 
 /// The family that rings and their hierarchies belong to: a ring on the outermost
 /// tier, `inner` on each tier below, every block in `chunks`.
@@ -27,10 +21,24 @@ struct Tiered {
   bool in_turn = false;
 };
 
+/// All ranks of a spec in one ring, and its tiers but those of one rank.
+Tiered one_tier(const ScheduleSpec& spec);
+Tiered all_tiers(const ScheduleSpec& spec);
+
 /// Scratch of a rank, in pieces, for a reduction (`kReduceScatter`, `kAllReduce`); 0 for a gather.
 std::int32_t tiered_scratch(const Tiered& tiered, Collective collective);
 
 /// The part of `rank` in an all-gather, reduce-scatter or all-reduce.
 RankSchedule tiered_rank(const Tiered& tiered, Collective collective, std::int32_t rank);
+
+/// The same of a spec, as definitions ask.
+template <Tiered (*kTiers)(const ScheduleSpec&)>
+std::int32_t scratch_of_tiers(const ScheduleSpec& spec) {
+  return tiered_scratch(kTiers(spec), spec.collective);
+}
+template <Tiered (*kTiers)(const ScheduleSpec&)>
+RankSchedule rank_of_tiers(const ScheduleSpec& spec, std::int32_t rank) {
+  return tiered_rank(kTiers(spec), spec.collective, rank);
+}
 
 }  // namespace stepwright

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stepwright/collective/generators.h"
+#include "stepwright/collective/definition.h"
 
 namespace stepwright {
 namespace {
@@ -94,16 +94,9 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
 
 double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
                   const GroupForm& form) {
-  const auto members = static_cast<double>(form.members);
-  const auto nodes = static_cast<double>(form.nodes);
-  if (algorithm == Algorithm::kNvls) {
-    return payload_bytes * (members + 1 + 2 * (nodes - 1) / nodes) / members;
-  }
-  const Generator* generator = find_generator(algorithm);
-  if (generator != nullptr && generator->sent != nullptr) {
-    return payload_bytes * generator->sent(members, nodes);
-  }
-  return sent_bytes(collective, payload_bytes, form.ranks);
+  const auto sent = definition_of(algorithm).sent;
+  if (sent == nullptr) return sent_bytes(collective, payload_bytes, form.ranks);
+  return sent(payload_bytes, static_cast<double>(form.members), static_cast<double>(form.nodes));
 }
 
 int levels_in_node(const Cluster& cluster) {
@@ -132,8 +125,10 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
   }
   const bool one_level =
       members_in_node(layout, node_levels) == 1 || nodes_of(layout, node_levels) == 1;
-  const bool on_two_levels = algorithm == Algorithm::kTwoLevel || algorithm == Algorithm::kHoRing;
-  if (!on_two_levels || one_level) return ring_loads(collective, payload_bytes, layout);
+  const MessagePattern pattern = definition_of(algorithm).pattern;
+  const bool by_levels =
+      pattern == MessagePattern::kLevelsInTurn || pattern == MessagePattern::kLevelsAtOnce;
+  if (!by_levels || one_level) return ring_loads(collective, payload_bytes, layout);
   return two_level_loads(collective, payload_bytes, layout, node_levels);
 }
 

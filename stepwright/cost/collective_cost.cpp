@@ -1,8 +1,10 @@
 #include "stepwright/cost/collective_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/cost/profiles/collective_profiles.h"
 
 namespace stepwright {
@@ -37,18 +39,10 @@ OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
 
 double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& routes,
                                const OperationConstants& constants) const {
-  switch (message.algorithm) {
-    case Algorithm::kLibrary:
-    case Algorithm::kTwoLevel:
-    case Algorithm::kHoRing: return stepwright::seconds(routes, constants);
-    case Algorithm::kNvls:
-      if (constants.switch_share == 0) return stepwright::seconds(routes, constants);
-      [[fallthrough]];
-    case Algorithm::kRing:
-    case Algorithm::kTree: return stepwright::seconds(routes, constants, message.algorithm);
-    default: break;
-  }
-  if (in_library(message.algorithm, message.collective)) {
+  const double alone_s = stepwright::seconds(routes, constants, message.algorithm);
+  if (std::isfinite(alone_s)) return alone_s;
+  if (in_library(message.algorithm, message.collective) ||
+      definition_of(message.algorithm).pattern != MessagePattern::kAsScheduled) {
     return stepwright::seconds(routes, constants);
   }
   const GroupLinks links = rates_.links(message, constants);

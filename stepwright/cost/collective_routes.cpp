@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include "stepwright/cluster/adding_switches.h"
-#include "stepwright/collective/ho_ring.h"
+#include "stepwright/collective/definition.h"
 
 namespace stepwright {
 namespace {
@@ -25,11 +26,32 @@ double crowded(const Routes& routes, const OperationConstants& constants) {
   return constants.crowding > 0 ? std::pow(routes.crowd, constants.crowding) : 1;
 }
 
-/// The transfer on a route by the full protocol; `network_share` of a group that is not crowded.
-double move_s(const Routes& routes, const Route& route, const OperationConstants& constants,
-              double network_share) {
-  const double inside_s = route.inside_s / inside_share(routes, constants);
-  const double network_s = route.network_s * crowded(routes, constants) / network_share;
+/// A way's own constants: of the network, and with switches that add of the links inside.
+struct Way {
+  Algorithm algorithm;
+  Route Routes::* route;
+  double OperationConstants::* network_share;
+  double OperationConstants::* switch_share = nullptr;  ///< Then by the full protocol alone.
+};
+constexpr Way kLibraryWays[] = {
+    {Algorithm::kRing, &Routes::ring, &OperationConstants::network_share},
+    {Algorithm::kTree, &Routes::tree, &OperationConstants::tree_share},
+    {Algorithm::kNvls, &Routes::switches, &OperationConstants::tree_share,
+     &OperationConstants::switch_share}};
+
+bool exists(const Way& way, const Routes& routes, const OperationConstants& constants) {
+  return (routes.*way.route).exists &&
+         (way.switch_share == nullptr || constants.*way.switch_share > 0);
+}
+
+/// The transfer by the full protocol.
+double move_s(const Way& way, const Routes& routes, const OperationConstants& constants) {
+  const Route& route = routes.*way.route;
+  const double inside_s =
+      route.inside_s /
+      (way.switch_share == nullptr ? inside_share(routes, constants) : constants.*way.switch_share);
+  const double network_s =
+      route.network_s * crowded(routes, constants) / constants.*way.network_share;
   return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
 }
 
@@ -40,12 +62,15 @@ WayTimes times(const Routes& routes, const Route& route, double move,
           move / protocol.rate};
 }
 
-/// Squared seconds on one route by the protocol in which the library believes.
-double chosen(const Routes& routes, const Route& route, double move,
-              const OperationConstants& constants) {
+/// Squared seconds one way by the protocol in which the library believes.
+double chosen(const Way& way, const Routes& routes, const OperationConstants& constants) {
+  const Route& route = routes.*way.route;
+  const double move = move_s(way, routes, constants);
   double least = INFINITY;
   double result = 0;
-  for (const ProtocolConstants& protocol : constants.protocols) {
+  const std::span protocols(constants.protocols);
+  for (const ProtocolConstants& protocol :
+       way.switch_share == nullptr ? protocols : protocols.last(1)) {
     const double squared = times(routes, route, move, protocol).squared(constants.fill);
     const double believed = squared * protocol.belief * protocol.belief;
     if (believed > least) continue;
@@ -53,16 +78,6 @@ double chosen(const Routes& routes, const Route& route, double move,
     result = squared;
   }
   return result;
-}
-
-/// The transfer by the switches of the nodes.
-double switch_move_s(const Routes& routes, const OperationConstants& constants) {
-  return std::max(routes.switch_s / constants.switch_share,
-                  routes.tree.network_s * crowded(routes, constants) / constants.tree_share);
-}
-
-bool by_switch(const Routes& routes, const OperationConstants& constants) {
-  return routes.has_switch && constants.switch_share > 0;
 }
 
 }  // namespace
@@ -128,8 +143,8 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
   const std::int64_t together = members_in_node(layout, inside_);
   const std::int64_t nodes = nodes_of(layout, inside_);
   const double sent = sent_bytes(Collective::kAllReduce, 1, layout.size);
-  routes.has_tree = nodes > 1;
   routes.tree = routes.ring;
+  routes.tree.exists = nodes > 1;
   routes.tree.network_s *= (nodes == 2 ? 1 : 2) / sent;
   routes.tree.inside_hops_s = 0;
   if (together > 1) {
@@ -137,8 +152,9 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
         2 * static_cast<double>(together - 1) * levels_[inside_ - 1].latency_s;
   }
   if (nodes > 1) routes.tree.network_hops_s = 2 * ceil_log2(nodes) * levels_[layout.span].latency_s;
-  routes.has_switch = together >= kAddingRanks;
-  routes.switch_s = routes.ring.inside_s / sent;
+  routes.switches = routes.tree;
+  routes.switches.inside_s = routes.ring.inside_s / sent;
+  routes.switches.exists = together >= kAddingRanks;
 }
 
 /// Both levels at once. Behind a switch a chunk takes one hop inside.
@@ -155,20 +171,22 @@ void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) c
 
 Routes LineRates::routes(const CollectiveMessage& message) const {
   const std::int64_t together = members_in_node(message.layout, inside_);
-  const bool ho_ring = message.algorithm == Algorithm::kHoRing;
-  const bool two_level = message.algorithm == Algorithm::kTwoLevel;
+  const MessagePattern pattern = definition_of(message.algorithm).pattern;
+  const bool at_once = pattern == MessagePattern::kLevelsAtOnce;
+  const bool in_turn = pattern == MessagePattern::kLevelsInTurn;
   Routes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
   const std::int64_t nodes = nodes_of(message.layout, inside_);
   if (nodes > 1 && message.collective != Collective::kPointToPoint) {
-    const std::int64_t beside = ho_ring || two_level ? nodes : message.layout.size;  // in one ring
+    const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;  // in one ring
     routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
   }
   routes.ring = route(message);
+  routes.ring.exists = true;
   const bool reduces = message.collective == Collective::kAllReduce;
-  if (ho_ring) {
+  if (at_once) {
     overlap_levels(routes.ring, message);
-  } else if (two_level) {
+  } else if (in_turn) {
     routes.stages = reduces ? 3 : 2;
   } else if (reduces) {
     add_tree(routes, message);
@@ -211,14 +229,11 @@ GroupLinks LineRates::links(const CollectiveMessage& message,
 
 std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
                                   Algorithm way, Protocol protocol) {
-  const ProtocolConstants& by = constants.protocols[static_cast<std::size_t>(protocol)];
-  const auto on = [&](const Route& route, double network_share) {
-    return times(routes, route, move_s(routes, route, constants, network_share), by);
-  };
-  if (way == Algorithm::kRing) return on(routes.ring, constants.network_share);
-  if (way == Algorithm::kTree && routes.has_tree) return on(routes.tree, constants.tree_share);
-  if (way == Algorithm::kNvls && by_switch(routes, constants) && protocol == Protocol::kFull) {
-    return times(routes, routes.tree, switch_move_s(routes, constants), by);
+  for (const Way& one : kLibraryWays) {
+    const bool only_full = one.switch_share != nullptr && protocol != Protocol::kFull;
+    if (one.algorithm != way || only_full || !exists(one, routes, constants)) continue;
+    return times(routes, routes.*one.route, move_s(one, routes, constants),
+                 constants.protocols[static_cast<std::size_t>(protocol)]);
   }
   return {};
 }
@@ -235,21 +250,11 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
 }
 
 double seconds(const Routes& routes, const OperationConstants& constants, Algorithm way) {
-  const auto takes = [way](Algorithm one) { return way == Algorithm::kLibrary || way == one; };
   double least = INFINITY;
-  if (takes(Algorithm::kRing)) {
-    const double move = move_s(routes, routes.ring, constants, constants.network_share);
-    least = chosen(routes, routes.ring, move, constants);
-  }
-  if (takes(Algorithm::kTree) && routes.has_tree) {
-    const double move = move_s(routes, routes.tree, constants, constants.tree_share);
-    least = std::min(least, chosen(routes, routes.tree, move, constants));
-  }
-  if (takes(Algorithm::kNvls) && by_switch(routes, constants)) {
-    const double move = switch_move_s(routes, constants);
-    least = std::min(
-        least,
-        times(routes, routes.tree, move, constants.protocols.back()).squared(constants.fill));
+  for (const Way& one : kLibraryWays) {
+    const bool taken = way == Algorithm::kLibrary || way == one.algorithm;
+    if (!taken || !exists(one, routes, constants)) continue;
+    least = std::min(least, chosen(one, routes, constants));
   }
   return std::sqrt(least);
 }

@@ -5,7 +5,6 @@
 
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/closed_form.h"
-#include "stepwright/collective/tiered.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/collective_constants.h"
 
@@ -17,19 +16,17 @@ struct Route {
   double network_s = 0;
   double inside_hops_s = 0;
   double network_hops_s = 0;
+  bool exists = false;
 };
 
 /// All ways that a message may take.
 struct Routes {
-  Route ring;  ///< Or direct, or staged.
-  Route tree;  ///< An all-reduce up and down a tree of nodes, a chain inside each.
-  /// An all-reduce that the switches of the nodes add, on the same tree; bytes inside only.
-  double switch_s = 0;
-  double few_ranks = 1;   ///< 1 / (ranks of a node - 1), the most 1.
-  double crowd = 1;       ///< Ranks across nodes over kUncrowdedRanks, at least 1.
-  double stages = 1;      ///< Collectives one after the other; above 1 their transfers add up.
-  bool has_tree = false;  ///< Else only the ring.
-  bool has_switch = false;
+  Route ring;            ///< Or direct, or staged.
+  Route tree;            ///< An all-reduce up and down a tree of nodes, a chain inside each.
+  Route switches;        ///< An all-reduce on the same tree that the switches of the nodes add.
+  double few_ranks = 1;  ///< 1 / (ranks of a node - 1), the most 1.
+  double crowd = 1;      ///< Ranks across nodes over kUncrowdedRanks, at least 1.
+  double stages = 1;     ///< Collectives one after the other; above 1 their transfers add up.
 };
 
 /// A message of one operation.

@@ -1,12 +1,13 @@
 #include "stepwright/cost/schedule_law.h"
 
+#include "stepwright/collective/definition.h"
+
 namespace stepwright {
 
 OperatorTime ScheduleLaw::time(Algorithm method, Collective collective, double payload_bytes,
                                const SocketGroup& group) const {
   const auto ranks_of_node = static_cast<double>(group.members * group.groups);
-  // Of a ring, one rank of each node sends out and not inside.
-  const std::int64_t inside_ranks = group.members - (method == Algorithm::kRing ? 1 : 0);
+  const std::int64_t inside_ranks = group.members - (definition_of(method).one_leaves ? 1 : 0);
   const double on_nic = own_nics ? 1 : ranks_of_node;
   const GroupLinks links{
       .members = static_cast<std::int32_t>(group.members),

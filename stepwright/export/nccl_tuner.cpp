@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/core/named.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/grid.h"
@@ -23,12 +24,8 @@ constexpr Named<Protocol> kTunerProtocols[] = {{Protocol::kLowLatency, "ll"},
                                                {Protocol::kFull, "simple"}};
 
 std::string_view algorithm_word(Algorithm way, std::int64_t nodes) {
-  switch (way) {
-    case Algorithm::kRing: return "ring";
-    case Algorithm::kTree: return "tree";
-    default: break;
-  }
-  return nodes > 1 ? "nvls_tree" : "nvls";
+  const NcclNames& names = definition_of(way).nccl;
+  return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
 /// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.

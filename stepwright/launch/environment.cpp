@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
-
-/// NCCL's names, for the collectives that each algorithm carries out.
-constexpr Named<Algorithm> kNcclAlgorithms[] = {
-    {Algorithm::kRing, "allreduce:ring;allgather:ring;reducescatter:ring"},
-    {Algorithm::kTree, "allreduce:tree"},
-    {Algorithm::kNvls, "allreduce:nvls;allgather:nvls;reducescatter:nvls"}};
 
 /// The schemes that send collectives, by the plan's degrees.
 std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
@@ -36,7 +31,7 @@ std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
   std::set<Algorithm> asked;
   for (const auto scheme : active_schemes(plan)) asked.insert(plan.collectives.*scheme);
   if (asked.empty() || asked == std::set{Algorithm::kLibrary}) return {};
-  const std::string_view value = name_of(kNcclAlgorithms, *asked.begin());
+  const std::string_view value = definition_of(*asked.begin()).nccl.environment;
   if (asked.size() > 1 || value.empty()) {
     fail_unsupported(fmt::format(
         "collectives: {}: NCCL_ALGO is one for all communicators, so nothing but a tuner tells "
@@ -49,15 +44,17 @@ std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
 
 Collectives collectives_of(std::string_view nccl_algo, const Plan& plan) {
   std::vector<std::string_view> known;
-  for (const auto& [algorithm, text] : kNcclAlgorithms) known.push_back(text);
-  const auto* found = std::ranges::find(kNcclAlgorithms, nccl_algo, &Named<Algorithm>::name);
-  if (found == std::end(kNcclAlgorithms)) {
-    fail_input(fmt::format("NCCL_ALGO: '{}' is read as no plan's choice (known: {})", nccl_algo,
-                           list_of(known)));
+  for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
+    const std::string_view text = definition->nccl.environment;
+    if (text.empty()) continue;
+    known.push_back(text);
+    if (text != nccl_algo) continue;
+    Collectives collectives;
+    for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
+    return collectives;
   }
-  Collectives collectives;
-  for (const auto scheme : active_schemes(plan)) collectives.*scheme = found->value;
-  return collectives;
+  fail_input(fmt::format("NCCL_ALGO: '{}' is read as no plan's choice (known: {})", nccl_algo,
+                         list_of(known)));
 }
 
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {

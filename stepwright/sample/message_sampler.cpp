@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 #include "stepwright/cost/measured_messages.h"
 #include "stepwright/process_group/engine.h"
@@ -82,7 +83,11 @@ class MessageSampler {
     const bool given = sampling_.most_bytes > 0;
     std::vector<std::optional<Algorithm>> methods{std::nullopt};
     if (shape.nodes > 1 && shape.members > 1) {
-      methods.insert(methods.end(), {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHoRing});
+      for (const auto& [method, word] : kGeneratedNames) {
+        // The others follow from their schedules.
+        if (definition_of(method).pattern != MessagePattern::kAsScheduled)
+          methods.push_back(method);
+      }
     }
     for (const auto& method : methods) {
       Series series = open(method, shape);

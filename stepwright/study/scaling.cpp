@@ -14,6 +14,9 @@
 namespace stepwright {
 namespace {
 
+/// What the others are compared with.
+constexpr Algorithm kStudied = Algorithm::kHoRing;
+
 /// Levels from `begin` to `end` that carry something between devices of the cluster.
 std::int64_t carrying(const Cluster& cluster, std::size_t begin, std::size_t end) {
   std::int64_t count = 0;
@@ -101,14 +104,14 @@ std::optional<double> ScalingPoint::seconds(Algorithm method) const {
 const ScheduleTime* ScalingPoint::rival() const {
   const ScheduleTime* fastest = nullptr;
   for (const ScheduleTime& time : schedules) {
-    if (time.method == Algorithm::kHoRing) continue;
+    if (time.method == kStudied) continue;
     if (fastest == nullptr || time.seconds() < fastest->seconds()) fastest = &time;
   }
   return fastest;
 }
 
 std::optional<double> ScalingPoint::gain() const {
-  const auto own = seconds(Algorithm::kHoRing);
+  const auto own = seconds(kStudied);
   const ScheduleTime* other = rival();
   if (!own || *own <= 0 || other == nullptr) return std::nullopt;
   return other->seconds() / *own;

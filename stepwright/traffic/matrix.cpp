@@ -10,7 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "stepwright/collective/ho_ring.h"
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 #include "stepwright/traffic/calls.h"
 
@@ -104,14 +105,11 @@ class TrafficMatrix::Collector {
     }
     if (op.group == GroupKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
     const bool exchange = op.kind == OperatorKind::kAllToAll;
-    switch (call.algorithm) {
-      case Algorithm::kLibrary:
-      case Algorithm::kRing:
+    switch (definition_of(call.algorithm).pattern) {
+      case MessagePattern::kAsScheduled: return add_scheduled(call, group);
+      case MessagePattern::kRound:
         return add(exchange ? Reach::kEachOfGroup : Reach::kNextInGroup, group, bytes);
-      case Algorithm::kNvls:
-      case Algorithm::kTwoLevel:
-      case Algorithm::kHoRing: return add_levels(call, group, bytes);
-      default: return add_scheduled(call, group);
+      default: return add_levels(call, group, bytes);
     }
   }
 
@@ -134,20 +132,22 @@ class TrafficMatrix::Collector {
 
   /// The share along the rail of what a rank sends in all: (n-1)/n of an m-th of the buffer of
   /// (nm-1)/(nm) of it, or with adding switches of what `sent_bytes` says of them.
-  [[nodiscard]] static double rail_share(const Call& call) {
+  static double rail_share(const Call& call, bool adds) {
     const auto m = static_cast<double>(call.form.members);
     const auto n = static_cast<double>(call.form.nodes);
-    if (call.algorithm == Algorithm::kNvls) return 2 * (n - 1) / n / (m + 1 + 2 * (n - 1) / n);
+    if (adds) return 2 * (n - 1) / n / (m + 1 + 2 * (n - 1) / n);
     return (n - 1) / (n * m - 1);
   }
 
   void add_levels(const Call& call, const Extents& group, double bytes) {
-    const bool adds = call.algorithm == Algorithm::kNvls;
-    const bool direct = adds || (call.algorithm == Algorithm::kHoRing && inner_ == Inner::kDirect);
+    const MessagePattern pattern = definition_of(call.algorithm).pattern;
+    const bool adds = pattern == MessagePattern::kSwitches;
+    const bool direct =
+        adds || (pattern == MessagePattern::kLevelsAtOnce && inner_ == Inner::kDirect);
     const Reach inside = direct ? Reach::kEachOfGroup : Reach::kNextInGroup;
     const auto parts = split_by_node(group, devices_);
     if (!parts) return add(adds ? inside : Reach::kNextInGroup, group, bytes);
-    const double on_rail = bytes * rail_share(call);
+    const double on_rail = bytes * rail_share(call, adds);
     add(inside, parts->inner, bytes - on_rail);
     add(Reach::kNextInGroup, parts->outer, on_rail);
   }

@@ -22,10 +22,10 @@ struct Edge {
 /// rings (all-reduce, all-gather, reduce-scatter) ranks send to the next one in group order only,
 /// in an all-to-all an equal part to every peer, in a shift to the next, in a pipeline transfer to
 /// the rank at the same place of the stage of the next or previous chunk. On two levels messages go
-/// round the ranks of the group in a node (with `kHoRing` and one switch to each of them) and round
-/// the ranks at equal places of its nodes (its rail). What switches add counts as sent to the peers
-/// behind the switch and along the rails. Any other algorithm sends what its schedule says, rank by
-/// rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
+/// round the ranks of the group in a node (with both at once and one switch to each of them) and
+/// round the ranks at equal places of its nodes (its rail). What switches add counts as sent to the
+/// peers behind the switch and along the rails. Any other algorithm sends what its schedule says,
+/// rank by rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
 class TrafficMatrix {
  public:
   TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,

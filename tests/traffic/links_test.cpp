@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/collective/closed_form.h"
 #include "stepwright/collective/generate.h"
-#include "stepwright/collective/ho_ring.h"
 #include "stepwright/traffic/ledger.h"
 #include "tests/traffic/programs.h"
 

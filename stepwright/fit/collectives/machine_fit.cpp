@@ -161,7 +161,7 @@ MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants*
       ++fit.rows[index];
       widen(fit.constants.ranges[index], sample->quantities());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
-      parts.tree = parts.tree || sample->routes.has_tree;
+      parts.tree = parts.tree || sample->routes.tree.exists;
     }
     OperationConstants& constants = fit.constants.operations[index];
     const bool reduced_across = fit.parts[0].network && !parts.network;

@@ -133,12 +133,12 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   }
   sample.routes = LineRates(cluster).routes({sample.operation, sample.payload_bytes,
                                              sample_layout(sample, cluster), Algorithm::kLibrary});
-  sample.routes.has_switch = sample.routes.has_switch && sample.switch_adds;
+  sample.routes.switches.exists = sample.routes.switches.exists && sample.switch_adds;
   const Routes& routes = sample.routes;
   const double least = 1.0 / 1.02 *
                        std::min(std::max(routes.ring.inside_s, routes.ring.network_s),
-                                routes.has_tree || routes.has_switch
-                                    ? std::max(routes.switch_s, routes.tree.network_s)
+                                routes.tree.exists || routes.switches.exists
+                                    ? std::max(routes.switches.inside_s, routes.tree.network_s)
                                     : INFINITY);
   if (sample.seconds < least) {
     return fmt::format("faster than the line rate by {:.2f}", least / sample.seconds);

@@ -15,7 +15,8 @@ std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
       const auto bytes = static_cast<double>(size);
       TimedRoutes sample;
       sample.routes.ring = {.inside_s = bytes * (ranks - 1) / ranks / 300e9,
-                            .inside_hops_s = 2.5e-6 * (ranks - 1)};
+                            .inside_hops_s = 2.5e-6 * (ranks - 1),
+                            .exists = true};
       sample.routes.few_ranks = 1 / (ranks - 1);
       const double off = noise * std::sin(static_cast<double>(samples.size()) * 12.9898);
       sample.seconds = seconds(sample.routes, truth) * (1 + off);

@@ -1,8 +1,9 @@
-#include "stepwright/collective/direct.h"
-
+#include <algorithm>
 #include <vector>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
+#include "stepwright/collective/tiers.h"
 
 namespace stepwright {
 namespace {
@@ -83,10 +84,43 @@ class DirectExchange {
   std::vector<StepRef> sums_;  ///< Per chunk, the last addition to the rank's own block.
 };
 
-}  // namespace
-
 RankSchedule direct_exchange(const ScheduleSpec& spec, std::int32_t rank) {
   return DirectExchange(spec, rank).write();
 }
+
+double direct_s(const ClosedTerms& t) {
+  if (t.ranks == 1) return 0;
+  const ChunkHop& first = t.members > 1 ? t.inside : t.rail;
+  const ChunkHop& last = t.nodes > 1 ? t.rail : t.inside;
+  const double once =
+      t.chunks * ((t.members - 1) * t.inside.bytes_s + (t.ranks - t.members) * t.rail.bytes_s);
+  if (!both_ways(t.spec.collective)) return once + last.latency_s;
+  // The first chunk's sum, or the last chunk's, is what the second half waits for.
+  const double turned = once - (t.chunks - 1) * last.bytes_s + last.latency_s;
+  const double by_first = std::max(once, turned) + once;
+  const double by_last = once + last.latency_s + once - (t.chunks - 1) * first.bytes_s;
+  return std::max(by_first, by_last) + last.latency_s;
+}
+
+}  // namespace
+
+/// Each rank sends to each other one itself, one latency in all:
+///
+/// | operation | messages per rank | sends per rank |
+/// |---|---|---|
+/// | all-to-all, all-gather, reduce-scatter | (N-1) C | (N-1)/N V |
+/// | all-reduce | 2 (N-1) C | 2 (N-1)/N V |
+///
+/// Of that, (N-m)/N V leaves a node of m ranks per rank: for an all-to-all all that has to, for the
+/// others m times too much. An all-to-all goes by tiers, so that all ranks of a node talk outside
+/// at the same time.
+const AlgorithmDefinition algorithms::kDirect = {
+    .text = "each rank to each other; one latency, (N-1)/N of the buffer",
+    .covers = {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,
+               Collective::kAllToAll},
+    .in_library = {Collective::kAllToAll},
+    .in_process_group = true,
+    .rank = direct_exchange,
+    .seconds = direct_s};
 
 }  // namespace stepwright

@@ -1,11 +1,17 @@
-#include "stepwright/collective/rings.h"
-
+#include <algorithm>
 #include <utility>
 
-#include "stepwright/collective/ring.h"
+#include "stepwright/collective/definition.h"
+#include "stepwright/collective/tiered.h"
 
 namespace stepwright {
 namespace {
+
+/// Lanes are numbered in eight bits.
+constexpr std::int64_t kMostRings = 255;
+
+/// Rings of a spec: the ranks of a node.
+std::int32_t ring_count(const ScheduleSpec& spec) { return ranks_of(spec) / spec.tiers.back(); }
 
 /// One of the rings as a ring of its own over places, and where its places and pieces really are.
 class PlacedRing {
@@ -14,10 +20,10 @@ class PlacedRing {
       : spec_(spec),
         rings_(ring_count(spec)),
         ring_(ring),
-        scratch_(tiered_scratch(ring_tiers(spec), spec.collective)) {}
+        scratch_(tiered_scratch(one_tier(spec), spec.collective)) {}
 
   [[nodiscard]] RankSchedule of(std::int32_t rank) const {
-    RankSchedule own = tiered_rank(ring_tiers(spec_), spec_.collective, place_of(rank));
+    RankSchedule own = tiered_rank(one_tier(spec_), spec_.collective, place_of(rank));
     for (ScheduleChannel& channel : own.channels) {
       channel.lane = static_cast<std::uint8_t>(ring_);
       for (ScheduleStep& step : channel.steps) {
@@ -70,10 +76,6 @@ void append(RankSchedule& rank, RankSchedule more) {
   }
 }
 
-}  // namespace
-
-std::int32_t ring_count(const ScheduleSpec& spec) { return ranks_of(spec) / spec.tiers.back(); }
-
 RankSchedule rings_rank(const ScheduleSpec& spec, std::int32_t rank) {
   RankSchedule all;
   for (std::int32_t ring = 0; ring < ring_count(spec); ++ring) {
@@ -81,5 +83,44 @@ RankSchedule rings_rank(const ScheduleSpec& spec, std::int32_t rank) {
   }
   return all;
 }
+
+/// A hop inside has its link to itself while the rings wait for the NICs, and 1/(m-1) of it while
+/// they wait for the links inside; what lies between is left out.
+double rings_s(const ClosedTerms& t) {
+  const double part = 1 / t.members;
+  const ChunkHop across{t.run_s(t.rail, part), t.rail.latency_s};
+  if (t.nodes == 1) return round_s(t, t.inside, across);
+  const ChunkHop alone{t.run_s(t.inside, part), t.inside.latency_s};
+  const double shared_s = t.run_s(t.inside, (t.members - 1) * part);
+  const double paced = t.passes * (t.ranks - 1) * t.chunks * shared_s + t.inside.latency_s;
+  return std::max(round_s(t, alone, across), t.members > 1 ? paced : 0);
+}
+
+}  // namespace
+
+/// As many rings at once as a node has ranks, for tiers {m, n}: ring k passes round with a part 1/m
+/// of every block, comes into each node at rank k + 1 and leaves it at rank k, so that each NIC has
+/// one ring to send out and one to take in. What libraries of collectives do on machines with a NIC
+/// per device.
+///
+/// | operation | messages per rank, C chunks | inside | between nodes, per rank |
+/// |---|---|---|---|
+/// | all-gather, reduce-scatter | m (N-1) C | (m-1)/m (N-1)/N V | (N-1)/(Nm) V |
+/// | all-reduce | twice that | twice that | twice that |
+///
+/// The bytes are nearly the least possible on either level; a block still takes N-1 hops, where a
+/// rail takes n-1. Scratch of a reduction: 4 S. Lanes: m.
+const AlgorithmDefinition algorithms::kRings = {
+    .text = "a ring for each rank of a node, each out through another NIC; N-1 steps",
+    .covers = kBlockOperations,
+    .exists = [](std::int64_t members, std::int64_t /*nodes*/) { return members <= kMostRings; },
+    .needs = "at most 255 ranks on a node",
+    .parts = ring_count,
+    .scratch =
+        [](const ScheduleSpec& spec) {
+          return ring_count(spec) * tiered_scratch(one_tier(spec), spec.collective);
+        },
+    .rank = rings_rank,
+    .seconds = rings_s};
 
 }  // namespace stepwright

@@ -1,16 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stepwright/collective/closed_terms.h"
+#include "stepwright/collective/definition.h"
+#include "stepwright/collective/tiered.h"
 
 namespace stepwright {
-
-double pass_s(const ClosedTerms& t, Inner inner) {
-  if (t.members == 1) return 0;
-  const double bytes_s = (t.members - 1) * t.inside.bytes_s;
-  return inner == Inner::kDirect ? bytes_s : bytes_s + (t.members - 2) * t.inside.latency_s;
-}
-
 namespace {
 
 /// The longest of the ways through a gather: the rail, then the last chunk inside; or the rail up
@@ -68,8 +62,6 @@ double ho_all_reduce_s(const ClosedTerms& t, double pass) {
   return std::max({longest, by_rail, first + ho_gather_s(t, pass)});
 }
 
-}  // namespace
-
 double ho_ring_s(const ClosedTerms& t) {
   const ScheduleSpec& spec = t.spec;
   const double pass = pass_s(t, spec.inner);
@@ -79,19 +71,7 @@ double ho_ring_s(const ClosedTerms& t) {
   return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);
 }
 
-double two_level_s(const ClosedTerms& t) {
-  if (t.nodes == 1) return ho_ring_s(t);
-  const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
-  return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
-}
-
-double rail_halving_s(const ClosedTerms& t) {
-  double seconds = (t.members - 1) * t.run_s(t.inside, t.nodes * t.chunks) + end_latency(t);
-  for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
-    seconds += t.run_s(t.rail, bit * t.chunks) + t.rail.latency_s;
-  }
-  return t.passes * seconds;
-}
+}  // namespace
 
 OverlappedLevels OverlappedLevels::with_ends() const {
   if (members <= 1 || nodes <= 1) return *this;
@@ -112,5 +92,29 @@ OverlappedLevels OverlappedLevels::with_ends() const {
   (inside_s > network_s ? with.inside_s : with.network_s) = least;
   return with;
 }
+
+/// The hierarchical overlapping ring, for tiers {m, n} or {m, k, n} and more: groups form an outer
+/// ring, and what a rank receives from it is passed on inside its group while the next chunk
+/// arrives. A reduce-scatter is the reverse, an all-reduce both, chunk by chunk. Idea: HO-Ring of
+/// PaRO (arXiv 2310.06003); order of chunks and waits are our own.
+///
+/// | operation | sends per rank inside | on its rail | time, C chunks, without latencies |
+/// |---|---|---|---|
+/// | all-gather, reduce-scatter | (m-1)/m V | (n-1)/(nm) V | max((n-1) e + a/C, n a) |
+/// | all-reduce | 2 (m-1)/m V | 2 (n-1)/(nm) V | twice that |
+///
+/// with S = V/(nm), e = seconds of S on a rail (m of them on a NIC that the group shares), a =
+/// seconds of (m-1) S inside. The bytes are the least possible on either level. Scratch of a
+/// reduction: 4 S, with inner rings 4 m S. Tiers of one rank are left out.
+const AlgorithmDefinition algorithms::kHoRing = {
+    .text = "along the rails and inside the nodes at the same time, in chunks",
+    .covers = kBlockOperations,
+    .lies = on_two_levels,
+    .needs = kTwoLevelNeeds,
+    .in_process_group = true,
+    .pattern = MessagePattern::kLevelsAtOnce,
+    .scratch = scratch_of_tiers<all_tiers>,
+    .rank = rank_of_tiers<all_tiers>,
+    .seconds = ho_ring_s};
 
 }  // namespace stepwright

@@ -1,7 +1,7 @@
-#include "stepwright/collective/tree.h"
-
+#include <algorithm>
 #include <vector>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
 namespace stepwright {
@@ -74,10 +74,70 @@ class BinomialTree {
   std::vector<StepRef> sent_;           ///< Per chunk, the send of its sum.
 };
 
-}  // namespace
-
 RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {
   return BinomialTree(spec, rank).write();
 }
+
+/// From the root of a binomial tree of `ranks` to its last rank, one chunk of the buffer.
+double spread_s(const ClosedTerms& t, std::int32_t ranks) {
+  double sent = 0;
+  double last = 0;
+  std::int32_t bit = 1;
+  while (bit * 2 < ranks) bit *= 2;
+  for (; bit >= 1 && ranks > 1; bit /= 2) {
+    const ChunkHop& hop = bit < t.members ? t.inside : t.lone;
+    sent += t.run_s(hop, t.ranks);
+    const std::int32_t below = std::min(bit, ranks - bit);
+    double inside = 0;
+    if (below == bit) {
+      for (std::int32_t b = 1; b < bit; b *= 2) {
+        const ChunkHop& lower = b < t.members ? t.inside : t.lone;
+        inside += t.run_s(lower, t.ranks) + lower.latency_s;
+      }
+    } else {
+      inside = spread_s(t, below);
+    }
+    last = std::max(last, sent + hop.latency_s + inside);
+  }
+  return last;
+}
+
+/// The two halves of an all-reduce in chunks share links; here they follow each other.
+double tree_s(const ClosedTerms& t) {
+  double busy = 0;
+  for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
+    busy += t.run_s(bit < t.members ? t.inside : t.lone, t.ranks);
+  }
+  return t.passes * (spread_s(t, static_cast<std::int32_t>(t.ranks)) + (t.chunks - 1) * busy);
+}
+
+}  // namespace
+
+/// Binomial trees with root 0 over any number of ranks, the buffer in C chunks:
+///
+/// | operation | rounds | the root sends | a rank sends at most |
+/// |---|---|---|---|
+/// | broadcast | ceil(log2 N) | ceil(log2 N) V | ceil(log2 N) V |
+/// | reduce | ceil(log2 N) | - | V |
+/// | all-reduce (reduce, then broadcast) | 2 ceil(log2 N) | ceil(log2 N) V | (1 + ceil(log2 N)) V |
+///
+/// The parent of r is r without its lowest bit. In groups of 2^k consecutive ranks, each group is
+/// entered once: one message per node and direction. For small buffers. Scratch of a reduce: V.
+const AlgorithmDefinition algorithms::kTree = {
+    .text = "binomial tree for small buffers; log2 N rounds of the whole buffer",
+    .covers = {Collective::kBroadcast, Collective::kReduce, Collective::kAllReduce},
+    .lies = [](const GroupForm& form) { return form.nodes > 1; },
+    .needs = "several nodes",
+    .in_library = {Collective::kAllReduce},
+    .nccl = {"tree", "tree", "allreduce:tree"},
+    .in_process_group = true,
+    .across = Across::kUnlike,
+    .whole_buffer = true,
+    .scratch =
+        [](const ScheduleSpec& spec) {
+          return spec.collective == Collective::kReduce ? spec.chunks : 0;
+        },
+    .rank = binomial_tree,
+    .seconds = tree_s};
 
 }  // namespace stepwright

@@ -1,7 +1,6 @@
-#include "stepwright/collective/rail_halving.h"
-
 #include <vector>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
 namespace stepwright {
@@ -134,12 +133,39 @@ class RailHalving {
   StepRef sent_inside_;  ///< The last send of what is summed inside.
 };
 
-}  // namespace
-
 RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
   return RailHalving(spec, rank).write();
 }
 
-std::int32_t rail_halving_scratch(const ScheduleSpec& spec) { return ranks_of(spec) * spec.chunks; }
+double rail_halving_s(const ClosedTerms& t) {
+  double seconds = (t.members - 1) * t.run_s(t.inside, t.nodes * t.chunks) + end_latency(t);
+  for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
+    seconds += t.run_s(t.rail, bit * t.chunks) + t.rail.latency_s;
+  }
+  return t.passes * seconds;
+}
+
+}  // namespace
+
+/// Two levels in turn, for tiers {m, n} with n = 2^k nodes: recursive doubling (all-gather) or
+/// halving (reduce-scatter) along the rails, direct messages of a whole rail inside.
+///
+/// | operation | messages of a rank | sends per rank inside | on its rail |
+/// |---|---|---|---|
+/// | all-gather, reduce-scatter | log2 n + m-1 | (m-1)/m V | (n-1)/(nm) V |
+/// | all-reduce | twice that | 2 (m-1)/m V | 2 (n-1)/(nm) V |
+///
+/// The least bytes on either level in few messages, for many nodes; the levels wait for each other.
+/// Blocks stand rail by rail in scratch, V of it, so that messages are whole runs.
+const AlgorithmDefinition algorithms::kRailHalving = {
+    .text = "halving and doubling along the rails, 2^k nodes, and inside the nodes in turn",
+    .covers = kBlockOperations,
+    .lies = on_two_levels,
+    .exists = [](std::int64_t /*members*/, std::int64_t nodes) { return is_power_of_two(nodes); },
+    .needs = "several ranks on each of several nodes, a power of two of them",
+    .across = Across::kHalves,
+    .scratch = [](const ScheduleSpec& spec) { return ranks_of(spec) * spec.chunks; },
+    .rank = rail_halving,
+    .seconds = rail_halving_s};
 
 }  // namespace stepwright

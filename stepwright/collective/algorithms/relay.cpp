@@ -1,5 +1,6 @@
-#include "stepwright/collective/relay.h"
+#include <algorithm>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
 namespace stepwright {
@@ -88,8 +89,6 @@ class RelayExchange {
   RankWriter writer_;
 };
 
-}  // namespace
-
 RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank) {
   return RelayExchange(spec, rank).write();
 }
@@ -98,5 +97,43 @@ std::int32_t relay_scratch(const ScheduleSpec& spec) {
   const std::int32_t groups = ranks_of(spec) / spec.tiers.front();
   return (groups - 1) * spec.tiers.front() * spec.chunks;
 }
+
+double relay_s(const ClosedTerms& t) {
+  const double pass = pass_s(t, Inner::kDirect);
+  const double stage = t.chunks * pass;
+  const double message = t.chunks == 1 ? t.run_s(t.rail, t.members) : t.members * t.rail.bytes_s;
+  const double end = end_latency(t);
+  if (t.nodes == 1) return stage + end;
+  const double rail = (t.nodes - 1) * t.chunks * message + t.rail.latency_s;
+  const double first = std::max(stage, message + t.rail.latency_s);
+  return std::max(rail + pass, first + (t.nodes - 1) * stage) + end;
+}
+
+}  // namespace
+
+/// The hierarchical all-to-all of expert parallelism, for tiers {m, n}: what goes to another group
+/// is sent along the rail as one message for the whole group, and the rank there passes it on
+/// inside while the next message arrives.
+///
+/// | per rank | inside | on its rail |
+/// |---|---|---|
+/// | bytes | (m-1)/m V | (n-1)/n V |
+/// | messages | (m-1) n C | (n-1), with C > 1 chunks (n-1) m C |
+///
+/// The rail's bytes are those of a direct exchange, in (n-1) messages instead of (n-1) m; a row
+/// that goes to several ranks of a group may be sent there once. Scratch: (n-1)/n V.
+const AlgorithmDefinition algorithms::kRelay = {
+    .text = "all-to-all along the rails, passed on inside the nodes",
+    .covers = {Collective::kAllToAll},
+    .lies = on_two_levels,
+    .needs = kTwoLevelNeeds,
+    .in_process_group = true,
+    .sent =
+        [](double payload_bytes, double members, double nodes) {
+          return payload_bytes * ((members - 1) / members + (nodes - 1) / nodes);
+        },
+    .scratch = relay_scratch,
+    .rank = relay_exchange,
+    .seconds = relay_s};
 
 }  // namespace stepwright

@@ -1,5 +1,4 @@
-#include "stepwright/collective/halving_doubling.h"
-
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
 namespace stepwright {
@@ -75,8 +74,6 @@ class HalvingDoubling {
   StepRef sent_;      ///< The last send of a sum.
 };
 
-}  // namespace
-
 RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
   return HalvingDoubling(spec, rank).write();
 }
@@ -84,5 +81,38 @@ RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
 std::int32_t halving_doubling_scratch(const ScheduleSpec& spec) {
   return spec.collective == Collective::kReduceScatter ? ranks_of(spec) / 2 * spec.chunks : 0;
 }
+
+double halving_doubling_s(const ClosedTerms& t) {
+  double seconds = 0;
+  for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
+    const ChunkHop& hop = bit < t.members ? t.inside : t.rail;
+    seconds += t.run_s(hop, bit * t.chunks) + hop.latency_s;
+  }
+  return t.passes * seconds;
+}
+
+}  // namespace
+
+/// Recursive doubling gathers, recursive halving reduces (Thakur et al. 2005), for N = 2^k ranks:
+/// in step i a rank exchanges 2^i blocks with the rank whose number differs in bit i.
+///
+/// | operation | steps | sends per rank |
+/// |---|---|---|
+/// | all-gather, reduce-scatter | log2 N | (N-1)/N V |
+/// | all-reduce | 2 log2 N | 2 (N-1)/N V |
+///
+/// Few latencies; all ranks of a node use its NICs at once, and (N-m)/N V per rank leaves it: m
+/// times what has to. Scratch of a reduce-scatter: V/2.
+const AlgorithmDefinition algorithms::kHalvingDoubling = {
+    .text = "recursive halving and doubling, 2^k ranks; log2 N steps, (N-1)/N of the buffer",
+    .covers = kBlockOperations,
+    .exists = [](std::int64_t members,
+                 std::int64_t nodes) { return is_power_of_two(members * nodes); },
+    .needs = "a power of two of ranks",
+    .in_process_group = true,
+    .across = Across::kHalves,
+    .scratch = halving_doubling_scratch,
+    .rank = halving_doubling,
+    .seconds = halving_doubling_s};
 
 }  // namespace stepwright

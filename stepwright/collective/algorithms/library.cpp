@@ -1,0 +1,12 @@
+#include "stepwright/collective/definition.h"
+
+namespace stepwright {
+
+const AlgorithmDefinition algorithms::kLibrary = {
+    .text = "what the machine's library would choose at that size",
+    .covers = kAllOperations,
+    .in_library = kAllOperations,
+    .in_process_group = true,
+    .pattern = MessagePattern::kRound};
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include "stepwright/collective/definition.h"
+#include "stepwright/collective/tiered.h"
+
+namespace stepwright {
+namespace {
+
+Tiered two_level_tiers(const ScheduleSpec& spec) {
+  Tiered tiered = all_tiers(spec);
+  tiered.in_turn = true;
+  return tiered;
+}
+
+double two_level_s(const ClosedTerms& t) {
+  if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
+  const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
+  return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
+}
+
+}  // namespace
+
+/// Groups and rails in turn, for tiers {m, n}: an all-gather along the rails (ranks at equal places
+/// of their groups), then n all-gathers inside the group; a reduce-scatter in reverse; an
+/// all-reduce inside, along the rails twice, inside (PaRO, arXiv 2310.06003, whose public code does
+/// this).
+///
+/// | operation | sends per rank inside | on its rail |
+/// |---|---|---|
+/// | all-gather, reduce-scatter | (m-1)/m V | (n-1)/(nm) V |
+/// | all-reduce | 2 (m-1)/m V | 2 (n-1)/(nm) V |
+///
+/// Either level idles while the other works: time is the sum over levels. Scratch of a reduction:
+/// V/m, with inner rings V.
+const AlgorithmDefinition algorithms::kTwoLevel = {
+    .text = "along the rails and inside the nodes in turn",
+    .covers = kBlockOperations,
+    .lies = on_two_levels,
+    .needs = kTwoLevelNeeds,
+    .in_process_group = true,
+    .pattern = MessagePattern::kLevelsInTurn,
+    .scratch = scratch_of_tiers<two_level_tiers>,
+    .rank = rank_of_tiers<two_level_tiers>,
+    .seconds = two_level_s};
+
+}  // namespace stepwright
