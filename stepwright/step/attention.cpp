@@ -24,11 +24,8 @@ std::int64_t rotated_width(const Setting& s) {
 
 void rotate(Emit& e, TensorId qkv, Phase phase) {
   if (e.s.model->position != Position::kRope) return;
-  e.out.add({.kind = OperatorKind::kRotary,
-             .phase = phase,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.tokens, .columns = rotated_width(e.s)},
-             .part = LayerPart::kRotary},
+  e.out.add(computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
+                        {.rows = e.s.tokens, .columns = rotated_width(e.s)}),
             {qkv}, {qkv});
 }
 

@@ -7,11 +7,6 @@ namespace {
 
 bool fused(const Setting& s) { return s.kernels.attention != AttentionKernel::kUnfused; }
 
-Operator attention_operator(const Emit& e, OperatorKind kind, Phase phase, const Shape& shape,
-                            LayerPart part) {
-  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
-}
-
 TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType dtype) {
   return e.out.tensor({.name = name,
                        .dtype = dtype,
@@ -20,29 +15,26 @@ TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType 
 
 TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId scores = score_tensor(e, "scores", shape, e.s.storage);
-  e.out.add(attention_operator(e, OperatorKind::kScores, e.forward, shape, LayerPart::kScores),
-            {qkv}, {scores});
+  e.out.add(computation(e, OperatorKind::kScores, e.forward, LayerPart::kScores, shape), {qkv},
+            {scores});
   const TensorId probabilities = score_tensor(e, "probabilities", shape, e.s.storage);
-  e.out.add(attention_operator(e, OperatorKind::kSoftmax, e.forward, shape, LayerPart::kSoftmax),
-            {scores}, {probabilities});
+  e.out.add(computation(e, OperatorKind::kSoftmax, e.forward, LayerPart::kSoftmax, shape), {scores},
+            {probabilities});
   e.kept.set(Keep::kProbabilities, probabilities);
   TensorId weights = probabilities;
   if (e.s.model->dropout > 0) {
     weights = score_tensor(e, "dropped", shape, e.s.storage);
     const TensorId mask = score_tensor(e, "mask", shape, DType::kInt8);
-    e.out.add({.kind = OperatorKind::kDropout,
-               .phase = e.forward,
-               .dtype = e.s.storage,
-               .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
-               .part = LayerPart::kProbabilityDropout},
-              {probabilities}, {weights, mask});
+    e.out.add(
+        computation(e, OperatorKind::kDropout, e.forward, LayerPart::kProbabilityDropout,
+                    {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys}),
+        {probabilities}, {weights, mask});
     e.kept.set(Keep::kProbabilityMask, mask);
     e.kept.set(Keep::kDropped, weights);
   }
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
-  e.out.add(attention_operator(e, OperatorKind::kAttendValues, e.forward, shape,
-                               LayerPart::kAttendValues),
+  e.out.add(computation(e, OperatorKind::kAttendValues, e.forward, LayerPart::kAttendValues, shape),
             {weights, qkv}, {out});
   return out;
 }
@@ -54,25 +46,22 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
       activation(e, "gradient", e.out.at(qkv).extents[0], e.out.at(qkv).extents[1]);
   const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
   const Phase phase = Phase::kDataGradient;
-  e.out.add(attention_operator(e, OperatorKind::kAttendValues, phase, shape,
-                               LayerPart::kProbabilitiesGradient),
-            {d_out, qkv}, {d_scores});
   e.out.add(
-      attention_operator(e, OperatorKind::kAttendValues, phase, shape, LayerPart::kValuesGradient),
-      {d_out, weights}, {d_qkv});
+      computation(e, OperatorKind::kAttendValues, phase, LayerPart::kProbabilitiesGradient, shape),
+      {d_out, qkv}, {d_scores});
+  e.out.add(computation(e, OperatorKind::kAttendValues, phase, LayerPart::kValuesGradient, shape),
+            {d_out, weights}, {d_qkv});
   if (dropout) {
-    e.out.add({.kind = OperatorKind::kDropout,
-               .phase = phase,
-               .dtype = e.s.storage,
-               .shape = {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys},
-               .part = LayerPart::kProbabilityDropout},
-              {d_scores, kept(e, Keep::kProbabilityMask)}, {d_scores});
+    e.out.add(
+        computation(e, OperatorKind::kDropout, phase, LayerPart::kProbabilityDropout,
+                    {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys}),
+        {d_scores, kept(e, Keep::kProbabilityMask)}, {d_scores});
   }
-  e.out.add(attention_operator(e, OperatorKind::kSoftmax, phase, shape, LayerPart::kSoftmax),
+  e.out.add(computation(e, OperatorKind::kSoftmax, phase, LayerPart::kSoftmax, shape),
             {d_scores, kept(e, Keep::kProbabilities)}, {d_scores});
-  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, LayerPart::kQueriesGradient),
+  e.out.add(computation(e, OperatorKind::kScores, phase, LayerPart::kQueriesGradient, shape),
             {d_scores, qkv}, {d_qkv});
-  e.out.add(attention_operator(e, OperatorKind::kScores, phase, shape, LayerPart::kKeysGradient),
+  e.out.add(computation(e, OperatorKind::kScores, phase, LayerPart::kKeysGradient, shape),
             {d_scores, qkv}, {d_qkv});
   return d_qkv;
 }
@@ -111,9 +100,8 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId lse = e.out.tensor({.name = "log_sum_exp",
                                      .dtype = e.s.exact,
                                      .extents = {shape.batch * shape.queries, shape.heads, 1}});
-  e.out.add(
-      attention_operator(e, OperatorKind::kAttention, e.forward, shape, LayerPart::kAttentionCore),
-      {qkv}, {out, lse});
+  e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
+            {qkv}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
 }
@@ -124,8 +112,8 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const Tensor& whole = e.out.at(qkv);
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
-  e.out.add(attention_operator(e, OperatorKind::kAttention, Phase::kDataGradient, shape,
-                               LayerPart::kAttentionCore),
+  e.out.add(computation(e, OperatorKind::kAttention, Phase::kDataGradient,
+                        LayerPart::kAttentionCore, shape),
             {d_out, qkv, out, log_sum_exp}, {d_qkv});
   return d_qkv;
 }

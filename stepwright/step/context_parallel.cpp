@@ -101,11 +101,7 @@ TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
       next = shift(e, key_values, key_value_width(s), e.forward, LayerPart::kKeyValues);
     }
     const bool first = step == 0;
-    e.out.add({.kind = OperatorKind::kAttention,
-               .phase = e.forward,
-               .dtype = s.storage,
-               .shape = shape,
-               .part = LayerPart::kAttentionCore},
+    e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
               {qkv, first ? TensorId{-1} : key_values, first ? TensorId{-1} : out,
                first ? TensorId{-1} : lse},
               {out, lse});
@@ -132,11 +128,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
     }
     const bool own = step == 0;
     const TensorId d_kv = own ? d_qkv : buffer(e, "gradient", s.tokens, key_value_width(s));
-    e.out.add({.kind = OperatorKind::kAttention,
-               .phase = phase,
-               .dtype = s.storage,
-               .shape = shape,
-               .part = LayerPart::kAttentionCore},
+    e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore, shape),
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
                own ? TensorId{-1} : d_qkv},
               {d_qkv, own ? TensorId{-1} : d_kv});
@@ -145,11 +137,8 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
     }
     key_values = next;
   }
-  e.out.add({.kind = OperatorKind::kAccumulate,
-             .phase = phase,
-             .dtype = s.storage,
-             .shape = {.rows = s.tokens, .columns = key_value_width(s)},
-             .part = LayerPart::kKeyValuesGradient},
+  e.out.add(computation(e, OperatorKind::kAccumulate, phase, LayerPart::kKeyValuesGradient,
+                        {.rows = s.tokens, .columns = key_value_width(s)}),
             {travelling, d_qkv}, {d_qkv});
   return d_qkv;
 }
@@ -161,11 +150,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
   const TensorId lse =
       e.out.tensor({.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
-  e.out.add({.kind = OperatorKind::kAttention,
-             .phase = e.forward,
-             .dtype = s.storage,
-             .shape = shape,
-             .part = LayerPart::kAttentionCore},
+  e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
             {qkv, all}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;

@@ -76,6 +76,11 @@ TensorId kept(Emit& e, Keep role) {
   return e.kept.get(role);
 }
 
+Operator computation(const Emit& e, OperatorKind kind, Phase phase, LayerPart part,
+                     const Shape& shape) {
+  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
+}
+
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
   return e.out.tensor({.name = name, .dtype = e.s.storage, .extents = {rows, columns, 1}});
 }
@@ -189,11 +194,8 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
       continue;
     }
     const TensorId both = activation(e, "gradient", e.s.tokens, p.inner);
-    e.out.add({.kind = OperatorKind::kAdd,
-               .phase = Phase::kDataGradient,
-               .dtype = e.s.storage,
-               .shape = {.rows = e.s.tokens, .columns = p.inner},
-               .part = p.part},
+    e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, p.part,
+                          {.rows = e.s.tokens, .columns = p.inner}),
               {sum, dx}, {both});
     sum = both;
   }
@@ -220,11 +222,8 @@ void dropout(Emit& e, TensorId x, Keep mask) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId bits =
       e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
-  e.out.add({.kind = OperatorKind::kDropout,
-             .phase = e.forward,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = h},
-             .part = dropout_part(mask)},
+  e.out.add(computation(e, OperatorKind::kDropout, e.forward, dropout_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
             {x}, {x, bits});
   e.kept.set(mask, bits);
 }
@@ -233,12 +232,10 @@ TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
   dropout(e, y, mask);
   const std::int64_t h = e.s.model->hidden;
   const TensorId z = activation(e, "residual", e.s.rows, h);
-  e.out.add({.kind = OperatorKind::kAdd,
-             .phase = e.forward,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = h},
-             .part = mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual
-                                                  : LayerPart::kMlpResidual},
+  e.out.add(computation(e, OperatorKind::kAdd, e.forward,
+                        mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual
+                                                     : LayerPart::kMlpResidual,
+                        {.rows = e.s.rows, .columns = h}),
             {x, y}, {z});
   return z;
 }
@@ -247,11 +244,8 @@ TensorId residual_backward(Emit& e, TensorId dz, Keep mask) {
   if (!e.kept.has(mask)) return dz;
   const std::int64_t h = e.s.model->hidden;
   const TensorId dy = activation(e, "gradient", e.s.rows, h);
-  e.out.add({.kind = OperatorKind::kDropout,
-             .phase = Phase::kDataGradient,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = h},
-             .part = dropout_part(mask)},
+  e.out.add(computation(e, OperatorKind::kDropout, Phase::kDataGradient, dropout_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
             {dz, e.kept.get(mask)}, {dy});
   return dy;
 }

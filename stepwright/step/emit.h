@@ -28,6 +28,10 @@ void end_module(Emit& e, Module module, TensorId result);
 /// where the forward had none.
 TensorId kept(Emit& e, Keep role);
 
+/// A computation of a part, in the type of storage.
+Operator computation(const Emit& e, OperatorKind kind, Phase phase, LayerPart part,
+                     const Shape& shape);
+
 /// A matrix product's sizes: [rows, inner] x [inner, columns].
 struct Product {
   std::int64_t rows = 0;

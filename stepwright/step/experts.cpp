@@ -28,11 +28,8 @@ Product expert_fc2(Emit& e) {
 
 TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
   const TensorId z = activation(e, "sum", e.s.rows, e.s.model->hidden);
-  e.out.add({.kind = OperatorKind::kAdd,
-             .phase = phase,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-             .part = LayerPart::kExpertSum},
+  e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kExpertSum,
+                        {.rows = e.s.rows, .columns = e.s.model->hidden}),
             {x, y}, {z});
   return z;
 }

@@ -48,11 +48,8 @@ TensorId queries(Emit& e, TensorId normed) {
 }
 
 TensorId assemble(Emit& e, TensorId from, TensorId also, Phase phase, TensorId to) {
-  e.out.add({.kind = OperatorKind::kRotary,
-             .phase = phase,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.tokens, .columns = query_key_value_width(e.s)},
-             .part = LayerPart::kRotary},
+  e.out.add(computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
+                        {.rows = e.s.tokens, .columns = query_key_value_width(e.s)}),
             {from, also}, {to});
   return to;
 }
@@ -95,11 +92,8 @@ TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
   const TensorId d_query = queries_backward(e, d_qkv);
   const TensorId d_key_value = key_values_backward(e, d_qkv);
   const TensorId dx = activation(e, "gradient", e.s.rows, e.s.model->hidden);
-  e.out.add({.kind = OperatorKind::kAdd,
-             .phase = Phase::kDataGradient,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
-             .part = LayerPart::kLatentGradient},
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kLatentGradient,
+                        {.rows = e.s.rows, .columns = e.s.model->hidden}),
             {d_query, d_key_value}, {dx});
   return dx;
 }

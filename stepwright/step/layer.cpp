@@ -62,11 +62,8 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
   const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model));
   end_module(e, Module::kMlp, result);
   const TensorId both = activation(e, "branches", e.s.tokens, e.s.model->hidden);
-  e.out.add({.kind = OperatorKind::kAdd,
-             .phase = e.forward,
-             .dtype = e.s.storage,
-             .shape = {.rows = e.s.tokens, .columns = e.s.model->hidden},
-             .part = LayerPart::kBranches},
+  e.out.add(computation(e, OperatorKind::kAdd, e.forward, LayerPart::kBranches,
+                        {.rows = e.s.tokens, .columns = e.s.model->hidden}),
             {attended, result}, {both});
   return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
@@ -80,11 +77,8 @@ TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
   const TensorId d_first = attention_block_backward(e, gathered, layer.window);
   if (e.s.model->shared_input_norm) {
     const TensorId sum = activation(e, "gradient", e.s.rows, h);
-    e.out.add({.kind = OperatorKind::kAdd,
-               .phase = Phase::kDataGradient,
-               .dtype = e.s.storage,
-               .shape = {.rows = e.s.rows, .columns = h},
-               .part = LayerPart::kBranches},
+    e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kBranches,
+                          {.rows = e.s.rows, .columns = h}),
               {d_first, d_second}, {sum});
     return normed_backward(e, sum, kAttentionNorm, dy);
   }
