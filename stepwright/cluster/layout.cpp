@@ -104,14 +104,4 @@ GroupLayout strided_layout(const Cluster& cluster, std::int64_t size, std::int64
   return layout;
 }
 
-TwoPartLayout two_part_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride,
-                              std::int64_t inner_size) {
-  if (inner_size < 1 || size % inner_size != 0) {
-    fail_input(
-        fmt::format("inner groups of {} ranks do not divide a group of {}", inner_size, size));
-  }
-  return {strided_layout(cluster, inner_size, stride),
-          strided_layout(cluster, size / inner_size, stride * inner_size)};
-}
-
 }  // namespace stepwright

@@ -46,18 +46,4 @@ struct GroupLayout {
 /// Fails with `kInput` when size or stride is below 1 or one group exceeds the cluster.
 GroupLayout strided_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride);
 
-/// Layouts of a strided group cut into two parts, as two-level collectives and sharding use them.
-struct TwoPartLayout {
-  GroupLayout inner;  ///< `inner_size` consecutive members.
-  GroupLayout outer;  ///< The members at equal positions of the inner groups (a rail).
-
-  auto operator<=>(const TwoPartLayout&) const = default;
-};
-
-/// Cuts a group of `size` ranks at `stride` into inner groups of `inner_size` and outer groups of
-/// size / inner_size ranks. Fails with `kInput` when `inner_size` does not divide `size`, and as
-/// `strided_layout` does.
-TwoPartLayout two_part_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride,
-                              std::int64_t inner_size);
-
 }  // namespace stepwright

@@ -77,10 +77,4 @@ CollectiveSchedule generate(const ScheduleSpec& spec) {
   return schedule;
 }
 
-std::int32_t even_group(const std::vector<std::int32_t>& ranks_per_node) {
-  std::int32_t group = 0;
-  for (const std::int32_t ranks : ranks_per_node) group = std::gcd(group, ranks);
-  return std::max(1, group);
-}
-
 }  // namespace stepwright

@@ -54,9 +54,4 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 /// The whole schedule. Throws as `schedule_frame`.
 CollectiveSchedule generate(const ScheduleSpec& spec);
 
-/// The most consecutive ranks that share a unit wherever units have these numbers of ranks: the
-/// inner group of a two-level algorithm over unevenly filled nodes, which falls back to it. {8, 8,
-/// 4} gives 4, {5, 3} gives 1: one ring.
-std::int32_t even_group(const std::vector<std::int32_t>& ranks_per_node);
-
 }  // namespace stepwright

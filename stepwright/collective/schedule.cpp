@@ -2,14 +2,6 @@
 
 namespace stepwright {
 
-std::int64_t step_count(const CollectiveSchedule& schedule) {
-  std::int64_t count = 0;
-  for (const RankSchedule& rank : schedule.ranks) {
-    for (const ScheduleChannel& channel : rank.channels) count += std::ssize(channel.steps);
-  }
-  return count;
-}
-
 std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer) {
   switch (buffer) {
     case RankBuffer::kInput: return schedule.input_pieces;

@@ -92,9 +92,6 @@ struct CollectiveSchedule {
   std::vector<RankSchedule> ranks;
 };
 
-/// Steps of all ranks.
-std::int64_t step_count(const CollectiveSchedule& schedule);
-
 /// Pieces of a buffer of `schedule`.
 std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer);
 

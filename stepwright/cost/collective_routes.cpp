@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <span>
 
 #include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/definition.h"
@@ -68,9 +67,9 @@ double chosen(const Way& way, const Routes& routes, const OperationConstants& co
   const double move = move_s(way, routes, constants);
   double least = INFINITY;
   double result = 0;
-  const std::span protocols(constants.protocols);
-  for (const ProtocolConstants& protocol :
-       way.switch_share == nullptr ? protocols : protocols.last(1)) {
+  const std::size_t first = way.switch_share == nullptr ? 0 : kProtocols - 1;
+  for (std::size_t i = first; i < constants.protocols.size(); ++i) {
+    const ProtocolConstants& protocol = constants.protocols[i];
     const double squared = times(routes, route, move, protocol).squared(constants.fill);
     const double believed = squared * protocol.belief * protocol.belief;
     if (believed > least) continue;

@@ -2,12 +2,6 @@
 
 namespace stepwright {
 
-std::vector<Place> Placement::holders(std::int64_t model_chunk) const {
-  std::vector<Place> places{holder(model_chunk)};
-  if (kind_ == PlacementKind::kMirrored) places.push_back(on_route_of({0, 1}, model_chunk));
-  return places;
-}
-
 std::optional<Place> Placement::next(const Place& place) const {
   if (holds_head(place)) return std::nullopt;
   return on_route_of(place, model_chunk(place) + 1);

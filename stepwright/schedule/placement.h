@@ -3,7 +3,6 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace stepwright {
 
@@ -47,9 +46,7 @@ class Placement {
   }
   /// Which chunk of the model lies there.
   [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
-  /// Where a chunk of the model lies: one place, or two in a mirrored placement.
-  [[nodiscard]] std::vector<Place> holders(std::int64_t model_chunk) const;
-  /// The first of them.
+  /// Where a chunk of the model lies; in a mirrored placement the first of two places.
   [[nodiscard]] Place holder(std::int64_t model_chunk) const {
     return on_route_of({0, 0}, model_chunk);
   }

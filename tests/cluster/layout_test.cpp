@@ -166,20 +166,5 @@ TEST(StridedLayout, EqualsACountWhereGroupsPartitionTheCluster) {
   }
 }
 
-TEST(TwoPartLayout, CutsADataGroupIntoNodesAndRails) {
-  const Cluster cluster = leaf_and_spine(64);
-  const TwoPartLayout parts = two_part_layout(cluster, 32, 2, 4);
-  EXPECT_EQ(parts.inner, strided_layout(cluster, 4, 2));
-  EXPECT_EQ(parts.outer, strided_layout(cluster, 8, 8));
-  EXPECT_EQ(parts.inner.span, 0);
-  EXPECT_EQ(parts.outer.sharers[1], 8);
-}
-
-TEST(TwoPartLayout, RejectsAnInnerSizeThatDoesNotDivide) {
-  EXPECT_THROW(two_part_layout(leaf_and_spine(64), 8, 1, 3), Error);
-  EXPECT_THROW(two_part_layout(leaf_and_spine(64), 8, 1, 0), Error);
-  EXPECT_THROW(two_part_layout(leaf_and_spine(64), 0, 1, 1), Error);
-}
-
 }  // namespace
 }  // namespace stepwright

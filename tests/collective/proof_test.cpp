@@ -215,11 +215,5 @@ TEST(Generate, SaysWhyThereIsNoSchedule) {
   EXPECT_FALSE(why_not({Algorithm::kRing, Collective::kAllReduce, {1}}));
 }
 
-TEST(Generate, FallsBackToTheLargestGroupOfUnevenNodes) {
-  EXPECT_EQ(even_group({8, 8, 4}), 4);
-  EXPECT_EQ(even_group({5, 3}), 1);
-  EXPECT_EQ(even_group({8, 8}), 8);
-}
-
 }  // namespace
 }  // namespace stepwright

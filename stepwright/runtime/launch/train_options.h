@@ -3,15 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "stepwright/core/named.h"
 #include "stepwright/runtime/data/tokens.h"
 
 namespace stepwright {
-
-/// How the learning rate moves after its warm-up.
-enum class Decay : std::uint8_t { kConstant, kLinear, kCosine };
-inline constexpr Named<Decay> kDecayNames[] = {
-    {Decay::kConstant, "constant"}, {Decay::kLinear, "linear"}, {Decay::kCosine, "cosine"}};
 
 /// What a person chooses of a training run beyond its plan.
 struct TrainOptions {
