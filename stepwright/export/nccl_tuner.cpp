@@ -115,19 +115,6 @@ void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {
   names += (names.empty() ? "" : ", ") + group.name;
 }
 
-bool is_of_experts(GroupKind kind) {
-  switch (kind) {
-    case GroupKind::kExpert:
-    case GroupKind::kExpertTensor:
-    case GroupKind::kExpertModel:
-    case GroupKind::kExpertData:
-    case GroupKind::kExpertShardInner:
-    case GroupKind::kExpertShardOuter:
-    case GroupKind::kExpertNorm: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 std::vector<TunerGroup> node_groups(const Cluster& cluster) {

@@ -53,6 +53,12 @@ inline constexpr Named<GroupKind> kGroupNames[] = {
     {GroupKind::kWorld, "world"}};
 inline constexpr int kGroupKinds = 17;
 
+/// Whether routed experts are what a group is for.
+constexpr bool is_of_experts(GroupKind kind) {
+  return (kind >= GroupKind::kExpert && kind <= GroupKind::kExpertShardOuter) ||
+         kind == GroupKind::kExpertNorm;
+}
+
 /// The groups of a kind: their ranks as strided factors, fastest first; rank lists follow this
 /// order.
 struct GroupShape {

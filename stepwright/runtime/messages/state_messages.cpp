@@ -14,11 +14,6 @@ namespace {
 
 using Parameters = std::vector<StoredParameter*>;
 
-bool of_experts(GroupKind group) {
-  return group == GroupKind::kExpertData || group == GroupKind::kExpertShardInner ||
-         group == GroupKind::kExpertShardOuter || group == GroupKind::kExpertNorm;
-}
-
 bool of_all_ranks(GroupKind group) {
   return group == GroupKind::kDataContext || group == GroupKind::kExpertData;
 }
@@ -137,7 +132,7 @@ struct Leaving {
 
 /// Gradients that a reduction takes in: those that a backward handed over, or those held here.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
-  const bool expert = of_experts(call.op.group);
+  const bool expert = is_of_experts(call.op.group);
   std::vector<Leaving> found;
   std::size_t next = 0;
   for (const std::int32_t id : units(call)) {
@@ -160,7 +155,7 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
 
 void scatter_gradients(Call& call) {
   const Sharding& sharding = call.rank.plan.sharding;
-  const StateLayout& layout = call.rank.store.layout(of_experts(call.op.group));
+  const StateLayout& layout = call.rank.store.layout(is_of_experts(call.op.group));
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
   const bool outer =
       call.op.group == GroupKind::kShardOuter || call.op.group == GroupKind::kExpertShardOuter;
@@ -194,7 +189,7 @@ void reduce_gradients(Call& call) {
 
 /// The gathered parameters of a block, before each use.
 void gather_parameters(Call& call) {
-  const bool expert = of_experts(call.op.group);
+  const bool expert = is_of_experts(call.op.group);
   StoredUnit& unit = call.rank.store.unit(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
@@ -215,7 +210,7 @@ void gather_parameters(Call& call) {
 
 /// Resident parameters after an update of shards finer than they are.
 void gather_updated(Call& call) {
-  const bool expert = of_experts(call.op.group);
+  const bool expert = is_of_experts(call.op.group);
   Parameters parameters;
   std::vector<at::Tensor> own;
   for (const std::int32_t id : units(call)) {
@@ -255,8 +250,8 @@ void run_state_message(Call& call) {
     case Purpose::kReduceReplicated: return reduce_small(call, false);
     case Purpose::kReduceTiedTable: return reduce_small(call, true);
     case Purpose::kShareNorm:
-      return all_reduce_flat(call,
-                             {of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+      return all_reduce_flat(
+          call, {is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
     case Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
     default: break;
   }
