@@ -34,8 +34,7 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
   const Setting& s = e.s;
   const std::int64_t heads = s.heads() + s.kv_heads();
   const TensorId normed = activation(e, "attention.qk_normed", s.tokens, query_key_value_width(s));
-  const TensorId stats =
-      e.out.tensor({.name = "statistics", .dtype = e.s.exact, .extents = {s.tokens, heads, 1}});
+  const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, heads);
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = e.forward,
              .dtype = s.storage,

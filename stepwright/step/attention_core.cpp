@@ -97,9 +97,8 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
-  const TensorId lse = e.out.tensor({.name = "log_sum_exp",
-                                     .dtype = e.s.exact,
-                                     .extents = {shape.batch * shape.queries, shape.heads, 1}});
+  const TensorId lse =
+      activation(e, "log_sum_exp", e.s.exact, shape.batch * shape.queries, shape.heads);
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
             {qkv}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);

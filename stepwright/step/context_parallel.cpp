@@ -17,13 +17,6 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
           .purpose = purpose};
 }
 
-TensorId buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
-  return e.out.tensor({.name = name,
-                       .kind = TensorKind::kCommunication,
-                       .dtype = e.s.storage,
-                       .extents = {rows, columns, 1}});
-}
-
 /// Zig-zag halves balance the causal work: every rank has the same share of the pairs in each step.
 Shape ring_step_shape(const Setting& s, std::int64_t window) {
   const std::int64_t pairs = causal_pairs(s.length, window) / (s.context * s.context);
@@ -32,7 +25,7 @@ Shape ring_step_shape(const Setting& s, std::int64_t window) {
 
 /// Sends `from` to the next rank of the ring and receives into a new buffer.
 TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerPart part) {
-  const TensorId to = buffer(e, name_of(part), e.s.tokens, columns);
+  const TensorId to = message_buffer(e, name_of(part), e.s.tokens, columns);
   e.out.add(context_message(e, OperatorKind::kShift, phase, part, e.s.tokens * columns), {from},
             {to});
   return to;
@@ -40,7 +33,7 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerP
 
 /// The core's output, or its gradient, between heads layout and rows of tokens.
 TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase) {
-  const TensorId to = buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
+  const TensorId to = message_buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
   e.out.add(context_message(e, OperatorKind::kAllToAll, phase, LayerPart::kContextOut,
                             to_sheet.rows * to_sheet.columns, Purpose::kAttentionOut),
             {from}, {to});
@@ -79,7 +72,7 @@ Shape gathered_shape(const Setting& s, std::int64_t window) {
 TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
   const std::int64_t width = key_value_width(e.s);
   const std::int64_t rows = e.s.tokens * e.s.context;
-  const TensorId all = buffer(e, "gathered", rows, width);
+  const TensorId all = message_buffer(e, "gathered", rows, width);
   e.out.add(
       context_message(e, OperatorKind::kAllGather, phase, LayerPart::kKeyValues, rows * width),
       {qkv}, {all});
@@ -92,8 +85,7 @@ TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
   const Setting& s = e.s;
   const Shape shape = ring_step_shape(s, window);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
-  const TensorId lse =
-      e.out.tensor({.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
+  const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
   TensorId key_values = qkv;
   for (std::int64_t step = 0; step < s.context; ++step) {
     TensorId next = -1;
@@ -127,7 +119,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
       next = shift(e, key_values, key_value_width(s), phase, LayerPart::kKeyValues);
     }
     const bool own = step == 0;
-    const TensorId d_kv = own ? d_qkv : buffer(e, "gradient", s.tokens, key_value_width(s));
+    const TensorId d_kv = own ? d_qkv : message_buffer(e, "gradient", s.tokens, key_value_width(s));
     e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore, shape),
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
                own ? TensorId{-1} : d_qkv},
@@ -148,8 +140,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
   const Shape shape = gathered_shape(s, window);
   const TensorId all = gather_key_values(e, qkv, e.forward);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
-  const TensorId lse =
-      e.out.tensor({.name = "log_sum_exp", .dtype = s.exact, .extents = {s.tokens, s.heads(), 1}});
+  const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
             {qkv, all}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
@@ -165,7 +156,7 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
   const TensorId out = kept(e, Keep::kAttentionOut);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId all = gather_key_values(e, qkv, phase);
-  const TensorId d_all = buffer(e, "gradient", rows, width);
+  const TensorId d_all = message_buffer(e, "gradient", rows, width);
   const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
   e.out.add({.kind = OperatorKind::kAttention,
              .phase = phase,

@@ -36,8 +36,7 @@ TensorId routed_weights_tensor(Emit& e, std::int64_t rows) {
 
 /// The top k of `rows` rows.
 TensorId choice_tensor(Emit& e, std::string_view name, DType type, std::int64_t rows) {
-  return e.out.tensor(
-      {.name = name, .dtype = type, .extents = {rows, e.s.model->experts->top_k, 1}});
+  return activation(e, name, type, rows, e.s.model->experts->top_k);
 }
 
 struct ExpertMessage {
@@ -174,10 +173,7 @@ TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
 }
 
 TensorId gathered(Emit& e, std::int64_t rows) {
-  return e.out.tensor({.name = "dispatched",
-                       .kind = TensorKind::kCommunication,
-                       .dtype = e.s.storage,
-                       .extents = {rows, e.s.model->hidden, 1}});
+  return message_buffer(e, "dispatched", rows, e.s.model->hidden);
 }
 
 /// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
@@ -266,8 +262,7 @@ void share_choice(Emit& e, TensorId own_counts) {
   e.kept.set(Keep::kTokenCounts, own_counts);
   if (!travels(s)) return;
   const std::int64_t experts = s.model->experts->count;
-  const TensorId counts = e.out.tensor(
-      {.name = "token_counts", .dtype = DType::kInt64, .extents = {members(s), experts, 1}});
+  const TensorId counts = activation(e, "token_counts", DType::kInt64, members(s), experts);
   e.kept.set(Keep::kTokenCounts, send_whole(e, e.forward,
                                             {OperatorKind::kAllGather, experts * members(s),
                                              LayerPart::kExpertCounts, own_counts, counts}));

@@ -81,8 +81,20 @@ Operator computation(const Emit& e, OperatorKind kind, Phase phase, LayerPart pa
   return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
 }
 
+TensorId activation(Emit& e, std::string_view name, DType type, std::int64_t rows,
+                    std::int64_t columns) {
+  return e.out.tensor({.name = name, .dtype = type, .extents = {rows, columns, 1}});
+}
+
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
-  return e.out.tensor({.name = name, .dtype = e.s.storage, .extents = {rows, columns, 1}});
+  return activation(e, name, e.s.storage, rows, columns);
+}
+
+TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .kind = TensorKind::kCommunication,
+                       .dtype = e.s.storage,
+                       .extents = {rows, columns, 1}});
 }
 
 TensorId linear(Emit& e, TensorId x, const Product& p) {
@@ -114,8 +126,7 @@ void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const std::int64_t statistics = e.s.model->norm == Norm::kLayer ? 2 : 1;
   const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
-  const TensorId stats = e.out.tensor(
-      {.name = "statistics", .dtype = e.s.exact, .extents = {sheet.rows, statistics, 1}});
+  const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;
   if (!e.s.kernels.fused_norm) {
     copies = e.out.tensor(
@@ -152,10 +163,7 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
 
 TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
   if (!e.s.sequence_parallel) return x;
-  const TensorId gathered = e.out.tensor({.name = "gathered",
-                                          .kind = TensorKind::kCommunication,
-                                          .dtype = e.s.storage,
-                                          .extents = {e.s.tokens, c.columns, 1}});
+  const TensorId gathered = message_buffer(e, "gathered", e.s.tokens, c.columns);
   e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
   return gathered;
 }
@@ -220,8 +228,7 @@ TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product&
 void dropout(Emit& e, TensorId x, Keep mask) {
   if (e.s.model->dropout == 0) return;
   const std::int64_t h = e.s.model->hidden;
-  const TensorId bits =
-      e.out.tensor({.name = "mask", .dtype = DType::kInt8, .extents = {e.s.rows, h, 1}});
+  const TensorId bits = activation(e, "mask", DType::kInt8, e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kDropout, e.forward, dropout_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {x}, {x, bits});

@@ -55,8 +55,12 @@ struct Sheet {
   bool routed = false;  ///< Rows are a mean over expert ranks.
 };
 
-/// A new [rows, columns] activation.
+/// A new [rows, columns] activation, in a type of its own or that of storage.
+TensorId activation(Emit& e, std::string_view name, DType type, std::int64_t rows,
+                    std::int64_t columns);
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
+/// The same that a message fills.
+TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
 
 /// Output [rows, columns] of a matrix product.
 TensorId linear(Emit& e, TensorId x, const Product& p);

@@ -81,8 +81,8 @@ Carried routed_backward(Emit& e, TensorId dy) {
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId weights = kept(e, Keep::kExpertWeights);
   if (!travels(e.s)) {
-    const TensorId d_weights = e.out.tensor(
-        {.name = "gradient", .dtype = e.s.exact, .extents = e.out.at(weights).extents});
+    const TensorId d_weights =
+        activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
     e.out.add(weights_gradient(e, count.copies), {dy, combined, kept(e, Keep::kRouterIndices)},
               {d_weights});
     Movement weighted = out;

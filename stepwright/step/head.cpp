@@ -40,7 +40,7 @@ Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
 }
 
 TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
-  return e.out.tensor({.name = name, .dtype = e.s.exact, .extents = {e.s.tokens, numbers, 1}});
+  return activation(e, name, e.s.exact, e.s.tokens, numbers);
 }
 
 /// One of the small all-reduces of the vocabulary-parallel cross entropy.

@@ -26,14 +26,11 @@ Choice route(Emit& e, TensorId normed) {
   const Setting& s = e.s;
   const Experts& experts = *s.model->experts;
   const TensorId logits = linear(e, normed, router(s));
-  const auto tensor = [&](std::string_view name, DType type, std::int64_t rows,
-                          std::int64_t columns) {
-    return e.out.tensor({.name = name, .dtype = type, .extents = {rows, columns, 1}});
-  };
-  const TensorId probabilities = tensor("router.probabilities", s.exact, s.rows, experts.count);
-  const TensorId indices = tensor("router.indices", DType::kInt32, s.rows, experts.top_k);
-  const Choice choice{.weights = tensor("router.weights", s.exact, s.rows, experts.top_k),
-                      .counts = tensor("router.counts", DType::kInt64, 1, experts.count)};
+  const TensorId probabilities =
+      activation(e, "router.probabilities", s.exact, s.rows, experts.count);
+  const TensorId indices = activation(e, "router.indices", DType::kInt32, s.rows, experts.top_k);
+  const Choice choice{.weights = activation(e, "router.weights", s.exact, s.rows, experts.top_k),
+                      .counts = activation(e, "router.counts", DType::kInt64, 1, experts.count)};
   e.out.add(top_k(e, e.forward), {logits}, {probabilities, choice.weights, indices, choice.counts});
   e.kept.set(Keep::kRouterProbabilities, probabilities);
   e.kept.set(Keep::kRouterIndices, indices);
