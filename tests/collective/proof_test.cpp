@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "stepwright/collective/definition.h"
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/rank_writer.h"
 
@@ -213,6 +215,18 @@ TEST(Generate, SaysWhyThereIsNoSchedule) {
   EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {0}}));
   EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
   EXPECT_FALSE(why_not({Algorithm::kRing, Collective::kAllReduce, {1}}));
+}
+
+TEST(Algorithms, RowsStandInTheOrderOfTheEnumerators) {
+  for (std::size_t i = 0; i < std::size(kAlgorithmRows); ++i) {
+    const auto& [algorithm, name, definition] = kAlgorithmRows[i];
+    EXPECT_EQ(algorithm, static_cast<Algorithm>(i)) << name;
+    EXPECT_FALSE(definition->text.empty()) << name;
+    const bool generated = std::ranges::find(kGeneratedNames, algorithm,
+                                             &Named<Algorithm>::value) != std::end(kGeneratedNames);
+    EXPECT_EQ(is_generated(algorithm), generated) << name;
+    EXPECT_EQ(definition->seconds != nullptr, generated) << name;
+  }
 }
 
 }  // namespace

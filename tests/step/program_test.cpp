@@ -491,5 +491,11 @@ TEST(StepProgram, IsWrittenWholeAsJson) {
   EXPECT_EQ(json.dump(), program_json(program).dump());
 }
 
+TEST(LayerPart, NamesStandInTheOrderOfTheEnumerators) {
+  for (std::size_t i = 0; i < std::size(kLayerPartNames); ++i) {
+    EXPECT_EQ(kLayerPartNames[i].value, static_cast<LayerPart>(i)) << kLayerPartNames[i].name;
+  }
+}
+
 }  // namespace
 }  // namespace stepwright
