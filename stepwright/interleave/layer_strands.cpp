@@ -318,13 +318,16 @@ void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
   }
 }
 
-/// Which layer of its chunk a layer is, from 0.
-std::int64_t place_in_chunk(const std::vector<std::int64_t>& chunks, std::int64_t layer) {
-  for (const std::int64_t layers : chunks) {
+/// What a plan recomputes of a layer of the model.
+LayerRecompute recompute_of(const Job& job, const Plan& plan, std::int64_t layer) {
+  std::int64_t chunk = 0;
+  for (const std::int64_t layers : chunk_layers(job, plan)) {
     if (layer < layers) break;
     layer -= layers;
+    ++chunk;
   }
-  return layer;
+  const std::int64_t position = placement_of(plan).holder(chunk).position;
+  return layer_recompute(recompute_at(plan.recompute, position), layer);
 }
 
 void set_seconds(Node node, Strand& strand) {
@@ -347,9 +350,7 @@ LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& co
   check_listed(job, plan, layer);
   const LayerClass which = job.model.layer_class(layer);
   LayerStrands out;
-  const std::int64_t place = place_in_chunk(chunk_layers(job, plan), layer);
-  out.templates =
-      build_layer(make_setting(job, plan), which, layer_recompute(plan.recompute, place));
+  out.templates = build_layer(make_setting(job, plan), which, recompute_of(job, plan, layer));
   const LayerIds ids(which.experts, plan.parallel.context);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   std::vector<OperatorTime> times;

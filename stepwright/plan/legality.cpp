@@ -114,6 +114,14 @@ std::optional<Rule> broken_rule(const Job& job, const Plan& plan) {
   return law->rule;
 }
 
+std::optional<Rule> broken_recompute(const Job& job, const Plan& plan) {
+  for (const Law& law : type_laws()) {
+    const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeModules;
+    if (asked && law.broken(job, plan)) return law.rule;
+  }
+  return std::nullopt;
+}
+
 std::optional<Rejected> illegal(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;

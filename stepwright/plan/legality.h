@@ -120,6 +120,9 @@ struct Rejected {
 /// it fits in memory is another question. Any values may be given. No allocation.
 std::optional<Rule> broken_rule(const Job& job, const Plan& plan);
 
+/// The first broken one of the rules of recomputation, whatever else the plan breaks.
+std::optional<Rule> broken_recompute(const Job& job, const Plan& plan);
+
 /// As above, with the reason and the nearest legal plans; costs nothing more for a legal plan.
 std::optional<Rejected> illegal(const Job& job, const Plan& plan);
 

@@ -89,14 +89,6 @@ std::string collectives_word(const Collectives& collectives) {
   return word.empty() ? std::string(name_of(kAlgorithmNames, Algorithm::kLibrary)) : word;
 }
 
-std::string recompute_word(const Recompute& recompute) {
-  std::string word(name_of(kRecomputeNames, recompute.kind));
-  if (recompute.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, recompute.every);
-  if (recompute.kind != RecomputeKind::kModules) return word;
-  word = fmt::format("{}", fmt::join(module_words(recompute.modules), " + "));
-  return recompute.every > 1 ? fmt::format("{} every {}", word, recompute.every) : word;
-}
-
 std::string layers_word(const std::vector<std::int64_t>& layers) {
   std::string word;
   for (std::size_t i = 0; i < layers.size();) {
@@ -136,11 +128,7 @@ std::string plan_text(const Plan& plan) {
   text += basis_text(plan.schedule.basis);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);
-  text += fmt::format(" recompute:{}", name_of(kRecomputeNames, plan.recompute.kind));
-  for (const std::string_view module : module_words(plan.recompute.modules)) {
-    text += fmt::format("+{}", module);
-  }
-  if (plan.recompute.every != 1) text += fmt::format("/{}", plan.recompute.every);
+  text += fmt::format(" recompute:{}", recompute_word(plan.recompute));
   text += fmt::format(" sp:{} {} {} {}", plan.sequence_parallel ? "yes" : "no",
                       name_of(kTensorInputNames, plan.tensor_input),
                       name_of(kContextKindNames, plan.context_kind),

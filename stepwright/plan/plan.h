@@ -11,7 +11,7 @@
 #include "stepwright/collective/algorithm.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
-#include "stepwright/plan/modules.h"
+#include "stepwright/plan/recompute.h"
 #include "stepwright/schedule/schedule.h"
 
 namespace stepwright {
@@ -83,53 +83,6 @@ inline constexpr ShardingAlias kShardingAliases[] = {
      "hpz is read as IGG, the nearest sharding that is known here: ZeRO++ hpZ also keeps the "
      "global parameter shard and gathers over all ranks in the forward pass."},
 };
-
-enum class RecomputeKind : std::uint8_t { kNone, kSelective, kFull, kEvery, kModules };
-inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone, "none"},
-                                                           {RecomputeKind::kSelective, "selective"},
-                                                           {RecomputeKind::kFull, "full"},
-                                                           {RecomputeKind::kEvery, "every"},
-                                                           {RecomputeKind::kModules, "modules"}};
-struct Recompute {
-  RecomputeKind kind = RecomputeKind::kNone;
-  /// Layers 0, n, 2n, ... of a chunk are recomputed: with kEvery in full, with kModules their
-  /// modules.
-  std::int64_t every = 1;
-  ModuleSet modules;  ///< With kModules.
-  auto operator<=>(const Recompute&) const = default;
-};
-
-/// What of one layer runs again in its backward: all of it, or some modules.
-struct LayerRecompute {
-  bool whole = false;
-  ModuleSet modules;  ///< Empty with `whole`.
-  auto operator<=>(const LayerRecompute&) const = default;
-};
-inline constexpr LayerRecompute kNoRecompute{};
-inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
-inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
-
-/// What is recomputed of the layers that are: of `every: n` the 0th, nth, 2nth of a chunk, of the
-/// other kinds all.
-constexpr LayerRecompute recomputed(const Recompute& recompute) {
-  switch (recompute.kind) {
-    case RecomputeKind::kNone: return kNoRecompute;
-    case RecomputeKind::kSelective: return kCoreRecompute;
-    case RecomputeKind::kModules: return {.whole = false, .modules = recompute.modules};
-    default: return kWholeRecompute;
-  }
-}
-
-/// What is recomputed of every layer at least.
-constexpr LayerRecompute least_recomputed(const Recompute& recompute) {
-  return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
-}
-
-/// What is recomputed of a layer, by its place in its chunk.
-constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
-  const bool chosen = recompute.every <= 1 || within_chunk % recompute.every == 0;
-  return chosen ? recomputed(recompute) : kNoRecompute;
-}
 
 /// Which communication may run beside computation.
 struct Overlap {
@@ -243,9 +196,6 @@ std::optional<RankOrder> rank_order_of(std::string_view word);
 
 /// "library", or what differs from it: "tensor nvls, data ho-ring".
 std::string collectives_word(const Collectives& collectives);
-
-/// "none", "selective", "full", "every 2".
-std::string recompute_word(const Recompute& recompute);
 
 /// "8 x 3, 6": layers of chunks, in order.
 std::string layers_word(const std::vector<std::int64_t>& layers);

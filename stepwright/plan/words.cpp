@@ -13,18 +13,6 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string recompute_text(const Recompute& recompute) {
-  switch (recompute.kind) {
-    case RecomputeKind::kNone: return "no recomputation";
-    case RecomputeKind::kSelective: return "selective recomputation";
-    case RecomputeKind::kFull: return "full recomputation";
-    case RecomputeKind::kModules:
-      return fmt::format("recomputation of {}", recompute_word(recompute));
-    case RecomputeKind::kEvery: break;
-  }
-  return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", recompute.every);
-}
-
 std::string tensor_words(const Plan& plan) {
   if (!plan.sequence_parallel) return fmt::format("tensor {}", plan.parallel.tensor);
   const bool keep = plan.tensor_input == TensorInput::kKeep;

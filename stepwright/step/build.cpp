@@ -57,8 +57,9 @@ class ProgramBuilder {
     std::vector<Block> blocks;
     if (placement_.holds_embedding(place)) blocks.push_back(embedding());
     std::vector<std::int64_t> held;
+    const Recompute recompute = recompute_at(plan_.recompute, place.position);
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
-      blocks.push_back(store_.layer(layer, layer_recompute(plan_.recompute, i)));
+      blocks.push_back(store_.layer(layer, layer_recompute(recompute, i)));
       held.push_back(layer);
     }
     if (placement_.holds_head(place)) blocks.push_back(store_.head(split_table()));

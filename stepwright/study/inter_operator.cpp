@@ -85,13 +85,13 @@ class InterOperatorSearch {
   }
 
   void cut(Plan& plan, const BlockCosts& blocks) {
-    const std::size_t kind = recompute_index(recomputed(plan.recompute));
+    const std::size_t place = blocks.place(recomputed(plan.recompute));
     const auto both = [](const BlockPairCost& pair) {
       return pair.forward.seconds + pair.backward.seconds;
     };
     std::vector<double> seconds;
     for (const std::size_t which : layer_order(job_.model).class_of) {
-      seconds.push_back(both(blocks.layers[which].costs[kind]));
+      seconds.push_back(both(blocks.layers[which].with[place].cost));
     }
     plan.layers =
         cut_layers(seconds, plan.parallel.pipeline, both(blocks.embedding), both(blocks.head));

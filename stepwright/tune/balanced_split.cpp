@@ -18,9 +18,14 @@ class Balance {
       : placement_(placement_of(schedule, pipeline)),
         pairs_(schedule.strands > 1),
         layers_(layers),
-        each_(work.layer_s[recompute_index(least_recomputed(recompute))]),
-        mean_s_(layers.sum(each_, 0, layers.layers()) / static_cast<double>(layers.layers())),
-        head_s_(work.head_s) {}
+        head_s_(work.head_s) {
+    for (std::int64_t position = 0; position < pipeline; ++position) {
+      const Recompute own = recompute_at(recompute, position);
+      each_.push_back(&work.layer_s(least_recomputed(own)));
+      mean_s_.push_back(layers.sum(*each_.back(), 0, layers.layers()) /
+                        static_cast<double>(layers.layers()));
+    }
+  }
 
   std::vector<std::int64_t> run() const {
     const std::vector<std::int64_t> even = even_split(layers_.layers(), placement_.model_chunks());
@@ -50,7 +55,7 @@ class Balance {
                                            const std::vector<std::int64_t>& split) const {
     const auto work = [&](std::size_t chunk) {
       const double head_s = chunk + 1 == split.size() && !pairs_ ? head_s_ : 0;
-      return head_s + static_cast<double>(split[chunk]) * mean_s_;
+      return head_s + static_cast<double>(split[chunk]) * mean_s_[position];
     };
     const auto held = static_cast<std::int64_t>(position);
     auto best = static_cast<std::size_t>(placement_.model_chunk({held, 0}));
@@ -69,13 +74,13 @@ class Balance {
     std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), least);
     std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
     for (std::size_t i = 0; i < split.size(); ++i) {
-      position_s[position_of(i)] += static_cast<double>(least) * mean_s_;
+      position_s[position_of(i)] += static_cast<double>(least) * mean_s_[position_of(i)];
     }
     position_s[position_of(split.size() - 1)] += head_s_;
     for (std::int64_t rest = layers_.layers() - least * chunks; rest > 0; --rest) {
       const std::size_t position = lightest(position_s);
       ++split[lightest_chunk(position, split)];
-      position_s[position] += mean_s_;
+      position_s[position] += mean_s_[position];
     }
     return split;
   }
@@ -86,7 +91,7 @@ class Balance {
     position_s[position_of(split.size() - 1)] += head_s_;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < split.size(); ++i) {
-      position_s[position_of(i)] += layers_.sum(each_, first, first + split[i]);
+      position_s[position_of(i)] += layers_.sum(*each_[position_of(i)], first, first + split[i]);
       first += split[i];
     }
     return std::ranges::max(position_s);
@@ -95,8 +100,8 @@ class Balance {
   Placement placement_;
   bool pairs_;
   const LayerCounts& layers_;
-  const std::vector<double>& each_;  ///< By class of layer.
-  double mean_s_;
+  std::vector<const std::vector<double>*> each_;  ///< By position, then class of layer.
+  std::vector<double> mean_s_;                    ///< By position.
   double head_s_;
 };
 

@@ -61,6 +61,13 @@ void Census::refuse(const RuleCounts& counts, std::int64_t each, const Plan& exa
   }
 }
 
+void Census::refuse(const Recomputations& recomputations, std::int64_t each, Plan example) {
+  for (const auto& [rule, recompute] : recomputations.refused) {
+    example.recompute = recompute;
+    refuse(rule, each, example);
+  }
+}
+
 void Census::leave(Ability ability, std::int64_t points) {
   std::int64_t& counted = not_run_[static_cast<std::size_t>(ability)];
   counted = plus(counted, points);
@@ -78,15 +85,6 @@ std::optional<Ability> Census::grid_not_run(const Plan& plan) const {
     if (!space_.framework->runs(ability, job_, plan)) return ability;
   }
   return std::nullopt;
-}
-
-std::int64_t Census::run_recomputes(const Plan& plan) const {
-  if (!space_.framework) return recomputes_;
-  return std::ranges::count_if(space_.recompute, [&](const Recompute& recompute) {
-    Plan other = plan;
-    other.recompute = recompute;
-    return space_.framework->runs(Ability::kRecompute, job_, other);
-  });
 }
 
 DegreeSet Census::degrees(const Plan& plan) const {
@@ -140,10 +138,14 @@ void Census::add_grid(const Plan& plan, bool repeated) {
   refuse(stages.refused, times(blocks.points, states), legal);
   leave(stages.not_run, times(blocks.points, states));
   if (stages.points == 0) return;
-  const std::int64_t recomputes = run_recomputes(legal);
-  leave(Ability::kRecompute, product({blocks.points, stages.points, recomputes_ - recomputes,
-                                      group_points_, types_, buckets_}));
-  if (recomputes == 0) return;
+  const Recomputations& recomputations = stages.recomputations;
+  const std::int64_t recomputes = recomputes_ - recomputations.not_run;
+  const std::int64_t inner = product({group_points_, types_, buckets_});
+  leave(Ability::kRecompute,
+        product({blocks.points, stages.points, recomputations.not_run, inner}));
+  if (stages.choices == 0) {
+    return refuse(recomputations, product({blocks.points, stages.points, inner}), legal);
+  }
   legal.micro_batch = stages.by_micro_batch.begin()->first;
   apply(stages.by_micro_batch.begin()->second.front(), legal);
   const DataTable& data = this->data(legal);
@@ -152,6 +154,8 @@ void Census::add_grid(const Plan& plan, bool repeated) {
   leave(data.not_run, product({outer, types_, buckets_}));
   std::int64_t points = product({outer, data.points, types_, buckets_});
   if (points == 0) return;
+  refuse(recomputations, points / recomputes, legal);
+  points = points / recomputes * std::ssize(recomputations.legal);
   const auto rule = broken_rule(job_, legal);
   if (rule == Rule::kPrecision) return refuse(*rule, points, legal);
   std::int64_t narrow = 0;

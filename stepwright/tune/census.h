@@ -57,7 +57,7 @@ class Census {
   /// What of a rank grid the job's framework does not run.
   [[nodiscard]] std::optional<Ability> grid_not_run(const Plan& plan) const;
   /// Recomputations that it runs.
-  [[nodiscard]] std::int64_t run_recomputes(const Plan& plan) const;
+  void refuse(const Recomputations& recomputations, std::int64_t each, Plan example);
   /// What its abilities depend on; nothing without a framework.
   [[nodiscard]] DegreeSet degrees(const Plan& plan) const;
   const StageTable& stages(const Plan& legal);

@@ -67,17 +67,31 @@ void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space
   table.choices.push_back(choice);
 }
 
+Recomputations recomputations(const Job& job, const Dimensions& space, Plan plan) {
+  Recomputations out;
+  for (const Recompute& recompute : space.recompute) {
+    plan.recompute = recompute;
+    if (not_run_by(space, job, plan, {Ability::kRecompute})) {
+      ++out.not_run;
+    } else if (const auto rule = broken_recompute(job, plan)) {
+      out.refused.emplace_back(*rule, recompute);
+    } else {
+      out.legal.push_back(recompute);
+    }
+  }
+  return out;
+}
+
 /// Adds a legal schedule with every recomputation. Most are canonical as they stand.
 void add_stage_choices(StageTable& table, const Job& job, const Dimensions& space, Plan plan,
                        std::set<Plan>& seen) {
   const bool two_splits = balances(job, space, plan);
-  for (const Recompute& recompute : space.recompute) {
+  for (const Recompute& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
-    if (not_run_by(space, job, plan, {Ability::kRecompute})) continue;
     Plan usual = plan;
     const bool settled = plan.schedule.kind != ScheduleKind::kGpipe && plan.layers.empty() &&
-                         recompute.kind != RecomputeKind::kEvery &&
-                         recompute.kind != RecomputeKind::kModules;
+                         recompute.kind <= RecomputeKind::kFull &&
+                         recompute == Recompute{.kind = recompute.kind};
     if (!settled) usual = canonical(plan, job);
     if (!seen.insert(usual).second) continue;
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
@@ -102,13 +116,18 @@ void set_least_work(StageTable& table) {
   const auto repeats = [](const StageChoice& choice) {
     return choice.recompute.kind == RecomputeKind::kFull;
   };
+  const auto least_of = [](StageChoice choice) {
+    // Of choices that differ by position none need be the least everywhere.
+    if (!recomputes_alike(choice.recompute)) choice.recompute = {};
+    return choice;
+  };
   for (const auto& [micro_batch, choices] : table.by_micro_batch) {
     std::vector<StageChoice>& least = table.least_work[micro_batch];
     for (const StageChoice& choice : choices) {
       if (least.empty() || !alike(least.back(), choice)) {
-        least.push_back(choice);
+        least.push_back(least_of(choice));
       } else if (repeats(least.back())) {
-        least.back() = choice;
+        least.back() = least_of(choice);
       }
     }
   }
@@ -280,6 +299,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal) {
   StageTable table;
+  table.recomputations = recomputations(job, space, legal);
   std::set<Plan> seen;
   Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {

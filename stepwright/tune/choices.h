@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "stepwright/plan/legality.h"
@@ -64,7 +65,15 @@ struct BlockTable {
   AbilityCounts not_run{};
 };
 
+/// What of the listed recomputations the pipelines of a grid may choose.
+struct Recomputations {
+  std::vector<Recompute> legal;                     ///< And run by the job's framework.
+  std::vector<std::pair<Rule, Recompute>> refused;  ///< Of those that run.
+  std::int64_t not_run = 0;
+};
+
 struct StageTable {
+  Recomputations recomputations;
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
   /// Of each schedule and split into layers the choice that recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
@@ -16,15 +17,24 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// Whether a mapping has a key that the other lacks.
+bool loses_keys(const Json& from, const Json& to) {
+  const auto items = from.items();
+  return std::any_of(items.begin(), items.end(),
+                     [&](const auto& item) { return !to.contains(item.key()); });
+}
+
 /// Calls `tell(path, before, after)` for all that differs, down to what is no mapping on both
-/// sides.
+/// sides; with `whole` not into mappings that lose keys.
 template <class Tell>
-void each_difference(const std::string& path, const Json& from, const Json& to, const Tell& tell) {
+void each_difference(const std::string& path, const Json& from, const Json& to, const Tell& tell,
+                     bool whole = false) {
   if (from == to) return;
-  if (!from.is_object() || !to.is_object()) return tell(path, from, to);
+  const bool leaf = !from.is_object() || !to.is_object() || (whole && loses_keys(from, to));
+  if (leaf) return tell(path, from, to);
   const std::string above = path.empty() ? "" : path + ".";
   for (const auto& [key, value] : to.items()) {
-    each_difference(above + key, from.contains(key) ? from[key] : Json(), value, tell);
+    each_difference(above + key, from.contains(key) ? from[key] : Json(), value, tell, whole);
   }
   for (const auto& [key, value] : from.items()) {
     if (!to.contains(key)) tell(above + key, value, Json());
@@ -41,10 +51,10 @@ bool is_label(const std::string& path) {
 
 std::vector<std::string> fields_to_set(const Job& job, const Plan& from, const Plan& to) {
   std::vector<std::string> fields;
-  each_difference("", plan_json({job, from}), plan_json({job, to}),
-                  [&](const std::string& path, const Json&, const Json& value) {
-                    fields.push_back(fmt::format("{}={}", path, value_text(value)));
-                  });
+  const auto set = [&](const std::string& path, const Json&, const Json& value) {
+    fields.push_back(fmt::format("{}={}", path, value_text(value)));
+  };
+  each_difference("", plan_json({job, from}), plan_json({job, to}), set, true);
   return fields;
 }
 

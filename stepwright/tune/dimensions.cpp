@@ -117,9 +117,6 @@ void check_listed(const Space& space) {
       }
     }
   });
-  for (const Recompute& recompute : space.recompute) {
-    if (recompute.every < 1) fail_input("search.recompute lists every 0; it is at least 1");
-  }
 }
 
 }  // namespace

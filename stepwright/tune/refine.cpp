@@ -77,11 +77,13 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
     states_of_ = stages.grid;
     states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
   }
-  const std::size_t recompute = recompute_index(recomputed(stages.choice->recompute));
   double retained = kUnbounded;
-  for (const BlockCosts::Layer& layer : stages.costs->layers) {
-    retained = std::min(retained, layer.costs[recompute].forward.retained_bytes);
-  }
+  each_setting(stages.choice->recompute, [&](const Recompute& setting) {
+    const std::size_t place = stages.costs->place(recomputed(setting));
+    for (const BlockCosts::Layer& layer : stages.costs->layers) {
+      retained = std::min(retained, layer.with[place].cost.forward.retained_bytes);
+    }
+  });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
   const double bytes = states_bytes_ + activations + reserve_.bytes(activations);

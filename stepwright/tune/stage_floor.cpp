@@ -15,8 +15,9 @@ class PipelineFloor {
   PipelineFloor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                 std::int64_t pipeline, std::int64_t micro_batches)
       : choice_(choice),
+        work_(work),
         layers_(layers),
-        each_(work.layer_s[recompute_index(least_recomputed(choice.recompute))]),
+        each_(work.layer_s(least_everywhere(choice.recompute))),
         placement_(placement_of(choice.schedule, pipeline)),
         closed_(has_closed_form(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
@@ -26,7 +27,7 @@ class PipelineFloor {
         simulated_s_(m_ * slowest_s_) {}
 
   StageFloor run() {
-    if (choice_.layers.empty()) {
+    if (choice_.layers.empty() && recomputes_alike(choice_.recompute)) {
       see_even();
     } else {
       see_listed();
@@ -48,10 +49,12 @@ class PipelineFloor {
   /// A position of a split: `start` gives the first layer of a chunk of the model.
   template <class Start>
   void see_position(std::int64_t position, Start&& start) {
+    const Recompute recompute = recompute_at(choice_.recompute, position);
+    const std::vector<double>& each = work_.layer_s(least_recomputed(recompute));
     double own_s = placement_.holds_head(position) ? head_s_ : 0;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       const std::int64_t chunk = placement_.model_chunk({position, i});
-      own_s += layers_.sum(each_, start(chunk), start(chunk + 1));
+      own_s += layers_.sum(each, start(chunk), start(chunk + 1));
     }
     see(own_s, layers_.sum(each_, 0, start(position)));
   }
@@ -68,9 +71,14 @@ class PipelineFloor {
     if (full != last) see_position(full, start);
   }
 
+  [[nodiscard]] std::vector<std::int64_t> split() const {
+    return choice_.layers.empty() ? even_split(layers_.layers(), placement_.model_chunks())
+                                  : choice_.layers;
+  }
+
   void see_listed() {
     std::vector<std::int64_t> starts{0};
-    for (const std::int64_t layers : choice_.layers) starts.push_back(starts.back() + layers);
+    for (const std::int64_t layers : split()) starts.push_back(starts.back() + layers);
     const auto start = [&](std::int64_t chunk) { return starts[static_cast<std::size_t>(chunk)]; };
     for (std::int64_t position = 0; position < placement_.positions(); ++position) {
       see_position(position, start);
@@ -78,8 +86,9 @@ class PipelineFloor {
   }
 
   const StageChoice& choice_;
+  const Work& work_;
   const LayerCounts& layers_;
-  const std::vector<double>& each_;  ///< By class of layer.
+  const std::vector<double>& each_;  ///< By class of layer: what it takes at any position.
   Placement placement_;
   bool closed_;
   double m_;

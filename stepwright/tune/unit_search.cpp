@@ -13,34 +13,54 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kNothingAgain = recompute_index(kNoRecompute);
-
 /// The work that blocks were priced at.
 struct BlockWork {
   Work seconds;  ///< As the closed form counts it.
   Work floors;   ///< Never above what the simulator takes.
 };
 
-/// Without recomputation it stands for every kind: none takes less.
-Work work_of(const BlockCosts& blocks, std::size_t recompute, BackwardForm form,
+/// The blocks of a choice's recomputation, and their work.
+struct PricedWork {
+  Recompute recompute;
+  const BlockCosts* costs;
+  BlockWork work;
+};
+
+/// What layers take at least with any of these recomputations.
+LayerWork least_of(const std::vector<LayerWork>& layers) {
+  LayerWork least{kNoRecompute, layers.front().seconds, {}};
+  for (const LayerWork& of : layers) {
+    for (std::size_t k = 0; k < of.seconds.size(); ++k) {
+      least.seconds[k] = std::min(least.seconds[k], of.seconds[k]);
+    }
+  }
+  return least;
+}
+
+/// Of what the positions recompute of every layer.
+Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form,
              double BlockCost::* part) {
   Work work;
-  for (const BlockCosts::Layer& layer : blocks.layers) {
-    work.layer_s[recompute].push_back(layer.costs[recompute].forward.*part +
-                                      layer.backward(recompute, form).*part);
-  }
+  each_setting(recompute, [&](const Recompute& setting) {
+    LayerWork& of = work.layers.emplace_back(LayerWork{least_recomputed(setting), {}, {}});
+    const std::size_t place = blocks.place(of.recompute);
+    for (const BlockCosts::Layer& layer : blocks.layers) {
+      const BlockCosts::Recomputed& with = layer.with[place];
+      of.seconds.push_back(with.cost.forward.*part + with.backward(form).*part);
+    }
+  });
+  if (!recomputes_alike(recompute)) work.layers.insert(work.layers.begin(), least_of(work.layers));
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
-  if (recompute == kNothingAgain) work.layer_s.fill(work.layer_s[kNothingAgain]);
   return work;
 }
 
 /// Two strands fill each other's waits: no more than the computation of both is sure.
-BlockWork shared_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
+BlockWork shared_work(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form) {
   const Work compute = work_of(blocks, recompute, form, &BlockCost::kernels_s);
   return {compute, compute};
 }
 
-BlockWork block_work(const BlockCosts& blocks, std::size_t recompute, BackwardForm form) {
+BlockWork block_work(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form) {
   return {work_of(blocks, recompute, form, &BlockCost::seconds),
           work_of(blocks, recompute, form, &BlockCost::floor_s)};
 }
@@ -109,11 +129,8 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   };
   const Plan plan = block_plan(grid, *common.block, unit.micro_batch);
   const Work rough = work_.with_context(*unit.work, plan);
-  const BlockCosts* costs = nullptr;
-  ModuleSet costs_of;
-  std::array<std::array<std::optional<BlockWork>, kRecomputations>, 3 * kBackwardForms> works;
+  std::array<std::vector<PricedWork>, 3 * kBackwardForms> works;
   const auto see = [&](const StageChoice& choice) {
-    const std::size_t recompute = recompute_index(least_recomputed(choice.recompute));
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor_of(rough, choice);
@@ -124,26 +141,25 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     const bool strands = choice.schedule.strands > 1;
     // Pairs with parts of backwards have blocks of their own.
     const bool braids = strands && traits_of(choice.schedule.kind).braids;
-    auto& of_form =
+    std::vector<PricedWork>& of_form =
         works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
-    std::optional<BlockWork>& work = of_form[recompute];
-    // What recomputes nothing bounds what does, and often saves pricing it.
-    const std::optional<BlockWork>& least = of_form[kNothingAgain];
-    if (!work && least) {
-      stages.floor = floors_of(*least, choice);
-      if (beaten(stages.floor.price_s)) {
-        return visit(stages);
+    const auto known = [&](const Recompute& recompute) {
+      return std::ranges::find(of_form, recompute, &PricedWork::recompute);
+    };
+    auto priced = known(choice.recompute);
+    if (priced == of_form.end()) {
+      // What recomputes nothing bounds what does, and often saves pricing it.
+      if (const auto least = known(Recompute()); least != of_form.end()) {
+        stages.floor = floors_of(least->work, choice);
+        if (beaten(stages.floor.price_s)) return visit(stages);
       }
+      const BlockCosts& costs = blocks(stages, unit.micro_batch);
+      const auto work = strands ? shared_work : block_work;
+      of_form.push_back({choice.recompute, &costs, work(costs, choice.recompute, form)});
+      priced = std::prev(of_form.end());
     }
-    // Sets of modules have blocks of their own, and one place among the work that is known.
-    const bool listed = !choice.recompute.modules.empty();
-    if (choice.recompute.every > 1 || listed || !work || costs_of != choice.recompute.modules) {
-      costs = &blocks(stages, unit.micro_batch);
-      costs_of = choice.recompute.modules;
-      work = strands ? shared_work(*costs, recompute, form) : block_work(*costs, recompute, form);
-    }
-    stages.costs = costs;
-    stages.floor = floors_of(*work, choice);
+    stages.costs = priced->costs;
+    stages.floor = floors_of(priced->work, choice);
     visit(stages);
   };
   for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {

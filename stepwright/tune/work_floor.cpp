@@ -58,11 +58,17 @@ bool message_counts(const Operator& op, bool any_expert) {
 
 }  // namespace
 
+const std::vector<double>& Work::layer_s(const LayerRecompute& recompute) const {
+  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  return (found == layers.end() ? layers.front() : *found).seconds;
+}
+
 Work least(Work a, const Work& b) {
-  for (std::size_t i = 0; i < a.layer_s.size(); ++i) {
-    for (std::size_t k = 0; k < a.layer_s[i].size(); ++k) {
-      a.layer_s[i][k] = std::min(a.layer_s[i][k], b.layer_s[i][k]);
-      a.stream_s[i][k] = std::min(a.stream_s[i][k], b.stream_s[i][k]);
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    LayerWork& own = a.layers[i];
+    for (std::size_t k = 0; k < own.seconds.size(); ++k) {
+      own.seconds[k] = std::min(own.seconds[k], b.layers[i].seconds[k]);
+      own.stream_s[k] = std::min(own.stream_s[k], b.layers[i].stream_s[k]);
     }
   }
   a.head_s = std::min(a.head_s, b.head_s);
@@ -128,10 +134,11 @@ void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
   const BlockPair none = build_layer(setting, which, kNoRecompute);
   const LayerSeconds least = seconds(none, layouts, any_expert);
   const LayerSeconds most = seconds(full, layouts, any_expert);
-  for (std::size_t i = 0; i < kRecomputations; ++i) {
-    const bool whole = i == recompute_index(kWholeRecompute);
-    work.layer_s[i].push_back(whole ? std::max(least.chain_s, most.chain_s) : least.chain_s);
-    work.stream_s[i].push_back(whole ? std::max(least.stream_s, most.stream_s) : least.stream_s);
+  for (LayerWork& of : work.layers) {
+    of.seconds.push_back(of.recompute.whole ? std::max(least.chain_s, most.chain_s)
+                                            : least.chain_s);
+    of.stream_s.push_back(of.recompute.whole ? std::max(least.stream_s, most.stream_s)
+                                             : least.stream_s);
   }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
 }
@@ -140,6 +147,7 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   const Setting setting = make_setting(job_, plan);
   const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
   Work work;
+  work.layers = {{kNoRecompute, {}, {}}, {kWholeRecompute, {}, {}}};
   work.least_retained_bytes = std::numeric_limits<double>::infinity();
   for (const LayerClass which : layers_.classes()) {
     add_class(work, setting, which, layouts, any_expert);
@@ -182,10 +190,10 @@ Work WorkFloor::with_context(const Work& work, const Plan& plan) {
   Work out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
   const std::vector<ContextMessages>& messages = context_.of(plan);
-  for (std::size_t i = 0; i < out.layer_s.size(); ++i) {
+  for (LayerWork& of : out.layers) {
     for (std::size_t k = 0; k < messages.size(); ++k) {
-      out.layer_s[i][k] = std::max(
-          {out.layer_s[i][k], out.stream_s[i][k] + messages[k].blocking_s, messages[k].beside_s});
+      of.seconds[k] =
+          std::max({of.seconds[k], of.stream_s[k] + messages[k].blocking_s, messages[k].beside_s});
     }
   }
   return out;

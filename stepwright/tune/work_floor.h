@@ -31,12 +31,18 @@ class LayerCounts {
   std::vector<std::vector<double>> before_;  ///< By class, then layer.
 };
 
+/// Seconds of one layer with one recomputation, by class.
+struct LayerWork {
+  LayerRecompute recompute;
+  std::vector<double> seconds;
+  std::vector<double> stream_s;  ///< What stands on the compute stream alone: never above these.
+};
+
 /// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
 struct Work {
-  /// By recomputation (`recompute_index`), then class: of one layer.
-  std::array<std::vector<double>, kRecomputations> layer_s;
-  /// Likewise, what stands on the compute stream alone: never above `layer_s`.
-  std::array<std::vector<double>, kRecomputations> stream_s;
+  std::vector<LayerWork> layers;
+  /// Of layers with a recomputation, or where that is not known with the first.
+  [[nodiscard]] const std::vector<double>& layer_s(const LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.

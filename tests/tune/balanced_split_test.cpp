@@ -18,7 +18,7 @@ Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
   Architecture model = small_tune_job().model;
   model.layers = layers;
   Work work;
-  work.layer_s.fill({1.0});
+  work.layers = {{kNoRecompute, {1.0}, {}}};
   work.head_s = head_s;
   return balanced_split(work, LayerCounts(model), schedule, Recompute{}, pipeline);
 }

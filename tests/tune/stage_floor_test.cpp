@@ -11,7 +11,7 @@ namespace {
 
 Work work_of(double layer_s, double other_layer_s, double head_s) {
   Work work;
-  work.layer_s.fill({layer_s, other_layer_s});
+  work.layers = {{kNoRecompute, {layer_s, other_layer_s}, {}}};
   work.head_s = head_s;
   return work;
 }

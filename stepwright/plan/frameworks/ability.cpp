@@ -20,8 +20,8 @@ constexpr Named<std::int64_t Parallel::*> kDegreeWords[] = {
 
 enum LayersWord : std::uint8_t { kEqual, kNearly, kAny };
 
-template <class Value, std::size_t kCount>
-std::vector<std::string> words_of(const Named<Value> (&table)[kCount]) {
+template <class Entry, std::size_t kCount>
+std::vector<std::string> words_of(const Entry (&table)[kCount]) {
   std::vector<std::string> words;
   for (const auto& entry : table) words.emplace_back(entry.name);
   return words;
@@ -61,7 +61,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kTensorInput: return words_of(kTensorInputNames);
     case Ability::kContextKind: return words_of(kContextKindNames);
     case Ability::kSharding: return sharding_words();
-    case Ability::kRecompute: return words_of(kRecomputeNames);
+    case Ability::kRecompute: return words_of(kRecomputeWords);
     case Ability::kOverlap: return words_of(kOverlapNames);
     case Ability::kAlgorithms: return words_of(kAlgorithmNames);
     case Ability::kRankOrder: return rank_order_words();
@@ -128,10 +128,16 @@ WordSet taken_overlap(const Job& job, const Plan& plan) {
   return words;
 }
 
-/// Modules of every n-th layer take both words.
+/// Of what any position recomputes.
 WordSet taken_recompute(const Recompute& recompute) {
-  WordSet words = word(kRecomputeNames, recompute.kind);
-  if (recompute.every > 1) words |= word(kRecomputeNames, RecomputeKind::kEvery);
+  WordSet words;
+  const auto take = [&](const Recompute& setting) {
+    for (std::size_t i = 0; i < std::size(kRecomputeWords); ++i) {
+      if (kRecomputeWords[i].takes(setting)) words.set(i);
+    }
+  };
+  take(recompute);
+  each_setting(recompute, take);
   return words;
 }
 

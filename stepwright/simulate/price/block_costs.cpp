@@ -20,6 +20,9 @@ Setting block_setting(const Job& job, const Plan& plan) {
   return setting;
 }
 
+/// What blocks are priced with beside the modules that a plan lists.
+constexpr LayerRecompute kUsualRecomputes[] = {kNoRecompute, kCoreRecompute, kWholeRecompute};
+
 double sum(const KindBytes& bytes) {
   double total = 0;
   for (const double value : bytes) total += value;
@@ -58,20 +61,41 @@ void BlockCost::share_stream() {
   waiting_s = 0;
 }
 
-const BlockCost& BlockCosts::Layer::gradients(std::size_t recompute, Direction direction) const {
+const BlockCost& BlockCosts::Recomputed::gradients(Direction direction) const {
   switch (direction) {
-    case Direction::kDataGradient: return split[recompute].data;
-    case Direction::kWeightGradient: return split[recompute].weight;
-    default: return costs[recompute].backward;
+    case Direction::kDataGradient: return split.data;
+    case Direction::kWeightGradient: return split.weight;
+    default: return cost.backward;
   }
 }
 
-BlockCost BlockCosts::Layer::backward(std::size_t recompute, BackwardForm form) const {
-  if (form == BackwardForm::kWhole) return costs[recompute].backward;
-  BlockCost both = split[recompute].data;
-  both.add(split[recompute].weight, 1);
-  if (form == BackwardForm::kBoth) both.keep_least(costs[recompute].backward);
+BlockCost BlockCosts::Recomputed::backward(BackwardForm form) const {
+  if (form == BackwardForm::kWhole) return cost.backward;
+  BlockCost both = split.data;
+  both.add(split.weight, 1);
+  if (form == BackwardForm::kBoth) both.keep_least(cost.backward);
   return both;
+}
+
+std::size_t BlockCosts::place(const LayerRecompute& recompute) const {
+  for (std::size_t i = 0; i < std::size(kUsualRecomputes); ++i) {
+    if (recompute == kUsualRecomputes[i]) return i;
+  }
+  const auto found = std::ranges::find(listed, recompute.modules);
+  return std::size(kUsualRecomputes) + static_cast<std::size_t>(found - listed.begin());
+}
+
+std::vector<ModuleSet> listed_modules(const Recompute& recompute) {
+  std::vector<ModuleSet> listed;
+  each_setting(recompute, [&](const Recompute& setting) {
+    const LayerRecompute own = recomputed(setting);
+    const bool usual =
+        std::ranges::find(kUsualRecomputes, own) != std::ranges::end(kUsualRecomputes);
+    if (!usual) listed.push_back(own.modules);
+  });
+  std::ranges::sort(listed);
+  listed.erase(std::unique(listed.begin(), listed.end()), listed.end());
+  return listed;
 }
 
 BlockCost BlockPricer::price(const Template& piece, const Where& where) {
@@ -111,10 +135,12 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
   const Where where{layouts, plan.collectives};
   BlockCosts blocks;
+  blocks.listed = listed_modules(plan.recompute);
   for (const LayerClass which : layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = unit_size(local_layer_parameters(setting, which));
+    layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
   }
   blocks.embedding = price(build_embedding(setting), where);
   blocks.head = price(build_head(setting, false), where);
@@ -132,21 +158,21 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
 
 void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                       const Layouts& layouts) {
-  const std::size_t index = recompute_index(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().known[index]) return;
+  const std::size_t at = blocks.place(recompute);
+  if (blocks.layers.empty() || blocks.layers.front().with[at].known) return;
   const Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
-    layer.costs[index] =
+    layer.with[at].cost =
         price(build_layer(setting, layer.which, recompute), {layouts, plan.collectives});
-    layer.known[index] = true;
+    layer.with[at].known = true;
   }
 }
 
 void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
-  const std::size_t index = recompute_index(recompute);
+  const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty()) return;
-  const Beside<BlockCost>& known = blocks.layers.front().pairs[index];
+  const Beside<BlockCost>& known = blocks.layers.front().with[at].pairs;
   const bool whole = known.backward.empty();
   const bool parts = traits_of(plan.schedule.kind).braids && known.data.empty();
   if (!whole && !parts) return;
@@ -162,7 +188,7 @@ void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute,
       const PairOrder order = pair_order(forward, other, seconds);
       return price(pair_template(forward, other, order), {layouts, plan.collectives});
     };
-    Beside<BlockCost>& pairs = blocks.layers[i].pairs[index];
+    Beside<BlockCost>& pairs = blocks.layers[i].with[at].pairs;
     for (const BlockPair& other : classes) {
       if (whole) pairs.backward.push_back(beside(other.backward));
       if (!parts) continue;
@@ -175,15 +201,15 @@ void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute,
 
 void BlockPricer::add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
-  const std::size_t index = recompute_index(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().known_split[index]) return;
+  const std::size_t at = blocks.place(recompute);
+  if (blocks.layers.empty() || blocks.layers.front().with[at].known_split) return;
   const Setting setting = block_setting(job_, plan);
   const Where where{layouts, plan.collectives};
   for (BlockCosts::Layer& layer : blocks.layers) {
     const SplitBackward parts =
         split_backward(build_layer(setting, layer.which, recompute).backward);
-    layer.split[index] = {price(parts.data, where), price(parts.weight, where)};
-    layer.known_split[index] = true;
+    layer.with[at].split = {price(parts.data, where), price(parts.weight, where)};
+    layer.with[at].known_split = true;
   }
 }
 

@@ -49,11 +49,8 @@ class BlockPricer {
   BlockBounds bounds_;
 };
 
-/// Place of a recomputation in `BlockCosts::Layer::costs`.
-constexpr std::size_t recompute_index(const LayerRecompute& recompute) {
-  if (recompute == kNoRecompute) return 0;
-  if (recompute == kCoreRecompute) return 1;
-  return recompute.whole ? 2 : 3;
-}
+/// The sets of modules that a plan's positions recompute, beside nothing, the core of attention and
+/// all; ascending.
+std::vector<ModuleSet> listed_modules(const Recompute& recompute);
 
 }  // namespace stepwright

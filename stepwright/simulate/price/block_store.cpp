@@ -26,7 +26,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           plan.collectives.context,
           plan.collectives.expert,
           plan.rank_order,
-          plan.recompute.modules};
+          listed_modules(plan.recompute)};
 }
 
 BlockStore::Entry& BlockStore::entry(const Key& key) {
@@ -50,8 +50,10 @@ const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, Bloc
     if (cut) pricer.add_split(costs, recompute, plan, layouts);
     if (plan.schedule.strands > 1) pricer.add_pairs(costs, recompute, plan, layouts);
   };
-  add(least_recomputed(plan.recompute));
-  if (plan.recompute.every > 1) add(recomputed(plan.recompute));
+  each_setting(plan.recompute, [&](const Recompute& setting) {
+    add(least_recomputed(setting));
+    if (setting.every > 1) add(recomputed(setting));
+  });
   return costs;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "stepwright/simulate/price/block_costs.h"
 
@@ -23,7 +24,7 @@ class BlockStore {
     ContextKind context_kind;
     Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     RankOrder order;
-    ModuleSet modules;  ///< Those that the plan lists; the other recomputations stand beside them.
+    std::vector<ModuleSet> listed;  ///< As in `BlockCosts`.
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const Plan& plan);

@@ -35,18 +35,22 @@ PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
     : job_(job), cost_(cost), layers_(layer_order(job.model)) {}
 
 /// What every chunk of the model holds, by class.
-void PipelinePricer::count_layers(const Plan& plan) {
+void PipelinePricer::count_layers(const BlockCosts& blocks, const Plan& plan) {
+  const Placement placement = placement_of(plan);
   split_ = chunk_layers(job_, plan);
   contents_.resize(split_.size());
   std::size_t layer = 0;
   for (std::size_t i = 0; i < split_.size(); ++i) {
     Content& content = contents_[i];
     content.layers = split_[i];
+    content.recompute =
+        recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
+    content.plain_place = blocks.place(least_recomputed(content.recompute));
+    content.recomputed_place = blocks.place(recomputed(content.recompute));
     content.plain.assign(layers_.classes.size(), 0);
     content.recomputed.assign(layers_.classes.size(), 0);
     for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
-      const bool more = plan.recompute.every > 1 && k % plan.recompute.every == 0;
-      auto& counts = more ? content.recomputed : content.plain;
+      auto& counts = content.again(k) ? content.recomputed : content.plain;
       ++counts[layers_.class_of[layer]];
     }
   }
@@ -102,27 +106,28 @@ ChunkBytes PipelinePricer::Chunk::bytes() const {
 }
 
 void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
-                                const Plan& plan, const Content& content) const {
-  const std::size_t plain = recompute_index(least_recomputed(plan.recompute));
-  const std::size_t more = recompute_index(recomputed(plan.recompute));
+                                const Content& content) const {
+  const std::size_t plain = content.plain_place;
+  const std::size_t more = content.recomputed_place;
   for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
     const BlockCosts::Layer& layer = blocks.layers[i];
     const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
                                                           {content.recomputed[i], more}};
     for (const auto& [count, kind] : parts) {
       if (count == 0) continue;
-      const BlockPairCost& cost = layer.costs[kind];
-      const SplitCost& split = layer.split[kind];
+      const BlockPairCost& cost = layer.with[kind].cost;
+      const SplitCost& split = layer.with[kind].split;
+      const BlockCosts::Recomputed& follows = layer.with[plain];
       const auto times = static_cast<double>(count);
       // Layers that are not recomputed follow the last one that is.
-      const auto after = static_cast<double>(
-          kind == more && content.plain[i] > 0 ? (content.layers - 1) % plan.recompute.every : 0);
-      chunk.add(cost.forward, cuts() ? split.data : cost.backward, times,
-                after * layer.costs[plain].forward.retained_bytes);
-      if (cuts()) chunk.add_weight(split, times, after * layer.split[plain].data.retained_bytes);
+      const auto after = static_cast<double>(kind == more && content.plain[i] > 0
+                                                 ? (content.layers - 1) % content.recompute.every
+                                                 : 0);
+      const double after_bytes = after * follows.cost.forward.retained_bytes;
+      chunk.add(cost.forward, cuts() ? split.data : cost.backward, times, after_bytes);
+      if (cuts()) chunk.add_weight(split, times, after * follows.split.data.retained_bytes);
       if (form_ == BackwardForm::kBoth) {
-        chunk.add_whole(cost.forward, cost.backward, times,
-                        after * layer.costs[plain].forward.retained_bytes);
+        chunk.add_whole(cost.forward, cost.backward, times, after_bytes);
       }
       stage.units += count;
     }
@@ -234,7 +239,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     const Place place{position, static_cast<std::int64_t>(i)};
     Chunk& chunk = chunks_[i];
     const UnitSize before = stage.size;
-    add_layers(chunk, stage, blocks, plan,
+    add_layers(chunk, stage, blocks,
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
     add_ends(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
@@ -387,7 +392,7 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
 /// The layers of a chunk of the model forward beside those of another backward, the first beside
 /// the last; what one has more of runs alone. The least: computation of those side by side, which
 /// nothing lets begin before both are there.
-PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks, const Plan& plan,
+PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks,
                                                         std::int64_t forward, std::int64_t backward,
                                                         Direction direction) const {
   const auto start = [&](std::int64_t chunk) {
@@ -406,14 +411,14 @@ PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks
   for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
     const std::size_t own = i < ahead ? layer_of(first + i) : 0;
     const std::size_t other = i < back ? layer_of(last - i) : 0;
-    const std::size_t kind = recompute_index(layer_recompute(plan.recompute, back - 1 - i));
-    const std::size_t ahead_kind = recompute_index(layer_recompute(plan.recompute, i));
+    const std::size_t kind = contents_[static_cast<std::size_t>(backward)].place(back - 1 - i);
+    const std::size_t ahead_kind = contents_[static_cast<std::size_t>(forward)].place(i);
     if (i >= back) {
-      sum.seconds += blocks.layers[own].costs[ahead_kind].forward.seconds;
+      sum.seconds += blocks.layers[own].with[ahead_kind].cost.forward.seconds;
     } else if (i >= ahead) {
-      sum.seconds += blocks.layers[other].gradients(kind, direction).seconds;
+      sum.seconds += blocks.layers[other].with[kind].gradients(direction).seconds;
     } else {
-      const BlockCost& pair = blocks.layers[own].pairs[kind].of(direction)[other];
+      const BlockCost& pair = blocks.layers[own].with[kind].pairs.of(direction)[other];
       sum.seconds += pair.seconds;
       sum.least_s += pair.compute_s;
     }
@@ -433,7 +438,7 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
     const auto add = [&](Direction direction, std::vector<double> Beside<double>::* list) {
       for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
         const Place other{position, backward};
-        const PairSeconds layers = pair_layers(blocks, plan, placement.model_chunk(own),
+        const PairSeconds layers = pair_layers(blocks, placement.model_chunk(own),
                                                placement.model_chunk(other), direction);
         double seconds = layers.seconds;
         if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
@@ -474,7 +479,7 @@ void PipelinePricer::repeat_position(std::size_t at) {
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
                                      Played played) {
   const std::int64_t p = plan.parallel.pipeline;
-  count_layers(plan);
+  count_layers(blocks, plan);
   form_ = backward_form(plan.schedule);
   floors_ = cuts() || played != Played::kNothing;
   plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
@@ -510,7 +515,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
 std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Plan& plan,
                                              const Send& send, PipelineParts& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
-  count_layers(plan);
+  count_layers(blocks, plan);
   form_ = BackwardForm::kBoth;
   plays_ = true;
   for (auto* values :

@@ -30,12 +30,25 @@ class PipelinePricer {
                                              const Send& send, PipelineParts& parts);
 
  private:
-  /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes.
+  /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes,
+  /// and where block costs have both.
   struct Content {
     std::int64_t layers = 0;
+    Recompute recompute;
+    std::size_t plain_place = 0;
+    std::size_t recomputed_place = 0;
     std::vector<std::int64_t> plain;
     std::vector<std::int64_t> recomputed;
     bool operator==(const Content&) const = default;
+
+    /// Whether a layer counts among the recomputed: without `every: n` none does.
+    [[nodiscard]] bool again(std::int64_t layer) const {
+      return recompute.every > 1 && is_recomputed(recompute, layer);
+    }
+    /// In the block costs of a layer.
+    [[nodiscard]] std::size_t place(std::int64_t layer) const {
+      return again(layer) ? recomputed_place : plain_place;
+    }
   };
   /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
   struct Chunk {
@@ -62,10 +75,10 @@ class PipelinePricer {
     /// Of parts that may be cut or not.
     [[nodiscard]] ChunkBytes bytes() const;
   };
-  void count_layers(const Plan& plan);
+  void count_layers(const BlockCosts& blocks, const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
   [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
-  void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+  void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                   const Content& content) const;
   void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
@@ -81,9 +94,8 @@ class PipelinePricer {
     double seconds = 0;
     double least_s = 0;
   };
-  [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, const Plan& plan,
-                                        std::int64_t forward, std::int64_t backward,
-                                        Direction direction) const;
+  [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, std::int64_t forward,
+                                        std::int64_t backward, Direction direction) const;
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);

@@ -63,30 +63,32 @@ struct SplitCost {
   BlockCost data, weight;
 };
 
-/// How many recomputations of a layer a price tells apart (`recompute_index`).
-inline constexpr std::size_t kRecomputations = 4;
-
 /// All blocks under one setting of everything that a block depends on (sizes of a rank,
 /// micro-batch, group layouts), whatever the pipeline and the sharding.
 struct BlockCosts {
+  /// One class of layers with one recomputation.
+  struct Recomputed {
+    BlockPairCost cost;
+    SplitCost split;  ///< Of the same backward, for schedules that cut it.
+    /// Its forward beside a backward of another class with that recomputation, by that class.
+    Beside<BlockCost> pairs;
+    bool known = false;
+    bool known_split = false;
+
+    /// What it takes in a direction backward.
+    [[nodiscard]] const BlockCost& gradients(Direction direction) const;
+    /// Both gradients; where some are whole and some cut the least of either.
+    [[nodiscard]] BlockCost backward(BackwardForm form) const;
+  };
   struct Layer {
     LayerClass which;
     UnitSize size;
-    /// By recomputation: nothing, the core of attention, all, the modules that the plan lists.
-    std::array<BlockPairCost, kRecomputations> costs;
-    std::array<bool, kRecomputations> known{};
-    std::array<SplitCost, kRecomputations>
-        split;  ///< Of the same backwards, for schedules that cut them.
-    std::array<bool, kRecomputations> known_split{};
-    /// Its forward beside a backward of another class with that recomputation, by that class.
-    std::array<Beside<BlockCost>, kRecomputations> pairs;
-
-    /// What one layer takes in a direction backward.
-    [[nodiscard]] const BlockCost& gradients(std::size_t recompute, Direction direction) const;
-    /// Both gradients of one layer; where some are whole and some cut the least of either.
-    [[nodiscard]] BlockCost backward(std::size_t recompute, BackwardForm form) const;
+    std::vector<Recomputed> with;  ///< By `place`.
   };
   std::vector<Layer> layers;
+  std::vector<ModuleSet> listed;  ///< Beside nothing, the core of attention and all.
+  /// Of a recomputation in `Layer::with`.
+  [[nodiscard]] std::size_t place(const LayerRecompute& recompute) const;
   BlockPairCost embedding;
   BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.

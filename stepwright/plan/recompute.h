@@ -1,0 +1,106 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/named.h"
+#include "stepwright/plan/modules.h"
+
+namespace stepwright {
+
+enum class RecomputeKind : std::uint8_t { kNone, kSelective, kFull, kEvery, kModules };
+inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone, "none"},
+                                                           {RecomputeKind::kSelective, "selective"},
+                                                           {RecomputeKind::kFull, "full"},
+                                                           {RecomputeKind::kEvery, "every"},
+                                                           {RecomputeKind::kModules, "modules"}};
+
+/// What a plan computes again in its backwards.
+struct Recompute {
+  RecomputeKind kind = RecomputeKind::kNone;
+  /// Layers 0, n, 2n, ... of a chunk are recomputed: with kEvery in full, with kModules their
+  /// modules.
+  std::int64_t every = 1;
+  ModuleSet modules;  ///< With kModules.
+  auto operator<=>(const Recompute&) const = default;
+};
+
+/// What the layers of one pipeline position recompute. What asks about a layer asks here first: no
+/// one else knows how positions differ.
+inline Recompute recompute_at(const Recompute& recompute, std::int64_t /*position*/) {
+  return recompute;
+}
+
+/// Visits what positions recompute, each setting at least once.
+template <class Visit>
+void each_setting(const Recompute& recompute, Visit&& visit) {
+  visit(recompute);
+}
+
+/// What of one layer runs again in its backward: all of it, or some modules.
+struct LayerRecompute {
+  bool whole = false;
+  ModuleSet modules;  ///< Empty with `whole`.
+  auto operator<=>(const LayerRecompute&) const = default;
+};
+inline constexpr LayerRecompute kNoRecompute{};
+inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
+inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
+
+// Of one position's setting:
+
+/// What is recomputed of the layers that are: of `every: n` the 0th, nth, 2nth of a chunk, of the
+/// other kinds all.
+constexpr LayerRecompute recomputed(const Recompute& recompute) {
+  switch (recompute.kind) {
+    case RecomputeKind::kNone: return kNoRecompute;
+    case RecomputeKind::kSelective: return kCoreRecompute;
+    case RecomputeKind::kModules: return {.whole = false, .modules = recompute.modules};
+    default: return kWholeRecompute;
+  }
+}
+
+/// What is recomputed of every layer at least.
+constexpr LayerRecompute least_recomputed(const Recompute& recompute) {
+  return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
+}
+
+/// Whether a layer is among those that are recomputed, by its place in its chunk.
+constexpr bool is_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
+  return recompute.every <= 1 || within_chunk % recompute.every == 0;
+}
+
+/// What is recomputed of a layer, by its place in its chunk.
+constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
+  return is_recomputed(recompute, within_chunk) ? recomputed(recompute) : kNoRecompute;
+}
+
+// Of all positions:
+
+/// What is recomputed of every layer at least; nothing where that differs by position.
+LayerRecompute least_everywhere(const Recompute& recompute);
+
+/// Whether all positions recompute alike.
+bool recomputes_alike(const Recompute& recompute);
+
+/// One of the words by which frameworks know recomputation.
+struct RecomputeWord {
+  std::string_view name;
+  bool (*takes)(const Recompute& recompute);
+};
+inline constexpr RecomputeWord kRecomputeWords[] = {
+    {"none", [](const Recompute& r) { return r.kind == RecomputeKind::kNone; }},
+    {"selective", [](const Recompute& r) { return r.kind == RecomputeKind::kSelective; }},
+    {"full", [](const Recompute& r) { return r.kind == RecomputeKind::kFull; }},
+    {"every", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery || r.every > 1; }},
+    {"modules", [](const Recompute& r) { return r.kind == RecomputeKind::kModules; }}};
+
+/// "none", "selective", "full", "every 2", "norm + mlp every 2"; equal settings have equal words.
+std::string recompute_word(const Recompute& recompute);
+
+/// "full recomputation".
+std::string recompute_text(const Recompute& recompute);
+
+}  // namespace stepwright
