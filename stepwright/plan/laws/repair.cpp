@@ -3,29 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace stepwright {
 
-const Knob kTensorKnob{"tensor", [](Plan& plan) -> auto& { return plan.parallel.tensor; }};
-const Knob kContextKnob{"context", [](Plan& plan) -> auto& { return plan.parallel.context; }};
-const Knob kDataKnob{"data", [](Plan& plan) -> auto& { return plan.parallel.data; }};
-const Knob kPipelineKnob{"pipeline", [](Plan& plan) -> auto& { return plan.parallel.pipeline; }};
-const Knob kExpertKnob{"expert", [](Plan& plan) -> auto& { return plan.parallel.expert; }};
-const Knob kExpertTensorKnob{"expert_tensor",
-                             [](Plan& plan) -> auto& { return plan.parallel.expert_tensor; }};
-const Knob kMicroBatchKnob{"micro_batch", [](Plan& plan) -> auto& { return plan.micro_batch; }};
-const Knob kChunksKnob{"chunks", [](Plan& plan) -> auto& { return plan.schedule.chunks; }};
-const Knob kGroupKnob{"sharding group", [](Plan& plan) -> auto& { return plan.sharding.group; }};
-const Knob kExpertGroupKnob{"expert group",
-                            [](Plan& plan) -> auto& { return plan.sharding.expert_group; }};
-
 namespace {
 
 /// Sets a degree so that the number of ranks is that of the cluster; false when none does.
-bool absorb(const Job& job, Plan& plan, const Knob& knob) {
-  std::int64_t& size = knob.of(plan);
+bool absorb(const Job& job, Plan& plan, Knob knob) {
+  std::int64_t& size = knob(plan);
   size = 1;
   const Parallel& degrees = plan.parallel;
   std::int64_t rest = job.cluster.devices();
@@ -38,9 +24,8 @@ bool absorb(const Job& job, Plan& plan, const Knob& knob) {
   return true;
 }
 
-bool is_degree(const Knob& knob) {
-  return std::ranges::any_of(std::array{&kTensorKnob, &kContextKnob, &kDataKnob, &kPipelineKnob},
-                             [&](const Knob* degree) { return degree->of == knob.of; });
+bool is_degree(Knob knob) {
+  return knob == kTensorKnob || knob == kContextKnob || knob == kDataKnob || knob == kPipelineKnob;
 }
 
 }  // namespace
@@ -58,26 +43,26 @@ bool Repairs::take(const Plan& candidate) {
   return false;
 }
 
-bool Repairs::take_value(const Knob& knob, std::int64_t value) {
+bool Repairs::take_value(Knob knob, std::int64_t value) {
   Plan changed = plan_;
-  knob.of(changed) = value;
+  knob(changed) = value;
   if (!is_degree(knob)) {
     follow(job_, changed);
     return take(changed);
   }
-  for (const Knob* other : {&kDataKnob, &kPipelineKnob, &kTensorKnob, &kContextKnob}) {
+  for (const Knob other : {kDataKnob, kPipelineKnob, kTensorKnob, kContextKnob}) {
     Plan candidate = changed;
-    if (other->of == knob.of || !absorb(job_, candidate, *other)) continue;
+    if (other == knob || !absorb(job_, candidate, other)) continue;
     follow(job_, candidate);
     if (take(candidate)) return true;
   }
   return false;
 }
 
-void Repairs::values(const Knob& knob, const std::vector<std::int64_t>& candidates) {
+void Repairs::values(Knob knob, const std::vector<std::int64_t>& candidates) {
   if (!found_.empty()) return;
   Plan copy = plan_;
-  const std::int64_t present = knob.of(copy);
+  const std::int64_t present = knob(copy);
   const auto takes = [&](std::int64_t value) { return take_value(knob, value); };
   const auto above = std::ranges::upper_bound(candidates, present);
   const auto below = std::make_reverse_iterator(std::ranges::lower_bound(candidates, present));

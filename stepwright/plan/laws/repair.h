@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,12 +10,21 @@
 namespace stepwright {
 
 /// A whole number of a plan that a repair may change.
-struct Knob {
-  std::string_view name;
-  std::int64_t& (*of)(Plan& plan);
+using Knob = std::int64_t& (*)(Plan& plan);
+inline constexpr Knob kTensorKnob = [](Plan& plan) -> auto& { return plan.parallel.tensor; };
+inline constexpr Knob kContextKnob = [](Plan& plan) -> auto& { return plan.parallel.context; };
+inline constexpr Knob kDataKnob = [](Plan& plan) -> auto& { return plan.parallel.data; };
+inline constexpr Knob kPipelineKnob = [](Plan& plan) -> auto& { return plan.parallel.pipeline; };
+inline constexpr Knob kExpertKnob = [](Plan& plan) -> auto& { return plan.parallel.expert; };
+inline constexpr Knob kExpertTensorKnob = [](Plan& plan) -> auto& {
+  return plan.parallel.expert_tensor;
 };
-extern const Knob kTensorKnob, kContextKnob, kDataKnob, kPipelineKnob, kExpertKnob,
-    kExpertTensorKnob, kMicroBatchKnob, kChunksKnob, kGroupKnob, kExpertGroupKnob;
+inline constexpr Knob kMicroBatchKnob = [](Plan& plan) -> auto& { return plan.micro_batch; };
+inline constexpr Knob kChunksKnob = [](Plan& plan) -> auto& { return plan.schedule.chunks; };
+inline constexpr Knob kGroupKnob = [](Plan& plan) -> auto& { return plan.sharding.group; };
+inline constexpr Knob kExpertGroupKnob = [](Plan& plan) -> auto& {
+  return plan.sharding.expert_group;
+};
 
 /// Collects the legal plans nearest to a refused one. A law proposes changes of the choice that
 /// breaks it; what must follow (the data size that keeps the number of ranks, a micro-batch that
@@ -31,7 +39,7 @@ class Repairs {
 
   /// Proposes values of a knob, ascending: the nearest that give a legal plan below and above the
   /// present value are taken.
-  void values(const Knob& knob, const std::vector<std::int64_t>& candidates);
+  void values(Knob knob, const std::vector<std::int64_t>& candidates);
   /// Proposes plans; all legal ones are taken.
   void plans(const std::vector<Plan>& candidates);
   /// Says what in the job would have to change, where no plan of this job helps.
@@ -43,7 +51,7 @@ class Repairs {
 
  private:
   bool take(const Plan& candidate);
-  bool take_value(const Knob& knob, std::int64_t value);
+  bool take_value(Knob knob, std::int64_t value);
 
   const Job& job_;
   const Plan& plan_;
