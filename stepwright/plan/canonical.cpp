@@ -1,6 +1,7 @@
 #include "stepwright/plan/canonical.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "stepwright/plan/grid.h"
@@ -58,11 +59,9 @@ void settle_schedule(Plan& plan, const Job& job) {
   if (even) plan.layers.clear();
 }
 
-void settle_recompute(Plan& plan, const Job& job) {
-  Recompute& recompute = plan.recompute;
-  if (recompute.every > 1) {
-    recompute.every = std::min(recompute.every, std::ranges::max(chunk_layers(job, plan)));
-  }
+/// What one position recomputes, where no chunk has more layers.
+Recompute settled(Recompute recompute, std::int64_t layers) {
+  if (recompute.every > 1) recompute.every = std::min(recompute.every, layers);
   if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {
     recompute.kind = RecomputeKind::kFull;
   }
@@ -72,6 +71,31 @@ void settle_recompute(Plan& plan, const Job& job) {
   const bool spares =
       recompute.kind == RecomputeKind::kEvery || recompute.kind == RecomputeKind::kModules;
   if (!spares) recompute.every = 1;
+  return recompute;
+}
+
+/// Positions that do as most do are not named.
+void settle_recompute(Plan& plan, const Job& job) {
+  const std::int64_t layers = std::ranges::max(chunk_layers(job, plan));
+  const std::vector<StageRecompute> named = std::exchange(plan.recompute.stages, {});
+  plan.recompute = settled(plan.recompute, layers);
+  if (named.empty()) return;
+  std::vector<Recompute> each(static_cast<std::size_t>(plan.parallel.pipeline), plan.recompute);
+  for (const StageRecompute& stage : named) {
+    if (stage.position >= std::ssize(each)) continue;
+    each[static_cast<std::size_t>(stage.position)] = settled(setting_of(stage), layers);
+  }
+  std::map<Recompute, std::int64_t> held;
+  for (const Recompute& own : each) ++held[own];
+  using Held = std::pair<const Recompute, std::int64_t>;
+  const Recompute& most = std::ranges::max_element(held, {}, &Held::second)->first;
+  plan.recompute = most;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    const Recompute& own = each[i];
+    if (own == most) continue;
+    plan.recompute.stages.push_back(
+        {static_cast<std::int64_t>(i), own.kind, own.every, own.modules});
+  }
 }
 
 void settle_messages(Plan& plan, const Active& active) {

@@ -89,6 +89,8 @@ void follow(const Job& job, Plan& plan) {
   if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
   follow_schedule(plan);
   follow_layers(job, plan);
+  std::erase_if(plan.recompute.stages,
+                [&](const auto& stage) { return stage.position >= degrees.pipeline; });
   if (job.sequences % degrees.data == 0) {
     plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);
   }

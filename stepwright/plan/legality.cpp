@@ -73,6 +73,7 @@ constexpr Named<Rule> kRuleSentences[] = {
      "the algorithm of data parallelism covers one of its messages and suits its group"},
     {Rule::kRecomputeEvery, "recomputing every n-th layer needs n of at least 1"},
     {Rule::kRecomputeModules, "recomputed modules must be ones that the model has"},
+    {Rule::kRecomputeStages, "recomputation names stages that the pipeline has"},
     {Rule::kPrecision, "the device has a peak rate for the precision"},
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
 static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
@@ -116,7 +117,7 @@ std::optional<Rule> broken_rule(const Job& job, const Plan& plan) {
 
 std::optional<Rule> broken_recompute(const Job& job, const Plan& plan) {
   for (const Law& law : type_laws()) {
-    const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeModules;
+    const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeStages;
     if (asked && law.broken(job, plan)) return law.rule;
   }
   return std::nullopt;

@@ -51,6 +51,7 @@ enum class Rule : std::uint8_t {
   kDataCollectives,          ///< as kTensorCollectives
   kRecomputeEvery,           ///< n of `every: n` is at least 1
   kRecomputeModules,         ///< the model has what `modules` lists
+  kRecomputeStages,          ///< the pipeline has the positions that `stages` names
   kPrecision,                ///< the device has a peak rate for the precision
   kAccumulate,               ///< the type of stored gradients or a wider one
 };
@@ -92,6 +93,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kDataCollectives, "data-collectives"},
     {Rule::kRecomputeEvery, "recompute-every"},
     {Rule::kRecomputeModules, "recompute-modules"},
+    {Rule::kRecomputeStages, "recompute-stages"},
     {Rule::kPrecision, "precision"},
     {Rule::kAccumulate, "accumulate"}};
 

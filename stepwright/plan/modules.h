@@ -38,6 +38,7 @@ class ModuleSet {
     for (const Module module : modules) add(module);
   }
   constexpr void add(Module module) { bits_ |= bit(module); }
+  constexpr void add(ModuleSet other) { bits_ |= other.bits_; }
   constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }

@@ -3,9 +3,58 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace stepwright {
+namespace {
+
+std::string setting_word(const Recompute& setting) {
+  const bool modules = setting.kind == RecomputeKind::kModules;
+  const std::string word = modules
+                               ? fmt::format("{}", fmt::join(module_words(setting.modules), " + "))
+                               : std::string(name_of(kRecomputeNames, setting.kind));
+  if (setting.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, setting.every);
+  return setting.every > 1 ? fmt::format("{} every {}", word, setting.every) : word;
+}
+
+std::string setting_text(const Recompute& setting) {
+  switch (setting.kind) {
+    case RecomputeKind::kNone: return "no recomputation";
+    case RecomputeKind::kSelective: return "selective recomputation";
+    case RecomputeKind::kFull: return "full recomputation";
+    case RecomputeKind::kModules: return fmt::format("recomputation of {}", setting_word(setting));
+    case RecomputeKind::kEvery: break;
+  }
+  return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", setting.every);
+}
+
+/// ", full on stages 0-3, selective on stage 5": runs of positions that do the same.
+std::string stages_words(const Recompute& recompute) {
+  std::string words;
+  const std::vector<StageRecompute>& stages = recompute.stages;
+  for (std::size_t i = 0; i < stages.size();) {
+    const std::string word = setting_word(setting_of(stages[i]));
+    std::size_t last = i;
+    while (last + 1 < stages.size() && stages[last + 1].position == stages[last].position + 1 &&
+           setting_word(setting_of(stages[last + 1])) == word) {
+      ++last;
+    }
+    words += last == i ? fmt::format(", {} on stage {}", word, stages[i].position)
+                       : fmt::format(", {} on stages {}-{}", word, stages[i].position,
+                                     stages[last].position);
+    i = last + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+Recompute recompute_at(const Recompute& recompute, std::int64_t position) {
+  const auto stage = std::ranges::find(recompute.stages, position, &StageRecompute::position);
+  if (stage != recompute.stages.end()) return setting_of(*stage);
+  return {recompute.kind, recompute.every, recompute.modules, {}};
+}
 
 LayerRecompute least_everywhere(const Recompute& recompute) {
   std::optional<LayerRecompute> least;
@@ -16,31 +65,12 @@ LayerRecompute least_everywhere(const Recompute& recompute) {
   return *least;
 }
 
-bool recomputes_alike(const Recompute& recompute) {
-  bool alike = true;
-  const Recompute first = recompute_at(recompute, 0);
-  each_setting(recompute, [&](const Recompute& setting) { alike = alike && setting == first; });
-  return alike;
-}
-
 std::string recompute_word(const Recompute& recompute) {
-  std::string word(name_of(kRecomputeNames, recompute.kind));
-  if (recompute.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, recompute.every);
-  if (recompute.kind != RecomputeKind::kModules) return word;
-  word = fmt::format("{}", fmt::join(module_words(recompute.modules), " + "));
-  return recompute.every > 1 ? fmt::format("{} every {}", word, recompute.every) : word;
+  return setting_word(recompute) + stages_words(recompute);
 }
 
 std::string recompute_text(const Recompute& recompute) {
-  switch (recompute.kind) {
-    case RecomputeKind::kNone: return "no recomputation";
-    case RecomputeKind::kSelective: return "selective recomputation";
-    case RecomputeKind::kFull: return "full recomputation";
-    case RecomputeKind::kModules:
-      return fmt::format("recomputation of {}", recompute_word(recompute));
-    case RecomputeKind::kEvery: break;
-  }
-  return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", recompute.every);
+  return setting_text(recompute) + stages_words(recompute);
 }
 
 }  // namespace stepwright

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/core/named.h"
 #include "stepwright/plan/modules.h"
@@ -17,6 +18,15 @@ inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone
                                                            {RecomputeKind::kEvery, "every"},
                                                            {RecomputeKind::kModules, "modules"}};
 
+/// What one pipeline position computes again in its backwards, where the plan says more of it.
+struct StageRecompute {
+  std::int64_t position = 0;
+  RecomputeKind kind = RecomputeKind::kNone;
+  std::int64_t every = 1;
+  ModuleSet modules;
+  auto operator<=>(const StageRecompute&) const = default;
+};
+
 /// What a plan computes again in its backwards.
 struct Recompute {
   RecomputeKind kind = RecomputeKind::kNone;
@@ -24,19 +34,25 @@ struct Recompute {
   /// modules.
   std::int64_t every = 1;
   ModuleSet modules;  ///< With kModules.
+  /// Positions that do otherwise, ascending.
+  std::vector<StageRecompute> stages;
   auto operator<=>(const Recompute&) const = default;
 };
 
-/// What the layers of one pipeline position recompute. What asks about a layer asks here first: no
-/// one else knows how positions differ.
-inline Recompute recompute_at(const Recompute& recompute, std::int64_t /*position*/) {
-  return recompute;
+/// What a position of `stages` recomputes.
+inline Recompute setting_of(const StageRecompute& stage) {
+  return {stage.kind, stage.every, stage.modules, {}};
 }
 
-/// Visits what positions recompute, each setting at least once.
+/// What the layers of one pipeline position recompute. What asks about a layer asks here first: no
+/// one else knows how positions differ.
+Recompute recompute_at(const Recompute& recompute, std::int64_t position);
+
+/// Visits what positions recompute, each setting at least once; that of most positions first.
 template <class Visit>
 void each_setting(const Recompute& recompute, Visit&& visit) {
-  visit(recompute);
+  visit(Recompute{recompute.kind, recompute.every, recompute.modules, {}});
+  for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
 }
 
 /// What of one layer runs again in its backward: all of it, or some modules.
@@ -49,7 +65,7 @@ inline constexpr LayerRecompute kNoRecompute{};
 inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
 inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
 
-// Of one position's setting:
+// Of one position's setting (`recompute_at`):
 
 /// What is recomputed of the layers that are: of `every: n` the 0th, nth, 2nth of a chunk, of the
 /// other kinds all.
@@ -83,7 +99,7 @@ constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_
 LayerRecompute least_everywhere(const Recompute& recompute);
 
 /// Whether all positions recompute alike.
-bool recomputes_alike(const Recompute& recompute);
+inline bool recomputes_alike(const Recompute& recompute) { return recompute.stages.empty(); }
 
 /// One of the words by which frameworks know recomputation.
 struct RecomputeWord {
@@ -95,9 +111,11 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"selective", [](const Recompute& r) { return r.kind == RecomputeKind::kSelective; }},
     {"full", [](const Recompute& r) { return r.kind == RecomputeKind::kFull; }},
     {"every", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery || r.every > 1; }},
-    {"modules", [](const Recompute& r) { return r.kind == RecomputeKind::kModules; }}};
+    {"modules", [](const Recompute& r) { return r.kind == RecomputeKind::kModules; }},
+    {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 
-/// "none", "selective", "full", "every 2", "norm + mlp every 2"; equal settings have equal words.
+/// "none", "selective", "full", "every 2", "norm + mlp every 2", "none, full on stages 0-1"; equal
+/// settings have equal words.
 std::string recompute_word(const Recompute& recompute);
 
 /// "full recomputation".

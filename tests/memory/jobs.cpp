@@ -77,7 +77,9 @@ Plan any_plan(const Job& job, std::mt19937& random) {
        {.kind = RecomputeKind::kFull},
        {.kind = RecomputeKind::kEvery, .every = 2},
        {.kind = RecomputeKind::kModules, .modules = {Module::kNorm, Module::kCoreAttention}},
-       {.kind = RecomputeKind::kModules, .every = 2, .modules = {Module::kNorm}}});
+       {.kind = RecomputeKind::kModules, .every = 2, .modules = {Module::kNorm}},
+       {.kind = RecomputeKind::kSelective,
+        .stages = {{.position = 0, .kind = RecomputeKind::kFull}}}});
   plan.sequence_parallel = flip(random);
   plan.tensor_input = flip(random) ? TensorInput::kKeep : TensorInput::kRegather;
   plan.context_kind = one_of<ContextKind>(

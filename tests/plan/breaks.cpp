@@ -299,6 +299,14 @@ std::vector<Break> state_breaks() {
                            .modules = {Module::kNorm, Module::kMoe, Module::kLatentUp}};
        },
        "small has no moe, mla_up_proj to recompute; nearest legal: recompute norm"},
+      {Rule::kRecomputeStages, false,
+       [](Job&, Plan& plan) {
+         plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull},
+                                  {.position = plan.parallel.pipeline}};
+       },
+       "recompute names stage 2, and the pipeline has stages 0 to 1; nearest legal: recompute "
+       "none, full "
+       "on stage 0"},
       {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
        "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},
       {Rule::kAccumulate, false, [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },

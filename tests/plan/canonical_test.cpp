@@ -83,6 +83,31 @@ TEST(Canonical, RecomputingEveryLayerIsFull) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 8}));
 }
 
+TEST(Canonical, PositionsThatRecomputeAlikeAreNotNamed) {
+  Plan plan;
+  plan.parallel = {.pipeline = 4, .data = 4};
+  const StageRecompute full{.position = 0, .kind = RecomputeKind::kFull};
+  const auto settled = [&](RecomputeKind kind, std::vector<StageRecompute> stages) {
+    plan.recompute = {.kind = kind, .stages = std::move(stages)};
+    return canonical(plan, small_job()).recompute;
+  };
+  const auto at = [&](std::int64_t position) {
+    StageRecompute stage = full;
+    stage.position = position;
+    return stage;
+  };
+  EXPECT_EQ(settled(RecomputeKind::kNone, {at(0), at(1), at(2), at(3)}),
+            Recompute{.kind = RecomputeKind::kFull});
+  EXPECT_EQ(settled(RecomputeKind::kFull, {at(2)}), Recompute{.kind = RecomputeKind::kFull});
+  EXPECT_EQ(settled(RecomputeKind::kNone, {at(1)}), (Recompute{.stages = {at(1)}}));
+  EXPECT_EQ(settled(RecomputeKind::kNone, {at(1), at(2), at(3)}),
+            (Recompute{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
+  // Two layers on each: of every second one, or of every hundredth, the first.
+  EXPECT_EQ(
+      settled(RecomputeKind::kNone, {{.position = 3, .kind = RecomputeKind::kEvery, .every = 100}}),
+      (Recompute{.stages = {{.position = 3, .kind = RecomputeKind::kEvery, .every = 2}}}));
+}
+
 TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {
   Plan plan = data_plan();
   plan.schedule.kind = ScheduleKind::kGpipe;

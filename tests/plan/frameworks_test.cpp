@@ -148,6 +148,9 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
       {{"deepspeed", ""},
        [](Plan& plan) { plan.recompute.kind = RecomputeKind::kSelective; },
        "recompute selective: deepspeed runs none, full"},
+      {{"megatron-core", ""},
+       [](Plan& plan) { plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}}; },
+       "recompute stages: megatron-core runs none, selective, full, modules"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
        "overlap tensor_gradients, expert: torchtitan runs gradients, parameters, tensor, context, "

@@ -113,6 +113,24 @@ TEST(PlanFile, ReadsShortForms) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
+TEST(PlanFile, PositionsMayRecomputeOtherwise) {
+  const auto read = [](const std::string& value) {
+    return plan_with("recompute: " + value + "\n").recompute;
+  };
+  EXPECT_EQ(read("{stages: {1: {every: 2}, 0: full}}"),
+            (Recompute{.stages = {{.position = 0, .kind = RecomputeKind::kFull},
+                                  {.position = 1, .kind = RecomputeKind::kEvery, .every = 2}}}));
+  EXPECT_EQ(read("{every: 1, stages: {0: none}}"),
+            (Recompute{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
+  EXPECT_EQ(read("{modules: [core_attn], stages: {3: {modules: [norm]}}}"),
+            (Recompute{.kind = RecomputeKind::kSelective,
+                       .stages = {{.position = 3,
+                                   .kind = RecomputeKind::kModules,
+                                   .modules = {Module::kNorm}}}}));
+  EXPECT_EQ(recompute_word(read("{every: 3, stages: {0: full, 1: full, 3: full, 4: none}}")),
+            "every 3, full on stages 0-1, full on stage 3, none on stage 4");
+}
+
 TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
   const std::string parallel = "parallel: {tensor: 2, data: 32}\n";
   EXPECT_EQ(plan_with(parallel + "sharding: IIG\n").sharding.group, 4);
@@ -153,6 +171,21 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
               HasSubstr("must be one of none, selective, full"));
   EXPECT_THAT(plan_refused("recompute: {every: 0}\n"),
               HasSubstr("recompute.every: must be an integer"));
+  EXPECT_THAT(plan_refused("recompute: {}\n"), HasSubstr("must name every, modules, stages"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {}}\n"),
+              HasSubstr("recompute.stages: must name positions of the pipeline"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {-1: full}}\n"),
+              HasSubstr("stages are positions of the pipeline, from 0; it is '-1'"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {first: full}}\n"),
+              HasSubstr("recompute.stages.first: stages are positions"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {1: full, 1e0: none}}\n"),
+              HasSubstr("names stage 1 a second time"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {0: fully}}\n"),
+              HasSubstr("recompute.stages.0: must be one of none, selective, full"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {0: {stages: {1: full}}}}\n"),
+              HasSubstr("recompute.stages.0: is of one stage"));
+  EXPECT_THAT(plan_refused("recompute: {stages: {0: {every: 0}}}\n"),
+              HasSubstr("recompute.stages.0.every: must be an integer"));
   EXPECT_THAT(plan_refused("overlap: 1\n"), HasSubstr("overlap: must be true or false"));
   EXPECT_THAT(plan_refused("collectives: {data: star}\n"),
               HasSubstr("collectives.data: must be one of library, nvls, ring"));

@@ -62,6 +62,21 @@ OrderBasis basis(Dice& dice, const Plan& plan) {
   return of;
 }
 
+/// What one position recomputes.
+Recompute recompute(Dice& dice, const Job& job) {
+  const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
+                                              RecomputeKind::kFull, RecomputeKind::kEvery,
+                                              RecomputeKind::kModules});
+  const bool spares = kind == RecomputeKind::kEvery || kind == RecomputeKind::kModules;
+  Recompute own = {.kind = kind, .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+  for (const auto& [module, name] : kModuleNames) {
+    if (kind == RecomputeKind::kModules && dice.chance(2)) own.modules.add(module);
+  }
+  if (dice.chance(20)) return own;
+  own.modules = held_modules(job.model, own.modules);
+  return kind == RecomputeKind::kModules && own.modules.empty() ? Recompute() : own;
+}
+
 void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
   const std::int64_t pipeline = plan.parallel.pipeline;
@@ -86,17 +101,15 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     ++plan.layers.back();
   }
   if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
-  const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
-                                              RecomputeKind::kFull, RecomputeKind::kEvery,
-                                              RecomputeKind::kModules});
-  const bool spares = kind == RecomputeKind::kEvery || kind == RecomputeKind::kModules;
-  plan.recompute = {.kind = kind, .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
-  for (const auto& [module, name] : kModuleNames) {
-    if (kind == RecomputeKind::kModules && dice.chance(2)) plan.recompute.modules.add(module);
-  }
-  if (!dice.chance(20)) {
-    plan.recompute.modules = held_modules(job.model, plan.recompute.modules);
-    if (kind == RecomputeKind::kModules && plan.recompute.modules.empty()) plan.recompute = {};
+  plan.recompute = recompute(dice, job);
+  if (!dice.chance(4)) return;
+  // A file has no words beside stages.
+  if (plan.recompute.kind > RecomputeKind::kFull) plan.recompute = {};
+  for (std::int64_t position = 0; position < pipeline + (dice.chance(10) ? 1 : 0); ++position) {
+    const Recompute own = recompute(dice, job);
+    if (dice.chance(2)) {
+      plan.recompute.stages.push_back({position, own.kind, own.every, own.modules});
+    }
   }
 }
 

@@ -272,7 +272,8 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
 }
 
 /// Each listed module stands in the layer that is built for some place of the model.
-bool modules_stand_somewhere(const Job& job, const Recompute& recompute) {
+template <class Setting>
+bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   if (recompute.kind != RecomputeKind::kModules) return true;
   const Architecture& model = job.model;
   const auto stands = [&](const std::string_view module) {
@@ -290,6 +291,14 @@ bool modules_stand_somewhere(const Job& job, const Recompute& recompute) {
   return !listed.empty() && std::ranges::all_of(listed, stands);
 }
 
+bool can_be_recomputed(const Job& job, const Plan& plan) {
+  const auto can = [&](const StageRecompute& stage) {
+    return stage.position < plan.parallel.pipeline && modules_stand_somewhere(job, stage);
+  };
+  return modules_stand_somewhere(job, plan.recompute) &&
+         std::ranges::all_of(plan.recompute.stages, can);
+}
+
 }  // namespace
 
 bool can_be_done(const Job& job, const Plan& plan) {
@@ -297,7 +306,7 @@ bool can_be_done(const Job& job, const Plan& plan) {
          experts_can_be_spread(job, plan) && layers_can_be_staged(job, plan) &&
          batch_can_be_dealt(job, plan) && ranks_can_be_laid_out(job, plan) &&
          states_can_be_kept(job, plan) && algorithms_can_run(job, plan) &&
-         modules_stand_somewhere(job, plan.recompute);
+         can_be_recomputed(job, plan);
 }
 
 }  // namespace stepwright

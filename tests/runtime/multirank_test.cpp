@@ -56,6 +56,11 @@ const RankCase kPipeline[] = {
     {"ZeroBubbleRegathers", 8, kTied,
      "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
      "schedule: zb-h1\nsharding: GGG\n"},
+    {"RecomputesByStage", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nrecompute: {stages: {0: full}}\n"},
+    {"RecomputesModulesByStage", 4, kTied,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\n"
+     "recompute: {modules: [norm], stages: {0: full, 2: {modules: [core_attn, mlp]}, 3: none}}\n"},
     {"ZeroBubbleRecomputes", 4, kTied,
      "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: full\n"},
     {"ZeroBubbleH2", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h2\n"},

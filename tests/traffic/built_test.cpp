@@ -119,6 +119,10 @@ TEST(BuiltProgram, SendsWhatTensorParallelismCosts) {
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
   plan.recompute.kind = RecomputeKind::kFull;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(12));
+  plan.recompute = {.stages = {{.position = 1, .kind = RecomputeKind::kFull}}};
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(12));
+  plan.recompute = {.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
 }
 
 TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {

@@ -36,6 +36,15 @@ TEST(BalancedSplit, GoesDownAndUpAgain) {
   EXPECT_EQ(split[1] + split[2], 17);
 }
 
+// Layers that run again take twice as long: six seconds and five instead of eight and four.
+TEST(BalancedSplit, GivesThePositionThatRecomputesFewer) {
+  Work work;
+  work.layers = {{kNoRecompute, {1.0}, {}}, {kWholeRecompute, {2.0}, {}}};
+  const LayerCounts counts(small_tune_job().model);  // Eight layers.
+  const Recompute first{.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  EXPECT_EQ(balanced_split(work, counts, {}, first, 2), Layers({3, 5}));
+}
+
 TEST(BalancedSplit, IsNoneWhereItGainsNothing) {
   EXPECT_TRUE(split_of(0, 32, 4).empty());
   EXPECT_TRUE(split_of(0.5, 32, 4).empty());

@@ -137,6 +137,15 @@ Job small_random_job(std::uint64_t seed) {
         dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 4};
     if (dice.chance(4)) job.space.expert_group = {kNodeGroup, 1, 2};
   }
+  if (dice.chance(4)) {
+    const StageRecompute full{.position = 0, .kind = RecomputeKind::kFull};
+    job.space.recompute = {
+        {.kind = RecomputeKind::kFull, .stages = {{.position = 0}}},
+        {.kind = RecomputeKind::kSelective, .stages = {full}},
+        {.kind = RecomputeKind::kNone,
+         .stages = {{.position = 0, .kind = RecomputeKind::kModules, .modules = {Module::kNorm}},
+                    {.position = 1, .kind = RecomputeKind::kEvery, .every = 2}}}};
+  }
   return job;
 }
 

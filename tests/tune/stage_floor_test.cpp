@@ -54,5 +54,16 @@ TEST(StageFloor, CountsWhatLiesBeforeTheHead) {
   EXPECT_DOUBLE_EQ(floor.simulated_s, 16 * (2 + 3) + 6);
 }
 
+// Two layers of a second on each of four positions, of a second and a half on the first.
+TEST(StageFloor, CountsWhatEachPositionRecomputes) {
+  const LayerCounts counts(small_tune_job().model);  // Eight layers.
+  Work work = work_of(1, 1, 0);
+  work.layers.push_back({kWholeRecompute, {1.5, 1.5}, {}});
+  const Recompute first{.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  const StageFloor floor = stage_floor(work, counts, {{}, first, {}}, 4, 16);
+  EXPECT_DOUBLE_EQ(floor.simulated_s, 16 * 3);
+  EXPECT_DOUBLE_EQ(floor.price_s, 15 * 3 + 8);
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/scalar.h"
 
 namespace stepwright {
 namespace {
@@ -104,24 +105,58 @@ ModuleSet read_modules(Node node) {
   return modules;
 }
 
+/// Positions and what each recomputes.
+std::vector<StageRecompute> read_stages(Node node) {
+  if (!node.is_mapping() || node.size() == 0) {
+    node.fail("must name positions of the pipeline and what each recomputes, as in {0: full}");
+  }
+  std::vector<StageRecompute> stages;
+  for (const auto& [key, value] : node.members()) {
+    const IntegerReading at = read_integer(key);
+    const bool good = at.status == IntegerReading::Status::kGood;
+    if (!good || at.value < 0 || at.value >= kMaxDevices) {
+      value.fail(fmt::format("stages are positions of the pipeline, from 0; it is '{}'", key));
+    }
+    if (std::ranges::find(stages, at.value, &StageRecompute::position) != stages.end()) {
+      value.fail(fmt::format("names stage {} a second time", at.value));
+    }
+    const Recompute own = read_recompute(value);
+    if (!own.stages.empty()) value.fail("is of one stage: it has no stages itself");
+    stages.push_back({at.value, own.kind, own.every, own.modules});
+  }
+  std::ranges::sort(stages, {}, &StageRecompute::position);
+  return stages;
+}
+
 Recompute read_recompute_mapping(Node node) {
-  node.allow_only({"every", "modules"});
+  node.allow_only({"every", "modules", "stages"});
   const auto every = node.find("every");
   const auto modules = node.find("modules");
-  if (!every && !modules) node.fail("must name every, modules or both");
-  return {.kind = modules ? RecomputeKind::kModules : RecomputeKind::kEvery,
-          .every = every ? read_degree(*every) : 1,
-          .modules = modules ? read_modules(*modules) : ModuleSet()};
+  const auto stages = node.find("stages");
+  if (!every && !modules && !stages) node.fail("must name every, modules, stages or several");
+  Recompute recompute;
+  if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_degree(*every)};
+  if (modules) recompute.kind = RecomputeKind::kModules;
+  if (modules) recompute.modules = read_modules(*modules);
+  if (!stages) return recompute;
+  // Beside stages there is no place for the words of these.
+  if (recompute == Recompute{.kind = RecomputeKind::kEvery}) recompute = {RecomputeKind::kFull};
+  if (recompute.every == 1 && recomputed(recompute) == kCoreRecompute) {
+    recompute = {RecomputeKind::kSelective};
+  }
+  recompute.stages = read_stages(*stages);
+  return recompute;
 }
 
 }  // namespace
 
 Recompute read_recompute(Node node) {
   if (node.is_mapping()) return read_recompute_mapping(node);
-  if (!node.is_scalar()) node.fail("must be none, selective, full, {every: n} or {modules: [...]}");
+  if (!node.is_scalar())
+    node.fail("must be none, selective, full, {every: n}, {modules: [...]} or {stages: {0: full}}");
   const std::string word = node.text();
-  static constexpr std::string_view kWords[] = {"none", "selective", "full", "{every: n}",
-                                                "{modules: [...]}"};
+  static constexpr std::string_view kWords[] = {
+      "none", "selective", "full", "{every: n}", "{modules: [...]}", "{stages: {0: full}}"};
   for (const RecomputeKind kind :
        {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
     if (word == name_of(kRecomputeNames, kind)) return {.kind = kind};

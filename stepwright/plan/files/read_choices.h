@@ -47,7 +47,7 @@ std::int64_t read_nanoseconds(Node node);
 std::int64_t read_strands(Node node);
 /// "IIG" or an alias, groups left at 1. An alias that is only the nearest leaves a note.
 Sharding read_states(Node node, const Reading& reading);
-/// none | selective | full | {every: n}.
+/// none | selective | full | {every: n} | {modules: [...], every: n, stages: {0: ...}}.
 Recompute read_recompute(Node node);
 /// true | false | {gradients: true, ...}; what a mapping leaves out is as in `usual`.
 Overlap read_overlap(Node node, const Overlap& usual);

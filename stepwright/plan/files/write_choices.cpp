@@ -9,13 +9,16 @@ namespace stepwright {
 using Json = nlohmann::ordered_json;
 
 Json recompute_json(const Recompute& recompute) {
-  if (recompute.kind == RecomputeKind::kEvery) return {{"every", recompute.every}};
-  if (recompute.kind == RecomputeKind::kModules) {
-    Json json = {{"modules", module_words(recompute.modules)}};
-    if (recompute.every > 1) json["every"] = recompute.every;
-    return json;
+  const bool word = recompute.stages.empty() && recompute.kind <= RecomputeKind::kFull;
+  if (word) return name_of(kRecomputeNames, recompute.kind);
+  Json json = Json::object();
+  const LayerRecompute own = recomputed(recompute);
+  if (!own.modules.empty()) json["modules"] = module_words(own.modules);
+  if (own.whole || recompute.every > 1) json["every"] = recompute.every;
+  for (const StageRecompute& stage : recompute.stages) {
+    json["stages"][std::to_string(stage.position)] = recompute_json(setting_of(stage));
   }
-  return name_of(kRecomputeNames, recompute.kind);
+  return json;
 }
 
 Json overlap_json(const Overlap& overlap) {

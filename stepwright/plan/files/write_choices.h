@@ -11,7 +11,7 @@ namespace stepwright {
 
 // Writers of what read_choices.h reads.
 
-/// "full" or {every: n}.
+/// "full", {every: n} or {modules: [...], every: n, stages: {0: "full"}}.
 nlohmann::ordered_json recompute_json(const Recompute& recompute);
 /// {gradients: true, ...}.
 nlohmann::ordered_json overlap_json(const Overlap& overlap);

@@ -80,38 +80,83 @@ void repair_expert_group(Repairs& repairs) {
 
 // --- Recomputation and types. ---
 
-bool wrong_every(const Job& /*job*/, const Plan& plan) { return plan.recompute.every < 1; }
+/// Whether a position, or most of them, recompute what passes a test.
+template <class Test>
+bool any_setting(const Recompute& recompute, Test test) {
+  bool any = false;
+  each_setting(recompute, [&](const Recompute& setting) { any = any || test(setting); });
+  return any;
+}
+
+/// The plan with what each position recomputes changed.
+template <class Change>
+Plan with_settings(Plan plan, Change change) {
+  change(plan.recompute);
+  for (StageRecompute& stage : plan.recompute.stages) change(stage);
+  return plan;
+}
+
+bool wrong_every(const Job& /*job*/, const Plan& plan) {
+  return any_setting(plan.recompute, [](const Recompute& setting) { return setting.every < 1; });
+}
 
 std::string every_values(const Job& /*job*/, const Plan& plan) {
-  return fmt::format("recompute every {} layers; it is at least 1", plan.recompute.every);
+  std::int64_t least = 1;
+  each_setting(plan.recompute,
+               [&](const Recompute& setting) { least = std::min(least, setting.every); });
+  return fmt::format("recompute every {} layers; it is at least 1", least);
 }
 
 void repair_every(Repairs& repairs) {
-  Plan plan = repairs.plan();
-  plan.recompute.every = 1;
-  repairs.plans({plan});
+  repairs.plans({with_settings(repairs.plan(), [](auto& setting) {
+    setting.every = std::max<std::int64_t>(1, setting.every);
+  })});
 }
 
 bool absent_modules(const Job& job, const Plan& plan) {
-  if (plan.recompute.kind != RecomputeKind::kModules) return false;
-  const ModuleSet held = held_modules(job.model, plan.recompute.modules);
-  return held.empty() || held != plan.recompute.modules;
+  return any_setting(plan.recompute, [&](const Recompute& setting) {
+    const ModuleSet listed = setting.modules;
+    return setting.kind == RecomputeKind::kModules &&
+           (listed.empty() || held_modules(job.model, listed) != listed);
+  });
 }
 
 std::string module_values(const Job& job, const Plan& plan) {
-  const ModuleSet listed = plan.recompute.modules;
-  const ModuleSet absent = listed.without(held_modules(job.model, listed));
+  ModuleSet absent;
+  each_setting(plan.recompute, [&](const Recompute& setting) {
+    absent.add(setting.modules.without(held_modules(job.model, setting.modules)));
+  });
   if (absent.empty()) return "recompute lists no module";
   return fmt::format("{} has no {} to recompute", job.model.name,
                      fmt::join(module_words(absent), ", "));
 }
 
 void repair_modules(Repairs& repairs) {
-  Plan plan = repairs.plan();
-  plan.recompute.modules = held_modules(repairs.job().model, plan.recompute.modules);
-  if (plan.recompute.modules.empty()) plan.recompute = {};
-  repairs.plans({plan});
+  repairs.plans({with_settings(repairs.plan(), [&](auto& setting) {
+    setting.modules = held_modules(repairs.job().model, setting.modules);
+    if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
+    setting.kind = RecomputeKind::kNone;
+    setting.every = 1;
+  })});
 }
+
+bool absent_stages(const Job& /*job*/, const Plan& plan) {
+  return std::ranges::any_of(plan.recompute.stages, [&](const StageRecompute& stage) {
+    return stage.position < 0 || stage.position >= plan.parallel.pipeline;
+  });
+}
+
+std::string stage_values(const Job& /*job*/, const Plan& plan) {
+  std::vector<std::int64_t> absent;
+  for (const StageRecompute& stage : plan.recompute.stages) {
+    const bool there = stage.position >= 0 && stage.position < plan.parallel.pipeline;
+    if (!there) absent.push_back(stage.position);
+  }
+  return fmt::format("recompute names stage {}, and the pipeline has stages 0 to {}",
+                     fmt::join(absent, ", "), plan.parallel.pipeline - 1);
+}
+
+void repair_named_stages(Repairs& repairs) { repairs.plans({repairs.plan()}); }
 
 bool is_precision(DType type) { return type <= DType::kNvfp4; }
 
@@ -164,6 +209,7 @@ constexpr Law kStateLaws[] = {
 constexpr Law kTypeLaws[] = {
     {Rule::kRecomputeEvery, wrong_every, every_values, repair_every},
     {Rule::kRecomputeModules, absent_modules, module_values, repair_modules},
+    {Rule::kRecomputeStages, absent_stages, stage_values, repair_named_stages},
     {Rule::kPrecision, no_rate, precision_values, repair_precision, true},
     {Rule::kAccumulate, narrow_accumulate, accumulate_values, repair_accumulate}};
 

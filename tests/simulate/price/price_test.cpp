@@ -74,6 +74,11 @@ class Dice {
       p.recompute.modules = held_modules(job.model, p.recompute.modules);
       if (flag(3)) p.recompute.every = 2;
     }
+    if (!flag(4)) {
+      p.recompute.stages = {
+          {.position = 0, .kind = RecomputeKind::kFull},
+          {.position = 1, .kind = RecomputeKind::kModules, .modules = {Module::kNorm}}};
+    }
     p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
     p.tensor_input = pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
     p.context_kind =
