@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 goal=${1:-plan}
-libraries=(libyaml-cpp-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev
+libraries=(libyaml-cpp-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libfmt-dev libeigen3-dev
   libpugixml-dev libtomlplusplus-dev libxgboost-dev libxxhash-dev zlib1g-dev)
 packages=(make cmake ninja-build g++ ccache "${libraries[@]}")
 case $goal in

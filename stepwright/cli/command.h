@@ -11,12 +11,10 @@
 namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
 class App;
 }
-namespace spdlog {
-class logger;
-}
 
 namespace stepwright {
 
+class Logger;
 struct TuneProgress;
 
 /// A job or plan that stands in memory: it is read in place of the file of its name.
@@ -28,8 +26,8 @@ struct NamedText {
 
 /// What a command talks to.
 struct Console {
-  std::ostream& out;    ///< The answer.
-  spdlog::logger& log;  ///< Everything else.
+  std::ostream& out;  ///< The answer.
+  const Logger& log;  ///< Everything else.
   /// Where to show progress and to ask; null when standard error is no terminal.
   std::ostream* terminal = nullptr;
   /// Where a person answers; null when standard input or standard error is no terminal.

@@ -1,8 +1,6 @@
 #include "stepwright/cli/command_line.h"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/parse_error_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
@@ -153,8 +152,9 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 }
 
 int run_command_line(int argc, char** argv) {
-  spdlog::logger log("stepwright", std::make_shared<spdlog::sinks::stderr_sink_st>());
-  log.set_pattern("%n: %l: %v");
+  const Logger log([](const char* level, const std::string& text) {
+    std::cerr << fmt::format("stepwright: {}: {}\n", level, text) << std::flush;
+  });
   const bool seen = ::isatty(STDERR_FILENO) == 1;
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
   try {
@@ -165,12 +165,12 @@ int run_command_line(int argc, char** argv) {
                  .keyboard = answered ? &std::cin : nullptr});
     return 0;
   } catch (const Error& error) {
-    log.error(std::string_view(error.what()));
+    log.error(error.what());
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     log.error("out of memory");
   } catch (const std::exception& error) {
-    log.error(std::string_view(error.what()));
+    log.error(error.what());
   }
   return kRuntimeCode;
 }

@@ -1,7 +1,6 @@
 #include "stepwright/logs/compare.h"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

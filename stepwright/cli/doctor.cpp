@@ -17,22 +17,22 @@ namespace stepwright {
 namespace {
 
 /// Something that the command can do where nothing is missing for it.
-struct Ability {
+struct Capability {
   std::string name;
   std::string purpose;
   std::vector<std::string> found;
   std::vector<Lack> missing;
 };
 
-Ability planning() {
+Capability planning() {
   return {.name = "plan",
           .purpose = "find plans, predict them, draw reports, write launch files",
           .found = {},
           .missing = {}};
 }
 
-Ability exploring() {
-  Ability ability{.name = "serve",
+Capability exploring() {
+  Capability ability{.name = "serve",
                   .purpose = "open the explorer in a browser (serve)",
                   .found = {},
                   .missing = {}};
@@ -40,8 +40,8 @@ Ability exploring() {
   return ability;
 }
 
-Ability training() {
-  Ability ability{.name = "train",
+Capability training() {
+  Capability ability{.name = "train",
                   .purpose = "run a plan on this machine (train, sample)",
                   .found = {},
                   .missing = {}};
@@ -49,15 +49,15 @@ Ability training() {
   return ability;
 }
 
-Ability emulating() {
+Capability emulating() {
   return {.name = "lab",
           .purpose = "emulate a cluster on this machine (lab run)",
           .found = {},
           .missing = missing_for_lab()};
 }
 
-Ability computing() {
-  Ability ability{.name = "gpu",
+Capability computing() {
+  Capability ability{.name = "gpu",
                   .purpose = "run a plan on GPUs (train --device cuda)",
                   .found = nvidia_gpus(),
                   .missing = {}};
@@ -74,7 +74,7 @@ Ability computing() {
   return ability;
 }
 
-nlohmann::ordered_json ability_json(const Ability& ability) {
+nlohmann::ordered_json ability_json(const Capability& ability) {
   auto missing = nlohmann::ordered_json::array();
   for (const auto& [what, remedy] : ability.missing) {
     missing.push_back({{"what", what}, {"remedy", remedy}});
@@ -86,7 +86,7 @@ nlohmann::ordered_json ability_json(const Ability& ability) {
           {"missing", std::move(missing)}};
 }
 
-std::string ability_text(const Ability& ability) {
+std::string ability_text(const Capability& ability) {
   std::string text = fmt::format("{:5}  {:9}  {}\n", ability.name,
                                  ability.missing.empty() ? "ready" : "not ready", ability.purpose);
   for (const std::string& found : ability.found) text += fmt::format("       found:   {}\n", found);
@@ -104,14 +104,14 @@ class Doctor : public Command {
                 "  stepwright doctor --json") {}
 
   void run(const Console& console) override {
-    const Ability abilities[] = {planning(), exploring(), training(), emulating(), computing()};
+    const Capability abilities[] = {planning(), exploring(), training(), emulating(), computing()};
     if (json()) {
       auto list = nlohmann::ordered_json::array();
-      for (const Ability& ability : abilities) list.push_back(ability_json(ability));
+      for (const Capability& ability : abilities) list.push_back(ability_json(ability));
       return print_json(console.out, {{"version", STEPWRIGHT_VERSION}, {"abilities", list}});
     }
     console.out << "stepwright " STEPWRIGHT_VERSION "\n\n";
-    for (const Ability& ability : abilities) console.out << ability_text(ability);
+    for (const Capability& ability : abilities) console.out << ability_text(ability);
   }
 };
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -141,7 +141,7 @@ class Export : public Command {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
     const LaunchFile file =
         export_plan(to_, with_order(load_legal_plan(plan_, console)), release_, nearest_, plan_);
-    for (const std::string& note : file.notes) console.log.info("{}", note);
+    for (const std::string& note : file.notes) console.log.info(note);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
   }
@@ -226,7 +226,7 @@ class Export : public Command {
              const std::function<void(std::ostream&)>& content) const {
     if (output_.empty()) return content(console.out);
     write_file(output_, content);
-    console.log.info("wrote {} to {}", what, output_);
+    console.log.info(fmt::format("wrote {} to {}", what, output_));
   }
 
   std::string to_;

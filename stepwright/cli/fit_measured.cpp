@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/fit_samples.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -69,8 +69,8 @@ void write_measured(const ClusterFit& fit, const FitRequest& request, const std:
     console.out << heading << measured_fit_text(profile);
   }
   write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
-  console.log.info("wrote the profile to {}; a job names it as `measured: {}`", request.output,
-                   request.output);
+  console.log.info(fmt::format("wrote the profile to {}; a job names it as `measured: {}`",
+                               request.output, request.output));
 }
 
 void fit_measured_tables(const FitRequest& request, const Console& console) {

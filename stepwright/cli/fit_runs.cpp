@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
@@ -136,8 +136,8 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
   if (request.output.empty()) return;
   const std::string yaml = conditions_yaml(calibration.conditions);
   write_file(request.output, [&](std::ostream& out) { out << yaml; });
-  console.log.info("wrote the conditions to {}; a job names them as `conditions: {}`",
-                   request.output, request.output);
+  console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
+                               request.output, request.output));
 }
 
 }  // namespace stepwright

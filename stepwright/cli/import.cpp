@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/launch/launch_file.h"
@@ -58,7 +58,7 @@ class Import : public Command {
     }
     const std::vector<std::filesystem::path> paths(files_.begin(), files_.end());
     const PlannedJob planned = import_plan(from_, paths, given_);
-    for (const std::string& note : planned.job.notes) console.log.info("{}", note);
+    for (const std::string& note : planned.job.notes) console.log.info(note);
     if (json()) {
       print_json(console.out, {{"plan", plan_json(planned)}, {"notes", planned.job.notes}});
     } else if (output_.empty()) {
@@ -66,7 +66,7 @@ class Import : public Command {
     }
     if (output_.empty()) return;
     write_file(output_, [&](std::ostream& out) { out << text_of(planned); });
-    console.log.info("wrote the plan to {}", output_);
+    console.log.info(fmt::format("wrote the plan to {}", output_));
   }
 
  private:

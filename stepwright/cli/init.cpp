@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/document.h"
@@ -103,7 +103,8 @@ class Init : public Command {
     const std::string text = new_job_text(job, output_.empty() ? "job.yaml" : output_);
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) { out << text; });
-      console.log.info("wrote the job to {}; next: stepwright tune {}", output_, output_);
+      console.log.info(
+          fmt::format("wrote the job to {}; next: stepwright tune {}", output_, output_));
     }
     if (json()) {
       print_json(console.out, {{"job", json_of(document.root().tree())}});

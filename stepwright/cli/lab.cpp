@@ -1,6 +1,6 @@
 #include "stepwright/lab/lab.h"
 
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -8,6 +8,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/lab_text.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/interrupts.h"
@@ -110,7 +111,7 @@ class LabCommand : public Command {
     const auto profile = lab_profile(load_lab(file_));
     if (output_.empty()) return print_json(console.out, profile);
     write_file(output_, [&](std::ostream& out) { print_json(out, profile); });
-    console.log.info("wrote the profile to {}", output_);
+    console.log.info(fmt::format("wrote the profile to {}", output_));
   }
 
   void clean(const Console& console) {

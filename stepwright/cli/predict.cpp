@@ -1,10 +1,11 @@
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -123,12 +124,12 @@ class Predict : public Command {
   void write_files(const Prediction& prediction, const Console& console) {
     if (!trace_.empty()) {
       write_file(trace_, [&](std::ostream& out) { write_prediction_trace(prediction, out); });
-      console.log.info("wrote the timeline to {}", trace_);
+      console.log.info(fmt::format("wrote the timeline to {}", trace_));
     }
     if (!program_.empty()) {
       write_file(program_,
                  [&](std::ostream& out) { print_json(out, program_json(prediction.program)); });
-      console.log.info("wrote the program to {}", program_);
+      console.log.info(fmt::format("wrote the program to {}", program_));
     }
   }
 

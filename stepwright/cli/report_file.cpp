@@ -1,10 +1,11 @@
 #include "stepwright/cli/report_file.h"
 
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/report/page.h"
 
@@ -31,7 +32,7 @@ void ReportFile::write(const Console& console, const std::string& title,
                                        {"pictures", pictures}};
   const std::string page = report_page(content);
   write_file(path_, [&](std::ostream& out) { out << page; });
-  console.log.info("wrote the report to {}", path_);
+  console.log.info(fmt::format("wrote the report to {}", path_));
 }
 
 }  // namespace stepwright

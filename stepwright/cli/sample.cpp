@@ -1,4 +1,4 @@
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
@@ -55,7 +56,7 @@ class Sample : public Command {
       throw Error(code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,
                   "sampling failed; a process said why above");
     }
-    console.log.info("wrote the samples to {}", options_.output);
+    console.log.info(fmt::format("wrote the samples to {}", options_.output));
   }
 
  private:

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/interrupts.h"
 #include "stepwright/serve/explorer_file.h"
@@ -68,7 +68,8 @@ class Serve : public Command {
     PageServer server(static_cast<std::uint16_t>(port_));
     const std::string address = server.address();
     if (open_ && !open_browser(address)) {
-      console.log.warn("no browser could be asked to open {}: xdg-open is not there", address);
+      console.log.warn(
+          fmt::format("no browser could be asked to open {}: xdg-open is not there", address));
     }
     const Interrupts interrupts;
     console.out << fmt::format("The explorer is at {} until Ctrl-C.\n", address);

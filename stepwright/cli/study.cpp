@@ -1,7 +1,6 @@
 #include "stepwright/study/study.h"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,11 @@
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
@@ -59,7 +60,7 @@ class Traffic : public Command {
     if (links_) loads = link_loads(matrix, planned.job.cluster);
     if (!matrix_.empty()) {
       write_file(matrix_, [&](std::ostream& out) { write_matrix(out, matrix, rank_); });
-      console.log.info("wrote the matrix to {}", matrix_);
+      console.log.info(fmt::format("wrote the matrix to {}", matrix_));
     }
     const std::vector<std::string> notes = plan_notes(planned);
     std::optional<TrafficSweep> sweep;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

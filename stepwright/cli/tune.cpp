@@ -1,7 +1,6 @@
 #include "stepwright/tune/tune.h"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -10,6 +9,7 @@
 
 #include "stepwright/cli/against_text.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -175,7 +175,7 @@ class Tune : public Command {
   void write_plan(const PlannedJob& planned, const Console& console) {
     const std::string text = plan_yaml(planned);
     write_file(plan_, [&](std::ostream& out) { out << text; });
-    console.log.info("wrote the best plan to {}", plan_);
+    console.log.info(fmt::format("wrote the best plan to {}", plan_));
   }
 
   void write_report(const TuneResult& result, const Prediction& best,

@@ -2,14 +2,10 @@
 // come back as the text that `--json` prints. The package around it makes types of them.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/base_sink.h>
 
 #include <algorithm>
 #include <csignal>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -19,6 +15,7 @@
 #include <vector>
 
 #include "stepwright/cli/command_line.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/json_writer.h"
@@ -31,25 +28,8 @@ namespace py = pybind11;
 namespace stepwright {
 namespace {
 
-/// Level and text.
+/// Level and text, for Python's `logging`.
 using Messages = std::vector<std::pair<std::string, std::string>>;
-
-/// Keeps the messages of a command for Python's `logging`.
-class Keeper : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit Keeper(Messages& messages) : messages_(messages) {}
-
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    const auto level = spdlog::level::to_string_view(message.level);
-    messages_.emplace_back(std::string(level.data(), level.size()),
-                           std::string(message.payload.data(), message.payload.size()));
-  }
-  void flush_() override {}
-
- private:
-  Messages& messages_;
-};
 
 /// Tells Python how far a search is; a pending Ctrl-C, or what the callback raises, ends it.
 void tell(const py::object& progress, const TuneProgress& state) {
@@ -87,7 +67,8 @@ py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>
               const py::object& progress) {
   std::ostringstream out;
   Messages messages;
-  spdlog::logger log("stepwright", std::make_shared<Keeper>(messages));
+  const Logger log(
+      [&](const char* level, const std::string& text) { messages.emplace_back(level, text); });
   std::vector<NamedText> texts;
   for (const auto& [name, text, folder] : given) texts.push_back({name, text, folder});
   std::optional<Error> failure;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace stepwright {
+
+/// What a command says beside its answer. Where that goes is for whoever runs the command.
+class Logger {
+ public:
+  /// Takes a level ("info", "warning" or "error") and a text without an end of line.
+  using Sink = std::function<void(const char* level, const std::string& text)>;
+  explicit Logger(Sink sink) : sink_(std::move(sink)) {}
+
+  void info(const std::string& text) const { sink_("info", text); }
+  void warn(const std::string& text) const { sink_("warning", text); }
+  void error(const std::string& text) const { sink_("error", text); }
+
+ private:
+  Sink sink_;
+};
+
+}  // namespace stepwright
