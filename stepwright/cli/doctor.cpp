@@ -33,18 +33,18 @@ Capability planning() {
 
 Capability exploring() {
   Capability ability{.name = "serve",
-                  .purpose = "open the explorer in a browser (serve)",
-                  .found = {},
-                  .missing = {}};
+                     .purpose = "open the explorer in a browser (serve)",
+                     .found = {},
+                     .missing = {}};
   if (auto lack = missing_explorer()) ability.missing.push_back(*std::move(lack));
   return ability;
 }
 
 Capability training() {
   Capability ability{.name = "train",
-                  .purpose = "run a plan on this machine (train, sample)",
-                  .found = {},
-                  .missing = {}};
+                     .purpose = "run a plan on this machine (train, sample)",
+                     .found = {},
+                     .missing = {}};
   if (auto lack = missing_rank_program()) ability.missing.push_back(*std::move(lack));
   return ability;
 }
@@ -58,9 +58,9 @@ Capability emulating() {
 
 Capability computing() {
   Capability ability{.name = "gpu",
-                  .purpose = "run a plan on GPUs (train --device cuda)",
-                  .found = nvidia_gpus(),
-                  .missing = {}};
+                     .purpose = "run a plan on GPUs (train --device cuda)",
+                     .found = nvidia_gpus(),
+                     .missing = {}};
   if (ability.found.empty()) {
     ability.missing.push_back({"no NVIDIA GPU with its driver is here",
                                "use a machine that has one; a container shows it with "
