@@ -40,6 +40,11 @@ std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
   if (!fits(schedule.basis, placement)) {
     fail_input("the schedule auto has no order yet: `stepwright tune` and `predict` settle it");
   }
+  const FoundTurns* known = schedule.known.found.get();
+  if (known != nullptr && known->micro_batches == micro_batches &&
+      std::ssize(known->turns) == positions) {
+    return known->turns;
+  }
   return found_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
 }
 

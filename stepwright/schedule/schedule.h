@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "stepwright/core/named.h"
@@ -34,12 +35,29 @@ struct OrderBasis {
   auto operator<=>(const OrderBasis&) const = default;
 };
 
+/// Turns that were found for a basis, by position, for so many micro-batches.
+struct FoundTurns {
+  std::int64_t micro_batches = 1;
+  std::vector<Turns> turns;
+};
+
+/// Turns that are not looked for again, if any; with plans that are copied they are shared. The
+/// same basis has the same order: whether it is known tells no two schedules apart.
+struct KnownTurns {
+  std::shared_ptr<const FoundTurns> found = nullptr;
+  std::strong_ordering operator<=>(const KnownTurns& /*other*/) const {
+    return std::strong_ordering::equal;
+  }
+  bool operator==(const KnownTurns& /*other*/) const { return true; }
+};
+
 /// The order in which pipeline positions work, and how many micro-batches run beside each other.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
   OrderBasis basis = {};     ///< Of `auto`: the same one has the same order.
+  KnownTurns known = {};     ///< Of `auto`.
   auto operator<=>(const Schedule&) const = default;
 };
 

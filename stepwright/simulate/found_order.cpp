@@ -40,21 +40,6 @@ bool holds_one(const OrderBasis& basis, const Plan& plan) {
   return std::ranges::all_of(left, [](std::int64_t bytes) { return bytes >= 0; });
 }
 
-/// Plans with an order to be found by their price in each placement, with room for as much as fits
-/// by its account, up to twice as many micro-batches as 1F1B holds.
-std::vector<Plan> priced_orders(Pricer& pricer, const Job& job, const Plan& plan) {
-  const std::int64_t most = std::min(2 * plan.parallel.pipeline, micro_batches(job, plan));
-  std::vector<Plan> orders;
-  for (const auto& [placement, name] : kFoundPlacements) {
-    if (placement != PlacementKind::kV && plan.schedule.chunks == 1) continue;
-    Plan found = plan;
-    found.schedule.basis.placement = placement;
-    found.schedule.basis = priced_basis(pricer, found, most);
-    orders.push_back(std::move(found));
-  }
-  return orders;
-}
-
 struct Built {
   Plan plan;
   StepProgram program;
@@ -62,18 +47,39 @@ struct Built {
 };
 
 /// With as much less room as the order of a plan needs more of than there is, by the program's
-/// account. None where no position is left room for one micro-batch, or some tries do not do.
-std::optional<Built> with_room(Pricer& pricer, const Job& job, Plan plan) {
-  for (int i = 0; i < kTries && holds_one(plan.schedule.basis, plan); ++i) {
-    StepProgram program = build_program(job, plan, pricer.found_order(plan));
+/// account. None where no position is left room for one micro-batch, or some tries do not do, or
+/// its order does not come near to `useful_s`.
+std::optional<Built> with_room(const Job& job, Plan plan, double useful_s) {
+  Schedule& schedule = plan.schedule;
+  for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {
+    if (!know_turns(schedule, plan.parallel.pipeline, micro_batches(job, plan), useful_s)) break;
+    StepProgram program = build_program(job, plan);
     MemoryReport memory = memory_report(job, program);
     if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
     for (std::size_t at = 0; at < memory.stages.size(); ++at) {
       const double over = memory.stages[at].peak_bytes - memory.usable_bytes();
-      if (over > 0) plan.schedule.basis.room_bytes[at] -= std::llround(kOvershoot * over);
+      if (over > 0) schedule.basis.room_bytes[at] -= std::llround(kOvershoot * over);
     }
   }
   return std::nullopt;
+}
+
+/// Offers a plan with an order found by its price in each placement, with room for as much as fits,
+/// up to twice as many micro-batches as 1F1B holds, where it may take less than `best_s`, which
+/// offers may change.
+template <class Offer>
+void offer_orders(Pricer& pricer, const Job& job, const Plan& plan, const double& best_s,
+                  Offer offer) {
+  const std::int64_t count = micro_batches(job, plan);
+  const std::int64_t most = std::min(2 * plan.parallel.pipeline, count);
+  for (const auto& [placement, name] : kFoundPlacements) {
+    if (placement != PlacementKind::kV && plan.schedule.chunks == 1) continue;
+    Plan order = plan;
+    order.schedule.basis.placement = placement;
+    order.schedule.basis = priced_basis(pricer, order, most);
+    if (least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
+    if (auto built = with_room(job, std::move(order), best_s)) offer(std::move(*built));
+  }
 }
 
 /// Plays candidates of one plan and keeps the best.
@@ -90,12 +96,7 @@ class Settling {
       Plan found = plan_;
       found.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
       if (broken_rule(job_, found)) continue;
-      for (const Plan& order : priced_orders(pricer, job_, found)) {
-        if (least_order_s(order.schedule, order.parallel.pipeline, micro_batches(job_, order)) >=
-            best_s_)
-          continue;
-        if (const auto built = with_room(pricer, job_, order)) offer(*built);
-      }
+      offer_orders(pricer, job_, found, best_s_, [&](const Built& built) { offer(built); });
     }
     const bool fits = best_s_ < std::numeric_limits<double>::infinity();
     return fits ? best_ : smallest_;
@@ -202,21 +203,25 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
   std::vector<Plan> orders;
   double best_s = std::numeric_limits<double>::infinity();
-  for (Plan& order : priced_orders(pricer, job, plan)) {
-    if (least_order_s(order.schedule, order.parallel.pipeline, micro_batches(job, order)) >= best_s)
-      continue;
-    auto built = with_room(pricer, job, std::move(order));
-    if (!built) continue;
-    best_s = std::min(best_s, order_s(built->plan.schedule, pricer.found_order(built->plan)));
-    orders.push_back(std::move(built->plan));
-  }
+  offer_orders(pricer, job, plan, best_s, [&](Built built) {
+    const Schedule& schedule = built.plan.schedule;
+    best_s = std::min(best_s, order_s(schedule, schedule.known.found->turns));
+    orders.push_back(std::move(built.plan));
+  });
   return orders;
 }
 
 PlannedJob with_order(PlannedJob planned) {
-  if (!lacks_order(planned.plan)) return planned;
-  planned.plan = Settling(planned.job, planned.plan).run();
-  planned.job.notes.push_back(order_note(planned.plan.schedule));
+  Schedule& schedule = planned.plan.schedule;
+  if (!traits_of(schedule.kind).found) return planned;
+  if (lacks_order(planned.plan)) {
+    planned.plan = Settling(planned.job, planned.plan).run();
+    planned.job.notes.push_back(order_note(schedule));
+    return planned;
+  }
+  const std::int64_t count = micro_batches(planned.job, planned.plan);
+  const bool known = schedule.known.found && schedule.known.found->micro_batches == count;
+  if (!known) know_turns(schedule, planned.plan.parallel.pipeline, count);
   return planned;
 }
 

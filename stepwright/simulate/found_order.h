@@ -24,7 +24,8 @@ std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan)
 /// most two chunks and of orders found for this plan, the one whose program takes the
 /// least simulated time of those that fit; where none fits, the one that needs least memory. By the
 /// job's own cost model, so that whoever predicts or trains the plan finds the same; a note of the
-/// job says what was found. Other plans stay as they are.
+/// job says what was found. A plan that has an order has its turns found once, for all who ask for
+/// them; other plans stay as they are.
 PlannedJob with_order(PlannedJob planned);
 
 }  // namespace stepwright

@@ -12,7 +12,7 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Job& job, const Plan& plan, std::vector<Turns> turns)
+  ProgramBuilder(const Job& job, const Plan& plan)
       : job_(job),
         plan_(plan),
         grid_(plan),
@@ -23,7 +23,7 @@ class ProgramBuilder {
         placement_(placement_of(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
         layers_(chunk_layers(job, plan)),
-        turns_(std::move(turns)) {}
+        turns_(all_turns(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan))) {}
 
   StepProgram build() {
     StepProgram program;
@@ -221,12 +221,7 @@ class ProgramBuilder {
 }  // namespace
 
 StepProgram build_program(const Job& job, const Plan& plan) {
-  return build_program(job, plan,
-                       all_turns(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan)));
-}
-
-StepProgram build_program(const Job& job, const Plan& plan, std::vector<Turns> turns) {
-  return ProgramBuilder(job, plan, std::move(turns)).build();
+  return ProgramBuilder(job, plan).build();
 }
 
 }  // namespace stepwright

@@ -190,7 +190,5 @@ struct StepProgram {
 
 /// The program of a legal plan. Throws `Error{kUnsupported}` for what no builder covers.
 StepProgram build_program(const Job& job, const Plan& plan);
-/// The same of a plan whose turns are known: those of `all_turns`.
-StepProgram build_program(const Job& job, const Plan& plan, std::vector<Turns> turns);
 
 }  // namespace stepwright

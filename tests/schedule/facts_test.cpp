@@ -8,7 +8,7 @@
 namespace stepwright {
 namespace {
 
-constexpr Schedule kSchedules[] = {
+const Schedule kSchedules[] = {
     {ScheduleKind::kGpipe, 1},        {ScheduleKind::kOneForwardOneBackward, 1},
     {ScheduleKind::kInterleaved, 2},  {ScheduleKind::kInterleaved, 3},
     {ScheduleKind::kZeroBubbleH1, 1}, {ScheduleKind::kZeroBubbleH2, 1},

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "stepwright/schedule/facts.h"
@@ -12,7 +16,7 @@ namespace stepwright {
 namespace {
 
 constexpr std::int64_t kStages = 4;
-constexpr std::int64_t kMicroBatches = 9;
+constexpr std::int64_t kMicroBatches = 8;
 
 /// Two chunks a position, of whole and half units so that sums are exact.
 UnevenPipeline random_pipeline(std::mt19937& random, PlacementKind placement) {
@@ -40,45 +44,116 @@ double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders)
   return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
+/// Two neighbours of a position that do not have to stand as they do; nothing at the end.
+std::optional<std::vector<Part>> swapped(const OrderPlay& play, OrderPlay::Node first) {
+  const OrderPlay::Node second = play.after(first);
+  if (second == OrderPlay::kNone) return std::nullopt;
+  const Part& a = play.part(first);
+  const Part& b = play.part(second);
+  if (a.chunk == b.chunk && a.micro_batch == b.micro_batch) return std::nullopt;
+  return std::vector<Part>{b, a};
+}
+
+/// A backward that is cut, its weight gradients at once, or one that is made whole again.
+std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, OrderPlay::Node first) {
+  Part part = play.part(first);
+  if (part.direction == Direction::kBackward) {
+    Part weight = part;
+    part.direction = Direction::kDataGradient;
+    weight.direction = Direction::kWeightGradient;
+    return {first, {part, weight}};
+  }
+  std::vector<Part> parts{part};
+  parts.front().direction = Direction::kBackward;
+  OrderPlay::Node last = play.after(first);
+  for (;; last = play.after(last)) {
+    const Part& each = play.part(last);
+    if (each.direction == Direction::kWeightGradient && each.chunk == part.chunk &&
+        each.micro_batch == part.micro_batch) {
+      return {last, parts};
+    }
+    parts.push_back(each);
+  }
+}
+
 // After any change that it takes it is what `TurnPlayer` says of all turns, never above the limit;
-// a chain of parts that leave no time between them explains it.
+// one that it does not take leaves all as it was; a chain of parts that leave no time between them
+// explains it.
 TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
   std::mt19937 random(5);
   int taken = 0;
+  int refused = 0;
   for (const PlacementKind placement : {PlacementKind::kV, PlacementKind::kCyclic}) {
     const UnevenPipeline pipeline = random_pipeline(random, placement);
     const Schedule named{
         .kind = placement == PlacementKind::kV ? ScheduleKind::kZeroBubbleV : ScheduleKind::kPaired,
         .chunks = 2};
-    const std::int64_t micro_batches = placement == PlacementKind::kV ? kMicroBatches : 8;
     std::vector<Order> orders;
-    for (const Turns& list : all_turns(named, kStages, micro_batches)) {
+    for (const Turns& list : all_turns(named, kStages, kMicroBatches)) {
       orders.push_back(parts_of(list));
     }
     OrderPlay play(pipeline);
     EXPECT_DOUBLE_EQ(play.start(orders), turns_s(pipeline, orders));
-    for (int i = 0; i < 2000; ++i) {
-      const auto position = static_cast<std::size_t>(random() % kStages);
-      Order changed = play.orders()[position];
-      const auto at = static_cast<std::size_t>(random() % (changed.size() - 1));
-      std::swap(changed[at], changed[at + 1]);
-      const Part& a = changed[at];
-      const Part& b = changed[at + 1];
-      if (a.chunk == b.chunk && a.micro_batch == b.micro_batch) continue;
+    for (int i = 0; i < 4000; ++i) {
+      const auto node = static_cast<OrderPlay::Node>(random() % play.nodes());
       const double limit_s = play.seconds() + 0.5 * static_cast<double>(random() % 3);
-      const double seconds = play.change(position, changed, at, limit_s);
-      if (seconds == OrderPlay::kNever) continue;
-      ++taken;
-      EXPECT_LE(seconds, limit_s);
-      ASSERT_DOUBLE_EQ(seconds, turns_s(pipeline, play.orders()));
+      if (!play.has_turn(node)) continue;
+      const Direction direction = play.part(node).direction;
+      OrderPlay::Node last = play.after(node);
+      std::vector<Part> parts;
+      if (direction != Direction::kForward && direction != Direction::kWeightGradient &&
+          random() % 3 == 0) {
+        std::tie(last, parts) = recut(play, node);
+      } else if (const auto both = swapped(play, node)) {
+        parts = *both;
+      } else {
+        continue;
+      }
+      const std::vector<Order> before = play.orders();
+      const double before_s = play.seconds();
+      const double seconds = play.change(node, last, parts, limit_s);
+      if (seconds == OrderPlay::kNever) {
+        ++refused;
+        ASSERT_EQ(play.orders(), before);
+        ASSERT_EQ(play.seconds(), before_s);
+      } else {
+        ++taken;
+        EXPECT_LE(seconds, limit_s);
+      }
+      ASSERT_DOUBLE_EQ(play.seconds(), turns_s(pipeline, play.orders()));
     }
     const auto chain = play.critical();
-    const auto [last, index] = chain.front();
-    EXPECT_DOUBLE_EQ(play.starts(last)[index] + play.of(last, play.orders()[last][index]),
-                     play.seconds());
-    EXPECT_DOUBLE_EQ(play.starts(chain.back().position)[chain.back().index], 0);
+    EXPECT_DOUBLE_EQ(play.end_s(chain.front()), play.seconds());
+    EXPECT_DOUBLE_EQ(play.start_s(chain.back()), 0);
   }
-  EXPECT_GT(taken, 100);
+  EXPECT_GT(taken, 200);
+  EXPECT_GT(refused, 200);
+}
+
+// What is refused would be longer than the limit, or never end.
+TEST(OrderPlay, RefusesNothingThatIsInTime) {
+  std::mt19937 random(7);
+  const UnevenPipeline pipeline = random_pipeline(random, PlacementKind::kV);
+  std::vector<Order> orders;
+  for (const Turns& list : all_turns({ScheduleKind::kZeroBubbleV, 2}, kStages, kMicroBatches)) {
+    orders.push_back(parts_of(list));
+  }
+  OrderPlay play(pipeline);
+  play.start(orders);
+  int refused = 0;
+  for (OrderPlay::Node node = 0; node < play.nodes(); ++node) {
+    const auto both = play.has_turn(node) ? swapped(play, node) : std::nullopt;
+    if (!both) continue;
+    const double limit_s = play.seconds();
+    if (play.change(node, play.after(node), *both, limit_s) != OrderPlay::kNever) continue;
+    ++refused;
+    std::vector<Order> changed = play.orders();
+    Order& order = changed[play.position(node)];
+    const auto at = std::ranges::find(order, play.part(node));
+    std::iter_swap(at, at + 1);
+    EXPECT_GT(OrderPlay(pipeline).start(changed), limit_s);
+  }
+  EXPECT_GT(refused, 20);
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ Architecture two_classes(std::int64_t layers) {
   return model;
 }
 
-constexpr Schedule kSchedules[] = {{},
-                                   {.kind = ScheduleKind::kGpipe},
-                                   {.kind = ScheduleKind::kInterleaved, .chunks = 2},
-                                   {.kind = ScheduleKind::kZeroBubbleH1},
-                                   {.kind = ScheduleKind::kFolded, .chunks = 2},
-                                   {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
+const Schedule kSchedules[] = {{},
+                               {.kind = ScheduleKind::kGpipe},
+                               {.kind = ScheduleKind::kInterleaved, .chunks = 2},
+                               {.kind = ScheduleKind::kZeroBubbleH1},
+                               {.kind = ScheduleKind::kFolded, .chunks = 2},
+                               {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
 
 // A listed split has the floor of the same split where nobody lists it.
 TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {

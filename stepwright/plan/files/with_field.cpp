@@ -148,6 +148,8 @@ PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
                                 ? of_devices(std::move(file), set)
                                 : replaced(std::move(file), set.path, set.value, set.name);
   PlannedJob result = read_plan(document, {});
+  // With the turns that are known of it.
+  if (result.plan.schedule == planned.plan.schedule) result.plan.schedule = planned.plan.schedule;
   result.job.notes.insert(result.job.notes.begin(), planned.job.notes.begin(),
                           planned.job.notes.end());
   return result;

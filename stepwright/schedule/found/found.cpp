@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -15,10 +14,12 @@
 namespace stepwright {
 namespace {
 
-/// Parts played to find an order: as many as so many orders have, some tenths of a second.
-constexpr std::int64_t kPlayedOrders = 4'000;
-constexpr std::int64_t kLeastPlayed = 2'000'000;
-constexpr std::int64_t kMostPlayed = 12'000'000;
+/// Parts that are played to change a list's caps and cuts, and then parts of it: a tenth of a
+/// second.
+constexpr std::int64_t kDescended = 300'000;
+constexpr std::int64_t kWalked = 3'000'000;
+/// What changes of parts made an order shorter by at most, as far as was seen, is 4.5 %.
+constexpr double kMostGain = 0.06;
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 /// How much longer than any order must be is short enough: the simulator differs by more.
 constexpr double kShortEnough = 1e-3;
@@ -44,18 +45,10 @@ double mean_forward(const std::vector<KeptSize>& chunks) {
   return sum / static_cast<double>(chunks.size());
 }
 
-std::int64_t played_parts(const UnevenPipeline& pipeline) {
-  const std::int64_t parts = 3 * pipeline.placement.model_chunks() * pipeline.micro_batches;
-  return std::clamp(kPlayedOrders * parts, kLeastPlayed, kMostPlayed);
-}
-
 class Finder {
  public:
   explicit Finder(const UnevenPipeline& pipeline)
-      : pipeline_(pipeline),
-        least_s_(least_makespan_s(pipeline)),
-        most_played_(played_parts(pipeline)),
-        search_(pipeline) {
+      : pipeline_(pipeline), least_s_(least_makespan_s(pipeline)), search_(pipeline) {
     for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
@@ -65,19 +58,18 @@ class Finder {
     }
   }
 
-  std::vector<Order> run() {
+  std::vector<Order> run(double useful_s) {
     one_by_one();
     named();
     lists();
     descend();
+    if (best_s_ > useful_s * (1 + kMostGain)) return {};
     search();
     return std::move(best_);
   }
 
  private:
-  [[nodiscard]] bool done() const {
-    return search_.played() > most_played_ || best_s_ <= least_s_ * (1 + kShortEnough);
-  }
+  [[nodiscard]] bool done() const { return best_s_ <= least_s_ * (1 + kShortEnough); }
   [[nodiscard]] std::int64_t stages() const { return std::ssize(pipeline_.seconds.parts); }
 
   void offer(std::vector<Order>&& orders, double seconds) {
@@ -189,33 +181,23 @@ class Finder {
     }
   }
 
-  /// Whether every backward has its turn; caps may stop a list early.
-  [[nodiscard]] bool complete(std::span<const Order> orders) const {
-    const std::int64_t each = pipeline_.placement.chunks() * pipeline_.micro_batches;
-    return std::ranges::all_of(orders, [&](const Order& order) {
-      return std::ranges::count_if(order, [](const Part& part) {
-               return part.direction == Direction::kBackward ||
-                      part.direction == Direction::kWeightGradient;
-             }) == each;
-    });
-  }
-
   /// Whether its list is shorter than those of all policies before.
   bool try_policy(const ListPolicy& policy) {
     if (done()) return false;
-    std::vector<Order> orders = listed_orders(pipeline_, policy);
-    const double seconds = complete(orders) ? search_.start(orders) : kUnreached;
-    offer(std::move(orders), seconds);
-    if (seconds >= best_list_s_) return false;
-    best_list_s_ = seconds;
+    ListedOrders list = listed_orders(pipeline_, policy, best_list_s_);
+    listed_ += list.played;
+    if (!list.complete || list.seconds >= best_list_s_) return false;
+    best_list_s_ = list.seconds;
     policy_ = policy;
+    offer(std::move(list.orders), list.seconds);
     return true;
   }
 
   /// The best list's caps and cuts, one position at a time.
   void descend() {
     if (policy_.caps.empty()) return;
-    for (bool better = true; better && !done() && search_.played() < most_played_ / 2;) {
+    const std::int64_t most = listed_ + kDescended;
+    for (bool better = true; better && !done() && listed_ < most;) {
       better = false;
       for (std::size_t i = 0; i < policy_.caps.size(); ++i) {
         for (const int step : {-1, 1}) {
@@ -246,15 +228,15 @@ class Finder {
   void search() {
     search_.start(best_);
     search_.join();
-    search_.walk(most_played_, least_s_ * (1 + kShortEnough));
+    search_.walk(search_.played() + kWalked, least_s_ * (1 + kShortEnough));
     search_.join();
-    offer(std::vector<Order>(search_.orders()), search_.seconds());
+    offer(search_.orders(), search_.seconds());
   }
 
   const UnevenPipeline& pipeline_;
   double least_s_;
-  std::int64_t most_played_;
   OrderSearch search_;
+  std::int64_t listed_ = 0;  ///< Parts of lists.
   std::vector<Order> best_;
   double best_s_ = kUnreached;
   ListPolicy policy_;
@@ -263,13 +245,24 @@ class Finder {
 
 }  // namespace
 
-std::vector<Turns> found_turns(const UnevenPipeline& pipeline) {
+std::vector<Turns> found_turns(const UnevenPipeline& pipeline, double useful_s) {
   std::vector<Turns> turns;
-  for (const Order& order : Finder(pipeline).run()) {
+  for (const Order& order : Finder(pipeline).run(useful_s)) {
     Turns& list = turns.emplace_back();
     for (const Part& part : order) list.push_back({.part = part, .beside = std::nullopt});
   }
   return turns;
+}
+
+bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
+                double useful_s) {
+  FoundTurns found{
+      micro_batches,
+      found_turns(uneven_pipeline(schedule.basis, placement_of(schedule, positions), micro_batches),
+                  useful_s)};
+  const bool useful = !found.turns.empty();
+  schedule.known.found = useful ? std::make_shared<const FoundTurns>(std::move(found)) : nullptr;
+  return useful;
 }
 
 double order_s(const Schedule& schedule, std::span<const Turns> turns) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "stepwright/schedule/found/uneven_pipeline.h"
 
 namespace stepwright {
@@ -16,8 +18,15 @@ namespace stepwright {
 ///   then changed part by part as long as it gets shorter: moved, cut, made whole.
 ///
 /// In the seconds of `TurnPlayer`, within a fixed number of played parts; the same for the same
-/// pipeline. Throws `Error{kInput}` when a position has no room for one micro-batch.
-std::vector<Turns> found_turns(const UnevenPipeline& pipeline);
+/// pipeline. None where lists are already so long that no change would make them shorter than
+/// `useful_s`. Throws `Error{kInput}` when a position has no room for one micro-batch.
+std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
+                               double useful_s = std::numeric_limits<double>::infinity());
+
+/// Has the turns of an `auto` schedule found once for so many positions and micro-batches, as
+/// `found_turns` finds them: false where they are not useful.
+bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
+                double useful_s = std::numeric_limits<double>::infinity());
 
 /// What turns of an `auto` schedule take, in the seconds of its basis.
 double order_s(const Schedule& schedule, std::span<const Turns> turns);

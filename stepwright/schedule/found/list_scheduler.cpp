@@ -1,9 +1,7 @@
 #include "stepwright/schedule/found/list_scheduler.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace stepwright {
@@ -11,104 +9,148 @@ namespace {
 
 constexpr double kUnready = std::numeric_limits<double>::infinity();
 
-/// One position's place in its lists of parts, each in the order of micro-batches.
-struct Progress {
-  std::vector<std::int64_t> forward, backward;    ///< Done, by chunk; data gradients too.
-  std::vector<std::deque<std::int32_t>> weights;  ///< That wait, by chunk.
-  double free_s = 0;
-  Keeping keeping;
+/// The next part of a chunk in one direction, and when what it waits for has ended.
+struct Row {
+  std::int64_t next = 0;
+  const double* awaited_s = nullptr;  ///< By micro-batch; none: nothing.
+  double* ends_s = nullptr;           ///< Its own, by micro-batch.
+  double hop_s = 0;
+  double behind_s = 0;  ///< From its end to the end of all, at least.
+  int receiver = -1;    ///< The other position whose turn it may be then.
+
+  [[nodiscard]] double ready_s() const {
+    const auto at = static_cast<std::size_t>(next);
+    return awaited_s == nullptr ? 0 : awaited_s[at] + hop_s;
+  }
+};
+
+/// A chunk of a position and its place in its lists of parts.
+struct ChunkProgress {
+  Row forward, backward;              ///< Data gradients too.
+  std::vector<std::int32_t> weights;  ///< Cut until now.
+  std::size_t weights_done = 0;
+  PartSeconds seconds;
+  KeptSize kept;
+  double awaited_room = 0;  ///< For a forward and those that come back after it.
+  CutEnds cut;
 };
 
 /// A part that a position may begin.
 struct Choice {
   Direction direction{};
-  std::int64_t chunk = -1;
+  int chunk = -1;
   double ready_s = kUnready;
+};
+
+struct Progress {
+  std::vector<ChunkProgress> chunks;
+  double free_s = 0;
+  double left_s = 0;  ///< Of work, at least.
+  double spared = 0;  ///< Of its room, by its cap.
+  Keeping keeping;
+  Order order = {};
 };
 
 /// Makes the lists of all positions in the order of time: whoever can begin first begins.
 class ListScheduler {
  public:
   ListScheduler(const UnevenPipeline& pipeline, const ListPolicy& policy)
-      : pipeline_(pipeline), policy_(policy), placement_(pipeline.placement) {
-    const auto chunks = static_cast<std::size_t>(placement_.chunks());
-    const std::vector<std::int64_t> none(chunks, 0);
-    for (std::size_t i = 0; i < positions(); ++i) {
-      at_.push_back({.forward = none,
-                     .backward = none,
-                     .weights = std::vector<std::deque<std::int32_t>>(chunks),
-                     .keeping = Keeping(pipeline, i)});
-    }
-    orders_.resize(positions());
-    next_.resize(positions());
-    const auto cells = static_cast<std::size_t>(placement_.model_chunks() * count());
-    forward_ends_.assign(cells, kUnready);
-    backward_ends_.assign(cells, kUnready);
-    for (std::size_t i = 0; i < positions(); ++i) next_[i] = choose(i);
+      : policy_(policy),
+        count_(pipeline.micro_batches),
+        ends_s_(static_cast<std::size_t>(2 * pipeline.placement.model_chunks() * count_),
+                kUnready) {
+    for (std::size_t i = 0; i < pipeline.seconds.parts.size(); ++i) add_position(pipeline, i);
+    add_rows(pipeline);
+    for (std::size_t i = 0; i < at_.size(); ++i) choose(i);
   }
 
-  std::vector<Order> run() {
+  ListedOrders run(double limit_s) {
+    const double above_s = limit_s * (1 + kSumRounding);
+    ListedOrders list;
     while (true) {
-      const auto first = std::ranges::min_element(next_, {}, &Choice::ready_s);
-      if (first->ready_s == kUnready) return std::move(orders_);
-      begin(static_cast<std::size_t>(first - next_.begin()), *first);
+      const auto first = std::ranges::min_element(ready_s_);
+      if (*first == kUnready) break;
+      ++list.played;
+      if (begin(static_cast<std::size_t>(first - ready_s_.begin())) > above_s) return list;
     }
+    list.complete = std::ranges::all_of(at_, [&](const Progress& at) { return is_done(at); });
+    for (Progress& at : at_) {
+      list.seconds = std::max(list.seconds, at.free_s);
+      list.orders.push_back(std::move(at.order));
+    }
+    return list;
   }
 
  private:
-  [[nodiscard]] std::size_t positions() const { return pipeline_.seconds.parts.size(); }
-  [[nodiscard]] std::int64_t count() const { return pipeline_.micro_batches; }
-  [[nodiscard]] std::size_t cell(const Place& place, std::int64_t micro_batch) const {
-    return static_cast<std::size_t>(placement_.model_chunk(place) * count() + micro_batch);
-  }
-
-  /// When what `own` waits for in another chunk has arrived.
-  [[nodiscard]] double arrival_s(const std::vector<double>& ends, const Place& own,
-                                 const Place& other, std::int64_t micro_batch) const {
-    const double hop_s = own.position == other.position ? 0 : pipeline_.seconds.hop_s;
-    return ends[cell(other, micro_batch)] + hop_s;
-  }
-
-  [[nodiscard]] Choice forward(std::size_t position, std::int64_t chunk) const {
-    const Progress& at = at_[position];
-    const Place own{static_cast<std::int64_t>(position), chunk};
-    const std::int64_t next = at.forward[static_cast<std::size_t>(chunk)];
+  void add_position(const UnevenPipeline& pipeline, std::size_t position) {
+    Progress at{.chunks = {}, .keeping = Keeping(pipeline, position)};
+    at.spared = pipeline.room[position] - policy_.caps[position];
+    const auto& parts = pipeline.seconds.parts[position];
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      at.chunks.push_back({.forward = {},
+                           .backward = {},
+                           .weights = {},
+                           .seconds = parts[i],
+                           .kept = pipeline.kept[position][i],
+                           .cut = policy_.cuts[position][i]});
+      at.left_s += static_cast<double>(count_) * (parts[i].forward + least_backward_s(parts[i]));
+    }
     // Room is left for those that come back: without it they would wait for each other.
     double more = 0;
-    for (auto c = static_cast<std::size_t>(chunk); c < at.forward.size(); ++c) {
-      more += pipeline_.kept[position][c].forward;
+    for (auto chunk = at.chunks.rbegin(); chunk != at.chunks.rend(); ++chunk) {
+      more += chunk->kept.forward;
+      chunk->awaited_room = more + at.spared;
     }
-    const double spared = pipeline_.room[position] - policy_.caps[position];
-    if (next == count() || !at.keeping.has_room(more + spared)) return {};
-    const auto before = placement_.previous(own);
-    const double ready = before ? arrival_s(forward_ends_, own, *before, next) : 0;
-    return {Direction::kForward, chunk, std::max(at.free_s, ready)};
+    at.order.reserve(3 * at.chunks.size() * static_cast<std::size_t>(count_));
+    at_.push_back(std::move(at));
+    ready_s_.push_back(kUnready);
+    next_.emplace_back();
   }
 
-  /// A whole backward or data gradients.
-  [[nodiscard]] Choice backward(std::size_t position, std::int64_t chunk) const {
-    const Progress& at = at_[position];
-    const Place own{static_cast<std::int64_t>(position), chunk};
-    const std::int64_t next = at.backward[static_cast<std::size_t>(chunk)];
-    if (next == at.forward[static_cast<std::size_t>(chunk)]) return {};
-    const auto behind = placement_.next(own);
-    const double ready = behind ? arrival_s(backward_ends_, own, *behind, next) : 0;
-    const CutEnds& cut = policy_.cuts[position][static_cast<std::size_t>(chunk)];
-    const KeptSize& kept = pipeline_.kept[position][static_cast<std::size_t>(chunk)];
-    const bool whole = (next >= cut.first && next < count() - cut.last) ||
-                       !at.keeping.has_room(kept.weight - kept.forward);
-    return {whole ? Direction::kBackward : Direction::kDataGradient, chunk,
-            std::max(at.free_s, ready)};
+  void add_rows(const UnevenPipeline& pipeline) {
+    const std::vector<ChunkRoute> routes = chunk_routes(pipeline);
+    const std::int64_t chunks = std::ssize(routes);
+    const auto ends = [&](std::int64_t row) { return ends_s_.data() + row * count_; };
+    const auto position = [&](std::int64_t chunk) {
+      return static_cast<int>(routes[static_cast<std::size_t>(chunk)].holder.position);
+    };
+    for (std::int64_t i = 0; i < chunks; ++i) {
+      const ChunkRoute& route = routes[static_cast<std::size_t>(i)];
+      ChunkProgress& own = at_[static_cast<std::size_t>(route.holder.position)]
+                               .chunks[static_cast<std::size_t>(route.holder.chunk)];
+      const bool last = i + 1 == chunks;
+      own.forward = {.awaited_s = i == 0 ? nullptr : ends(i - 1),
+                     .ends_s = ends(i),
+                     .hop_s = route.hop_s,
+                     .behind_s = route.behind_forward_s,
+                     .receiver = last ? -1 : position(i + 1)};
+      own.backward = {.awaited_s = last ? nullptr : ends(chunks + i + 1),
+                      .ends_s = ends(chunks + i),
+                      .hop_s = last ? 0 : routes[static_cast<std::size_t>(i + 1)].hop_s,
+                      .behind_s = route.behind_backward_s,
+                      .receiver = i == 0 ? -1 : position(i - 1)};
+    }
   }
 
-  /// The oldest weight gradient of the last chunk that has one waiting.
-  [[nodiscard]] Choice weight(std::size_t position) const {
-    const Progress& at = at_[position];
-    for (std::int64_t chunk = placement_.chunks(); chunk-- > 0;) {
-      const auto c = static_cast<std::size_t>(chunk);
-      if (!at.weights[c].empty()) return {Direction::kWeightGradient, chunk, at.free_s};
-    }
-    return {};
+  static double least_backward_s(const PartSeconds& part) {
+    return std::min(part.backward, part.data + part.weight);
+  }
+
+  [[nodiscard]] bool is_done(const Progress& at) const {
+    return std::ranges::all_of(at.chunks, [&](const ChunkProgress& chunk) {
+      return chunk.backward.next == count_ && chunk.weights_done == chunk.weights.size();
+    });
+  }
+
+  [[nodiscard]] bool can_go_forward(const Progress& at, const ChunkProgress& chunk) const {
+    return chunk.forward.next < count_ && at.keeping.has_room(chunk.awaited_room);
+  }
+
+  /// Whether the next backward of a chunk is a whole one.
+  [[nodiscard]] bool is_whole(const Progress& at, const ChunkProgress& chunk) const {
+    const std::int64_t next = chunk.backward.next;
+    return (next >= chunk.cut.first && next < count_ - chunk.cut.last) ||
+           !at.keeping.has_room(chunk.kept.weight - chunk.kept.forward);
   }
 
   /// Whether `a` goes before `b` where both are ready.
@@ -119,74 +161,83 @@ class ListScheduler {
     return later == policy_.deep_first;
   }
 
-  [[nodiscard]] Choice choose(std::size_t position) const {
+  void choose(std::size_t position) {
+    const Progress& at = at_[position];
     Choice best;
-    for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
-      for (const Choice& one : {forward(position, chunk), backward(position, chunk)}) {
-        if (one.ready_s == kUnready) continue;
-        const bool first = one.ready_s < best.ready_s;
-        if (first || (one.ready_s == best.ready_s && preferred(one, best))) best = one;
+    const auto offer = [&](Direction direction, int chunk, double ready_s) {
+      const Choice one{direction, chunk, std::max(at.free_s, ready_s)};
+      if (one.ready_s == kUnready || one.ready_s > best.ready_s) return;
+      if (one.ready_s < best.ready_s || preferred(one, best)) best = one;
+    };
+    int filler = -1;  // The last chunk with a weight gradient that waits.
+    for (std::size_t i = 0; i < at.chunks.size(); ++i) {
+      const ChunkProgress& chunk = at.chunks[i];
+      const auto own = static_cast<int>(i);
+      if (can_go_forward(at, chunk)) offer(Direction::kForward, own, chunk.forward.ready_s());
+      if (chunk.backward.next < chunk.forward.next) {
+        offer(is_whole(at, chunk) ? Direction::kBackward : Direction::kDataGradient, own,
+              chunk.backward.ready_s());
+      }
+      if (chunk.weights_done < chunk.weights.size()) filler = own;
+    }
+    if (filler >= 0) {
+      const double weight_s = at.chunks[static_cast<std::size_t>(filler)].seconds.weight;
+      const double until_s = at.free_s + (1 - policy_.patience) * weight_s;
+      if (best.ready_s > at.free_s && best.ready_s >= until_s) {
+        best = {Direction::kWeightGradient, filler, at.free_s};
       }
     }
-    const Choice filler = weight(position);
-    if (filler.chunk < 0) return best;
-    const double weight_s = seconds(position, filler);
-    if (best.ready_s > filler.ready_s &&
-        best.ready_s >= filler.ready_s + (1 - policy_.patience) * weight_s) {
-      return filler;
-    }
-    return best;
+    next_[position] = best;
+    ready_s_[position] = best.ready_s;
   }
 
-  [[nodiscard]] double seconds(std::size_t position, const Choice& choice) const {
-    return pipeline_.seconds.parts[position][static_cast<std::size_t>(choice.chunk)].of(
-        choice.direction);
-  }
-
-  void begin(std::size_t position, const Choice& choice) {
+  /// The least makespan with what a position does next.
+  double begin(std::size_t position) {
     Progress& at = at_[position];
-    const auto c = static_cast<std::size_t>(choice.chunk);
-    const Place own{static_cast<std::int64_t>(position), choice.chunk};
-    at.free_s = choice.ready_s + seconds(position, choice);
-    std::optional<Place> receiver;
+    const Choice choice = next_[position];
+    ChunkProgress& chunk = at.chunks[static_cast<std::size_t>(choice.chunk)];
+    at.free_s = choice.ready_s + chunk.seconds.of(choice.direction);
+    double behind_s = 0;
+    int receiver = -1;
     std::int64_t micro_batch = 0;
-    if (choice.direction == Direction::kForward) {
-      micro_batch = at.forward[c]++;
-      forward_ends_[cell(own, micro_batch)] = at.free_s;
-      receiver = placement_.next(own);
-    } else if (choice.direction == Direction::kWeightGradient) {
-      micro_batch = at.weights[c].front();
-      at.weights[c].pop_front();
+    if (choice.direction == Direction::kWeightGradient) {
+      micro_batch = chunk.weights[chunk.weights_done++];
+      at.left_s -= chunk.seconds.weight;
     } else {
-      micro_batch = at.backward[c]++;
-      backward_ends_[cell(own, micro_batch)] = at.free_s;
-      receiver = placement_.previous(own);
-      if (choice.direction == Direction::kDataGradient) {
-        at.weights[c].push_back(static_cast<std::int32_t>(micro_batch));
-      }
+      Row& row = choice.direction == Direction::kForward ? chunk.forward : chunk.backward;
+      micro_batch = row.next++;
+      row.ends_s[static_cast<std::size_t>(micro_batch)] = at.free_s;
+      behind_s = row.behind_s;
+      receiver = row.receiver;
+      at.left_s -= choice.direction == Direction::kForward ? chunk.seconds.forward
+                                                           : least_backward_s(chunk.seconds);
     }
-    orders_[position].push_back(part_of(choice.direction, choice.chunk, micro_batch));
-    at.keeping.run(orders_[position].back());
-    next_[position] = choose(position);
-    if (!receiver) return;
-    const auto other = static_cast<std::size_t>(receiver->position);
-    if (other != position) next_[other] = choose(other);
+    if (choice.direction == Direction::kDataGradient) {
+      chunk.weights.push_back(static_cast<std::int32_t>(micro_batch));
+      at.left_s += chunk.seconds.weight;
+    }
+    at.order.push_back(part_of(choice.direction, choice.chunk, micro_batch));
+    at.keeping.run(at.order.back());
+    choose(position);
+    if (receiver >= 0 && receiver != static_cast<int>(position)) {
+      choose(static_cast<std::size_t>(receiver));
+    }
+    return at.free_s + std::max(at.left_s, behind_s);
   }
 
-  const UnevenPipeline& pipeline_;
   const ListPolicy& policy_;
-  const Placement& placement_;
+  std::int64_t count_;
+  std::vector<double> ends_s_;  ///< Of forwards, then of backwards, by chunk of the model.
   std::vector<Progress> at_;
-  std::vector<Choice> next_;  ///< By position: what it would begin.
-  std::vector<double> forward_ends_;
-  std::vector<double> backward_ends_;
-  std::vector<Order> orders_;
+  std::vector<Choice> next_;     ///< By position: what it would begin.
+  std::vector<double> ready_s_;  ///< And when.
 };
 
 }  // namespace
 
-std::vector<Order> listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy) {
-  return ListScheduler(pipeline, policy).run();
+ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy,
+                           double limit_s) {
+  return ListScheduler(pipeline, policy).run(limit_s);
 }
 
 }  // namespace stepwright

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stepwright/schedule/found/uneven_pipeline.h"
@@ -22,8 +23,16 @@ struct ListPolicy {
   bool deep_first = false;     ///< Of one direction the chunk that is further on its way.
 };
 
+struct ListedOrders {
+  std::vector<Order> orders;
+  double seconds = 0;       ///< The makespan.
+  bool complete = false;    ///< Else it was given up, or caps left parts without a turn.
+  std::int64_t played = 0;  ///< Parts that had their turn.
+};
+
 /// The parts of all positions, in the order of time: whoever can begin first begins, with what its
-/// policy prefers. Caps may stop a list before all parts have their turn.
-std::vector<Order> listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy);
+/// policy prefers. Given up where the makespan would be above `limit_s`.
+ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy,
+                           double limit_s);
 
 }  // namespace stepwright

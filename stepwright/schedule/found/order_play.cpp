@@ -1,216 +1,309 @@
 #include "stepwright/schedule/found/order_play.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace stepwright {
 namespace {
 
 constexpr double kUnknown = -1;
-/// Sums of the same seconds in another order differ by less.
-constexpr double kSumRounding = 1e-9;
+/// Parts that wait for each other in a circle are played again and again.
+constexpr std::int64_t kMostRounds = 4;
+
+/// Forwards, backwards, weight gradients.
+constexpr std::int64_t kKinds = 3;
+std::int64_t kind_of(Direction direction) {
+  if (direction == Direction::kForward) return 0;
+  return direction == Direction::kWeightGradient ? 2 : 1;
+}
+
+/// Whether a key comes first on a way.
+template <int kWay>
+bool earlier(double a, double b) {
+  return kWay == 0 ? a < b : a > b;
+}
 
 }  // namespace
 
-OrderPlay::OrderPlay(const UnevenPipeline& pipeline)
-    : pipeline_(pipeline),
-      ends_(
-          static_cast<std::size_t>(2 * pipeline.placement.model_chunks() * pipeline.micro_batches),
-          kUnknown) {
-  make_rows();
-}
+OrderPlay::OrderPlay(const UnevenPipeline& pipeline) : pipeline_(pipeline) { make_nodes(); }
 
-void OrderPlay::make_rows() {
+OrderPlay::Node OrderPlay::node(std::size_t position, const Part& part) const {
   const Placement& placement = pipeline_.placement;
-  const std::int64_t chunks = placement.model_chunks();
-  rows_.assign(pipeline_.seconds.parts.size(),
-               std::vector<Rows>(static_cast<std::size_t>(placement.chunks())));
-  double behind_s = 0;
-  for (std::int64_t i = 0; i < chunks; ++i) {
-    const Place own = placement.holder(i);
-    const auto position = static_cast<std::size_t>(own.position);
-    const PartSeconds& part =
-        pipeline_.seconds.parts[position][static_cast<std::size_t>(own.chunk)];
-    Rows& rows = rows_[position][static_cast<std::size_t>(own.chunk)];
-    const auto hop_s = [&](const Place& other) {
-      return other.position == own.position ? 0 : pipeline_.seconds.hop_s;
-    };
-    rows.forward.own = i;
-    if (i > 0) {
-      const double hop = hop_s(placement.holder(i - 1));
-      rows.forward.awaited = i - 1;
-      rows.forward.hop_s = hop;
-      behind_s += hop;
-    }
-    rows.backward = {.own = chunks + i,
-                     .awaited = i + 1 < chunks ? chunks + i + 1 : i,
-                     .hop_s = i + 1 < chunks ? hop_s(placement.holder(i + 1)) : 0,
-                     .behind_s = behind_s};
-    behind_s += std::min(part.data, part.backward);
-  }
-  for (std::int64_t i = chunks; i-- > 0;) {
-    const Place own = placement.holder(i);
-    const auto position = static_cast<std::size_t>(own.position);
-    const auto chunk = static_cast<std::size_t>(own.chunk);
-    const PartSeconds& part = pipeline_.seconds.parts[position][chunk];
-    rows_[position][chunk].forward.behind_s = behind_s;
-    behind_s += part.forward + rows_[position][chunk].forward.hop_s;
-  }
+  const std::int64_t chunk =
+      placement.model_chunk({static_cast<std::int64_t>(position), part.chunk});
+  const std::int64_t row = kind_of(part.direction) * placement.model_chunks() + chunk;
+  return static_cast<Node>(row * pipeline_.micro_batches + part.micro_batch);
 }
 
-const OrderPlay::Row* OrderPlay::row_of(std::size_t position, const Part& part) const {
-  const Rows& rows = rows_[position][static_cast<std::size_t>(part.chunk)];
-  switch (part.direction) {
-    case Direction::kForward: return &rows.forward;
-    case Direction::kWeightGradient: return nullptr;
-    default: return &rows.backward;
+void OrderPlay::make_nodes() {
+  const std::vector<ChunkRoute> routes = chunk_routes(pipeline_);
+  const std::int64_t chunks = std::ssize(routes);
+  const std::int64_t count = pipeline_.micro_batches;
+  const auto nodes = static_cast<std::size_t>(kKinds * chunks * count);
+  const auto lanes = pipeline_.seconds.parts.size();
+  for (int way = 0; way < 2; ++way) {
+    lane_[way].assign(nodes, kNone);
+    awaited_[way].assign(nodes, kNone);
+    hop_s_[way].assign(nodes, 0);
+    value_s_[way].assign(nodes, kUnknown);
+    ends_[way].assign(lanes, kNone);
   }
-}
-
-/// Forgets what a position does from its part `from` on.
-void OrderPlay::rewind(std::size_t position, std::size_t from) {
-  const Order& order = orders_[position];
-  Lane& lane = lanes_[position];
-  lane = {.first = from, .next = from};
-  if (from > 0) lane.free_s = starts_[position][from - 1] + of(position, order[from - 1]);
-  for (std::size_t i = from; i < order.size(); ++i) {
-    const Row* row = row_of(position, order[i]);
-    if (row != nullptr) new_ends_[cell(row->own, order[i])] = kUnknown;
-  }
-}
-
-/// Sums what is left of a position.
-void OrderPlay::prepare(std::size_t position) {
-  const Order& order = orders_[position];
-  Lane& lane = lanes_[position];
-  for (std::size_t i = lane.first; i < order.size(); ++i) lane.left_s += of(position, order[i]);
-  new_starts_[position].resize(order.size());
-}
-
-/// Keeps what was played.
-void OrderPlay::keep(double seconds) {
-  for (std::size_t i = 0; i < orders_.size(); ++i) {
-    starts_[i].resize(orders_[i].size());
-    const auto first = static_cast<std::ptrdiff_t>(lanes_[i].first);
-    std::copy(new_starts_[i].begin() + first, new_starts_[i].end(), starts_[i].begin() + first);
-  }
-  ends_.swap(new_ends_);
-  seconds_ = seconds;
-}
-
-/// Plays a position as far as what it waits for is known; false where it cannot be in time.
-bool OrderPlay::advance(std::size_t position, double limit_s) {
-  const Order& order = orders_[position];
-  Lane& lane = lanes_[position];
-  for (; lane.next < order.size(); ++lane.next) {
-    const Part& part = order[lane.next];
-    const Row* row = row_of(position, part);
-    double start_s = lane.free_s;
-    if (row != nullptr && row->awaited >= 0) {
-      const double ended = new_ends_[cell(row->awaited, part)];
-      if (ended < 0) return true;
-      start_s = std::max(start_s, ended + row->hop_s);
-    }
-    const double own_s = of(position, part);
-    lane.free_s = start_s + own_s;
-    lane.left_s -= own_s;
-    const double behind_s = row == nullptr ? 0 : row->behind_s;
-    if (lane.free_s + std::max(lane.left_s, behind_s) > limit_s) return false;
-    new_starts_[position][lane.next] = start_s;
-    if (row != nullptr) new_ends_[cell(row->own, part)] = lane.free_s;
-    ++played_;
-    moved_ = true;
-  }
-  return true;
-}
-
-/// Plays on from where the lanes are.
-double OrderPlay::run(double limit_s) {
-  const double above_s = limit_s * (1 + kSumRounding);
-  for (moved_ = true; moved_;) {
-    moved_ = false;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (!advance(i, above_s)) return kNever;
+  own_s_.assign(nodes, 0);
+  keys_s_.assign(nodes, 0);
+  turns_.assign(nodes, false);
+  front_.assign(lanes, kNone);
+  until_s_.assign(lanes, 0);
+  for (const Direction direction :
+       {Direction::kForward, Direction::kBackward, Direction::kWeightGradient}) {
+    for (const ChunkRoute& route : routes) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        parts_.push_back(part_of(direction, route.holder.chunk, i));
+        positions_.push_back(static_cast<std::size_t>(route.holder.position));
+      }
     }
   }
+  const auto wait = [&](std::int64_t row, std::int64_t awaited, double hop_s) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto own = static_cast<Node>(row * count + i);
+      const auto other = static_cast<Node>(awaited * count + i);
+      awaited_[0][at(own)] = other;
+      awaited_[1][at(other)] = own;
+      hop_s_[0][at(own)] = hop_s_[1][at(other)] = hop_s;
+    }
+  };
+  for (std::int64_t chunk = 1; chunk < chunks; ++chunk) {
+    const double hop_s = routes[static_cast<std::size_t>(chunk)].hop_s;
+    wait(chunk, chunk - 1, hop_s);
+    wait(chunks + chunk - 1, chunks + chunk, hop_s);
+  }
+  wait(2 * chunks - 1, chunks - 1, 0);
+}
+
+/// Has `parts` between two that stand in the order of a position.
+void OrderPlay::link(std::size_t position, Node before, Node after, std::span<const Part> parts) {
+  const auto join = [&](Node a, Node b) {
+    (a == kNone ? ends_[0][position] : lane_[1][at(a)]) = b;
+    (b == kNone ? ends_[1][position] : lane_[0][at(b)]) = a;
+  };
+  for (const Part& part : parts) {
+    const Node own = node(position, part);
+    parts_[at(own)] = part;
+    turns_[at(own)] = true;
+    own_s_[at(own)] =
+        pipeline_.seconds.parts[position][static_cast<std::size_t>(part.chunk)].of(part.direction);
+    join(before, own);
+    before = own;
+  }
+  join(before, after);
+}
+
+/// When a part begins, or, back from the end, how long the end of all is after its own end.
+template <int kWay>
+double OrderPlay::reach_s(Node node) const {
+  const Node before = lane_[kWay][at(node)];
+  const Node awaited = awaited_[kWay][at(node)];
+  const double free_s = before == kNone ? 0 : value_s_[kWay][at(before)];
+  if (awaited == kNone) return free_s;
+  return std::max(free_s, value_s_[kWay][at(awaited)] + hop_s_[kWay][at(node)]);
+}
+
+double OrderPlay::start_s(Node node) const { return reach_s<0>(node); }
+
+/// Plays all; false where parts wait for each other.
+template <int kWay>
+bool OrderPlay::fill() {
+  value_s_[kWay].assign(value_s_[kWay].size(), kUnknown);
+  front_ = ends_[kWay];
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Node& front : front_) {
+      for (; front != kNone; front = lane_[1 - kWay][at(front)]) {
+        const Node awaited = awaited_[kWay][at(front)];
+        if (awaited != kNone && value_s_[kWay][at(awaited)] < 0) break;
+        const double reached_s = reach_s<kWay>(front);
+        if (kWay == 0) keys_s_[at(front)] = reached_s;
+        value_s_[kWay][at(front)] = reached_s + own_s_[at(front)];
+        ++played_;
+        moved = true;
+      }
+    }
+  }
+  return std::ranges::all_of(front_, [](Node front) { return front == kNone; });
+}
+
+double OrderPlay::last_s() const {
   double last_s = 0;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].next < orders_[i].size()) return kNever;
-    last_s = std::max(last_s, lanes_[i].free_s);
+  for (const Node node : ends_[1]) {
+    if (node != kNone) last_s = std::max(last_s, end_s(node));
   }
-  return last_s > limit_s ? kNever : last_s;
+  return last_s;
 }
 
-double OrderPlay::start(std::vector<Order> orders) {
-  orders_ = std::move(orders);
-  starts_.assign(orders_.size(), {});
-  new_starts_ = starts_;
-  new_ends_.assign(ends_.size(), kUnknown);
-  lanes_.assign(orders_.size(), {});
-  for (std::size_t i = 0; i < orders_.size(); ++i) prepare(i);
-  keep(run(kNever));
+double OrderPlay::start(std::span<const Order> orders) {
+  turns_.assign(turns_.size(), false);
+  for (std::size_t i = 0; i < orders.size(); ++i) link(i, kNone, kNone, orders[i]);
+  rests_known_ = false;
+  seconds_ = fill<0>() ? last_s() : kNever;
+  front_.assign(front_.size(), kNone);
   return seconds_;
 }
 
-double OrderPlay::change(std::size_t position, Order changed, std::size_t from, double limit_s) {
-  ++played_;
-  new_ends_ = ends_;
-  const double since_s = starts_[position][from];
-  for (std::size_t i = 0; i < orders_.size(); ++i) {
-    const auto first = std::ranges::lower_bound(starts_[i], since_s) - starts_[i].begin();
-    rewind(i, i == position ? from : static_cast<std::size_t>(first));
+/// Has a part looked at again.
+template <int kWay>
+void OrderPlay::mark(Node node) {
+  const std::size_t position = positions_[at(node)];
+  const double key_s = keys_s_[at(node)];
+  Node& front = front_[position];
+  double& until_s = until_s_[position];
+  if (front == kNone || earlier<kWay>(until_s, key_s)) until_s = key_s;
+  if (front != kNone) {
+    const double front_s = keys_s_[at(front)];
+    if (earlier<kWay>(until_s, front_s)) until_s = front_s;
+    if (earlier<kWay>(front_s, key_s)) return;
   }
-  orders_[position].swap(changed);
-  for (std::size_t i = 0; i < orders_.size(); ++i) prepare(i);
-  const double seconds = run(limit_s);
-  if (seconds == kNever) {
-    orders_[position].swap(changed);
-  } else {
-    keep(seconds);
+  // Of those with one key the first.
+  for (front = node;;) {
+    const Node before = lane_[kWay][at(front)];
+    if (before == kNone || keys_s_[at(before)] != key_s) return;
+    front = before;
   }
-  return seconds;
 }
 
-std::vector<OrderPlay::Spot> OrderPlay::critical() const {
-  const auto end_s = [&](const Spot& spot) {
-    return starts_[spot.position][spot.index] +
-           of(spot.position, orders_[spot.position][spot.index]);
-  };
-  Spot at;
-  for (std::size_t i = 0; i < orders_.size(); ++i) {
-    const Spot last{i, orders_[i].size() - 1};
-    if (i == 0 || end_s(last) > end_s(at)) at = last;
+/// Plays a part; false where it makes all too long.
+template <int kWay>
+bool OrderPlay::step(Node node, double limit_s) {
+  ++played_;
+  const std::size_t position = positions_[at(node)];
+  const Node next = lane_[1 - kWay][at(node)];
+  const double reached_s = reach_s<kWay>(node);
+  double& value_s = value_s_[kWay][at(node)];
+  const double now_s = reached_s + own_s_[at(node)];
+  if (now_s == value_s) {
+    const bool more = next != kNone && !earlier<kWay>(until_s_[position], keys_s_[at(next)]);
+    front_[position] = more ? next : kNone;
+    return true;
   }
-  std::vector<Spot> chain{at};
-  while (starts_[at.position][at.index] > 0) {
-    const double start_s = starts_[at.position][at.index];
-    if (at.index > 0 && end_s({at.position, at.index - 1}) >= start_s) {
-      --at.index;
-    } else {
-      at = awaited(at);
+  if (kWay == 0) changed_.emplace_back(node, value_s);
+  value_s = now_s;
+  front_[position] = next;
+  if (kWay == 0 && reached_s + value_s_[1][at(node)] > limit_s &&
+      (position == position_ || keys_s_[at(node)] > since_s_)) {
+    return false;
+  }
+  const Node waiting = awaited_[1 - kWay][at(node)];
+  if (waiting != kNone) mark<kWay>(waiting);
+  return true;
+}
+
+/// Plays what is marked, whatever comes first, and what follows from it.
+template <int kWay>
+bool OrderPlay::sweep(double limit_s) {
+  for (std::int64_t steps = 0; steps < kMostRounds * nodes(); ++steps) {
+    Node first = kNone;
+    for (const Node front : front_) {
+      if (front == kNone) continue;
+      if (first == kNone || earlier<kWay>(keys_s_[at(front)], keys_s_[at(first)])) first = front;
     }
-    chain.push_back(at);
+    if (first == kNone) return true;
+    if (!step<kWay>(first, limit_s)) return false;
+  }
+  return false;
+}
+
+double OrderPlay::change(Node first, Node last, std::span<const Part> parts, double limit_s) {
+  if (!rests_known_) {
+    fill<1>();
+    rests_known_ = true;
+  }
+  position_ = positions_[at(first)];
+  const Node before = lane_[0][at(first)];
+  const Node after = lane_[1][at(last)];
+  replaced_.clear();
+  for (Node each = first; each != after; each = lane_[1][at(each)]) {
+    replaced_.push_back({parts_[at(each)], keys_s_[at(each)], value_s_[1][at(each)]});
+    turns_[at(each)] = false;
+  }
+  link(position_, before, after, parts);
+  prepare(after, parts);
+  const bool in_time = sweep<0>(limit_s * (1 + kSumRounding));
+  const double seconds = in_time ? last_s() : kNever;
+  if (seconds > limit_s) {
+    undo(before, after, parts);
+    return kNever;
+  }
+  for (const auto& [each, ended_s] : changed_) keys_s_[at(each)] = reach_s<0>(each);
+  for (const Part& part : parts) {
+    const Node each = node(position_, part);
+    keys_s_[at(each)] = reach_s<0>(each);
+  }
+  const Node end = before == kNone ? ends_[0][position_] : before;
+  look_at(node(position_, parts.back()), keys_s_[at(end)]);
+  sweep<1>(kNever);
+  return seconds_ = seconds;
+}
+
+/// Has only a part looked at, and those after it up to a key.
+void OrderPlay::look_at(Node node, double until_s) {
+  front_.assign(front_.size(), kNone);
+  front_[position_] = node;
+  until_s_[position_] = until_s;
+}
+
+/// Has what is new looked at, in the places in time of what it replaces. What follows each of its
+/// parts at least is known from what comes after them all.
+void OrderPlay::prepare(Node after, std::span<const Part> parts) {
+  since_s_ = replaced_.back().key_s;
+  changed_.clear();
+  Node next = after;
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    const Node each = node(position_, parts[i]);
+    keys_s_[at(each)] = replaced_[std::min(i, replaced_.size() - 1)].key_s;
+    double rest_s = next == kNone ? 0 : value_s_[1][at(next)];
+    const Node waiting = awaited_[1][at(each)];
+    if (waiting != kNone && keys_s_[at(waiting)] > since_s_) {
+      rest_s = std::max(rest_s, value_s_[1][at(waiting)] + hop_s_[1][at(each)]);
+    }
+    value_s_[1][at(each)] = rest_s + own_s_[at(each)];
+    next = each;
+  }
+  look_at(next, after == kNone ? since_s_ : keys_s_[at(after)]);
+}
+
+void OrderPlay::undo(Node before, Node after, std::span<const Part> parts) {
+  for (auto each = changed_.rbegin(); each != changed_.rend(); ++each) {
+    value_s_[0][at(each->first)] = each->second;
+  }
+  std::vector<Part> old;
+  for (const Part& part : parts) turns_[at(node(position_, part))] = false;
+  for (const Replaced& each : replaced_) old.push_back(each.part);
+  link(position_, before, after, old);
+  for (const Replaced& each : replaced_) {
+    const Node own = node(position_, each.part);
+    keys_s_[at(own)] = each.key_s;
+    value_s_[1][at(own)] = each.rest_s;
+  }
+}
+
+std::vector<Order> OrderPlay::orders() const {
+  std::vector<Order> orders;
+  for (Node each : ends_[0]) {
+    Order& order = orders.emplace_back();
+    for (; each != kNone; each = lane_[1][at(each)]) order.push_back(parts_[at(each)]);
+  }
+  return orders;
+}
+
+std::vector<OrderPlay::Node> OrderPlay::critical() const {
+  Node own = ends_[1].front();
+  for (const Node last : ends_[1]) {
+    if (end_s(last) > end_s(own)) own = last;
+  }
+  std::vector<Node> chain{own};
+  while (start_s(own) > 0) {
+    const Node before = lane_[0][at(own)];
+    own = before != kNone && end_s(before) >= start_s(own) ? before : awaited_[0][at(own)];
+    chain.push_back(own);
   }
   return chain;
-}
-
-/// The part that another waits for.
-OrderPlay::Spot OrderPlay::awaited(const Spot& spot) const {
-  const Part& part = orders_[spot.position][spot.index];
-  const bool forward = part.direction == Direction::kForward;
-  const Place own{static_cast<std::int64_t>(spot.position), part.chunk};
-  const auto before = forward ? pipeline_.placement.previous(own) : pipeline_.placement.next(own);
-  const Place other = before.value_or(own);
-  const bool of_forward = forward || !before;
-  const auto position = static_cast<std::size_t>(other.position);
-  const Order& order = orders_[position];
-  const auto found = std::ranges::find_if(order, [&](const Part& one) {
-    const bool direction = of_forward ? one.direction == Direction::kForward
-                                      : one.direction == Direction::kBackward ||
-                                            one.direction == Direction::kDataGradient;
-    return direction && one.chunk == other.chunk && one.micro_batch == part.micro_batch;
-  });
-  return {position, static_cast<std::size_t>(found - order.begin())};
 }
 
 }  // namespace stepwright

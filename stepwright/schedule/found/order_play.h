@@ -1,93 +1,109 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "stepwright/schedule/found/list_scheduler.h"
 
 namespace stepwright {
 
-/// Plays the orders of an uneven pipeline again and again as they are changed a little: what began
-/// before the change stays as it was, and who cannot be in time is not played to the end. The same
-/// seconds as `TurnPlayer` for turns of one part each.
+/// Plays the orders of an uneven pipeline again and again as they are changed a little. A part
+/// begins after the one before it on its position and after the one that it waits for, so a change
+/// is followed only as far as it moves something, and given up where a part would end too long
+/// before the end of all. The same seconds as `TurnPlayer` for turns of one part each.
 class OrderPlay {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+  /// A part that a position may have, whether or not it has a turn. Whole backwards and data
+  /// gradients are the same one.
+  using Node = std::int32_t;
+  static constexpr Node kNone = -1;
 
   explicit OrderPlay(const UnevenPipeline& pipeline);
 
-  /// Keeps `orders`, by position, whatever they take: the makespan, or `kNever` where parts wait
-  /// for each other.
-  double start(std::vector<Order> orders);
-  /// Takes `changed` as the order of a position, the same up to its part `from`, unless the
-  /// makespan would then be above `limit_s`. The makespan if it took it, else `kNever`.
-  double change(std::size_t position, Order changed, std::size_t from, double limit_s);
+  /// Begins anew with these orders, by position, whatever they take: the makespan, or `kNever`
+  /// where parts wait for each other.
+  double start(std::span<const Order> orders);
+  /// Has `parts` in place of those from `first` to `last` of a position, unless the makespan would
+  /// then be above `limit_s`. The makespan if it does, else `kNever`.
+  double change(Node first, Node last, std::span<const Part> parts, double limit_s);
 
-  [[nodiscard]] const std::vector<Order>& orders() const { return orders_; }
+  [[nodiscard]] std::vector<Order> orders() const;
   [[nodiscard]] double seconds() const { return seconds_; }
-  /// When the parts of a position begin.
-  [[nodiscard]] const std::vector<double>& starts(std::size_t position) const {
-    return starts_[position];
-  }
-  /// A part in an order.
-  struct Spot {
-    std::size_t position = 0;
-    std::size_t index = 0;
-  };
   /// Parts of which each begins as soon as the one before it in the list lets it, up to the end of
-  /// all: no order is shorter that leaves these as they are.
-  [[nodiscard]] std::vector<Spot> critical() const;
-  /// What one part takes.
-  [[nodiscard]] double of(std::size_t position, const Part& part) const {
-    return pipeline_.seconds.parts[position][static_cast<std::size_t>(part.chunk)].of(
-        part.direction);
-  }
-  /// Parts played so far, by which a search counts its time.
+  /// all: nothing gets shorter unless they change. The last part first.
+  [[nodiscard]] std::vector<Node> critical() const;
+  /// Parts played until now.
   [[nodiscard]] std::int64_t played() const { return played_; }
 
- private:
-  /// What the parts of a chunk wait for, and where their ends are kept: rows of `ends_`.
-  struct Row {
-    std::int64_t own = 0;
-    std::int64_t awaited = -1;  ///< -1: nothing.
-    double hop_s = 0;
-    double behind_s = 0;  ///< What must follow on other positions.
-  };
-  struct Rows {
-    Row forward, backward;
-  };
-  /// How far a position is.
-  struct Lane {
-    std::size_t first = 0;  ///< Of the parts that are played.
-    std::size_t next = 0;
-    double free_s = 0;
-    double left_s = 0;  ///< Of its parts that are to come.
-  };
-  void make_rows();
-  [[nodiscard]] Spot awaited(const Spot& spot) const;
-  [[nodiscard]] const Row* row_of(std::size_t position, const Part& part) const;
-  [[nodiscard]] std::size_t cell(std::int64_t row, const Part& part) const {
-    return static_cast<std::size_t>(row * pipeline_.micro_batches + part.micro_batch);
+  /// All parts that there may be are numbered from 0.
+  [[nodiscard]] std::int64_t nodes() const { return std::ssize(parts_); }
+  [[nodiscard]] Node node(std::size_t position, const Part& part) const;
+  [[nodiscard]] const Part& part(Node node) const { return parts_[at(node)]; }
+  [[nodiscard]] std::size_t position(Node node) const { return positions_[at(node)]; }
+  /// Whether a weight gradient has a turn of its own; all other parts have one.
+  [[nodiscard]] bool has_turn(Node node) const { return turns_[at(node)]; }
+  /// The neighbours of a part in the order of its position, or `kNone`.
+  [[nodiscard]] Node before(Node node) const { return lane_[0][at(node)]; }
+  [[nodiscard]] Node after(Node node) const { return lane_[1][at(node)]; }
+  [[nodiscard]] Node last(std::size_t position) const { return ends_[1][position]; }
+  /// Whether one of two parts waits for the other.
+  [[nodiscard]] bool waits(Node a, Node b) const {
+    return awaited_[0][at(a)] == b || awaited_[1][at(a)] == b;
   }
-  void rewind(std::size_t position, std::size_t from);
-  void prepare(std::size_t position);
-  void keep(double seconds);
-  [[nodiscard]] double run(double limit_s);
-  [[nodiscard]] bool advance(std::size_t position, double limit_s);
+  [[nodiscard]] double start_s(Node node) const;
+  [[nodiscard]] double end_s(Node node) const { return value_s_[0][at(node)]; }
+
+ private:
+  static std::size_t at(Node node) { return static_cast<std::size_t>(node); }
+  void make_nodes();
+  void link(std::size_t position, Node before, Node after, std::span<const Part> parts);
+  template <int kWay>
+  bool fill();
+  template <int kWay>
+  double reach_s(Node node) const;
+  template <int kWay>
+  void mark(Node node);
+  template <int kWay>
+  bool step(Node node, double limit_s);
+  template <int kWay>
+  bool sweep(double limit_s);
+  [[nodiscard]] double last_s() const;
+  void look_at(Node node, double until_s);
+  void prepare(Node after, std::span<const Part> parts);
+  void undo(Node before, Node after, std::span<const Part> parts);
 
   const UnevenPipeline& pipeline_;
-  std::vector<std::vector<Rows>> rows_;  ///< By position, then chunk.
-  std::vector<Order> orders_;
-  std::vector<std::vector<double>> starts_;
-  std::vector<double>
-      ends_;  ///< Of forwards, and of backwards or data gradients; negative: not yet.
+  // By node. Of two, the first is of the way from the beginning to the end, the second back.
+  std::vector<Part> parts_;
+  std::vector<std::size_t> positions_;
+  std::vector<double> own_s_;
+  std::vector<bool> turns_;
+  std::vector<double> keys_s_;  ///< Of parts of one position in their order: when they began.
+  std::array<std::vector<Node>, 2> lane_;       ///< The one before on its position.
+  std::array<std::vector<Node>, 2> awaited_;    ///< That of another chunk, or of its own forward.
+  std::array<std::vector<double>, 2> hop_s_;    ///< From that one.
+  std::array<std::vector<double>, 2> value_s_;  ///< When it ends; from its start to the end of all.
+  // By position.
+  std::array<std::vector<Node>, 2> ends_;
+  std::vector<Node> front_;      ///< The next to be played, or `kNone`.
+  std::vector<double> until_s_;  ///< Parts are looked at up to this one's key.
+
+  struct Replaced {
+    Part part;
+    double key_s = 0;
+    double rest_s = 0;
+  };
+  std::vector<Replaced> replaced_;                ///< By this change.
+  std::vector<std::pair<Node, double>> changed_;  ///< What ended otherwise before this change.
+  std::size_t position_ = 0;                      ///< Of the change.
+  double since_s_ = 0;                            ///< Keys above it are after what is changed.
+  bool rests_known_ = false;
   double seconds_ = kNever;
-  // Of the play at hand.
-  std::vector<Lane> lanes_;
-  std::vector<std::vector<double>> new_starts_;
-  std::vector<double> new_ends_;
-  bool moved_ = false;
   std::int64_t played_ = 0;
 };
 

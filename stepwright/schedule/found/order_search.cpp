@@ -13,116 +13,129 @@ constexpr std::int64_t kFarthestWeight = 16;
 /// Picks from one chain; equal orders have others.
 constexpr int kPicks = 32;
 constexpr double kCutRounding = 1e-12;
+/// To choose a change takes as long as to play so many parts.
+constexpr std::int64_t kTry = 8;
 
-/// Whether the parts of an order from one to another follow what they need of the same position.
-bool in_sequence(const Order& order, std::size_t from, std::size_t until) {
-  for (std::size_t i = from; i < until; ++i) {
-    for (std::size_t k = i + 1; k <= until; ++k) {
-      const Part& a = order[i];
-      const Part& b = order[k];
-      if (a.chunk == b.chunk && a.micro_batch == b.micro_batch && b.direction < a.direction) {
-        return false;
-      }
+}  // namespace
+
+double OrderSearch::start(std::span<const Order> orders) {
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    Keeping keeping(pipeline_, i);
+    for (const Part& part : orders[i]) {
+      keeping.run(part);
+      kept_[static_cast<std::size_t>(play_.node(i, part))] = keeping.now();
     }
+  }
+  chain_s_ = OrderPlay::kNever;
+  return play_.start(orders);
+}
+
+bool OrderSearch::take(Node first, Node last, std::span<const Part> parts) {
+  const std::size_t position = play_.position(first);
+  const Node before = play_.before(first);
+  const double kept = before == OrderPlay::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
+  if (!has_room(pipeline_, position, parts, kept)) return false;
+  if (play_.change(first, last, parts, play_.seconds()) == OrderPlay::kNever) return false;
+  Keeping keeping(pipeline_, position, kept);
+  for (const Part& part : parts) {
+    keeping.run(part);
+    kept_[static_cast<std::size_t>(play_.node(position, part))] = keeping.now();
   }
   return true;
 }
 
-}  // namespace
-
-bool OrderSearch::take(std::size_t position, Order order, std::size_t from) {
-  return play_.change(position, std::move(order), from, play_.seconds()) < OrderPlay::kNever;
-}
-
-bool OrderSearch::costs_to_cut(std::size_t position, const Part& part) const {
+bool OrderSearch::costs_to_cut(Node node) const {
   const PartSeconds& seconds =
-      pipeline_.seconds.parts[position][static_cast<std::size_t>(part.chunk)];
+      pipeline_.seconds
+          .parts[play_.position(node)][static_cast<std::size_t>(play_.part(node).chunk)];
   return seconds.data + seconds.weight > seconds.backward * (1 + kCutRounding);
 }
 
-bool OrderSearch::move(std::size_t position, std::size_t from) {
-  const Order& order = play_.orders()[position];
-  const auto begin = static_cast<std::int64_t>(from);
-  const std::int64_t to = begin + below(2 * kFarthest + 1) - kFarthest;
-  if (to == begin || to < 0 || to >= std::ssize(order)) return false;
-  Order moved = order;
-  const std::int64_t first = std::min(begin, to);
-  const std::int64_t last = std::max(begin, to);
-  std::rotate(moved.begin() + first, moved.begin() + (begin < to ? first + 1 : last),
-              moved.begin() + last + 1);
-  const bool follows =
-      in_sequence(moved, static_cast<std::size_t>(first), static_cast<std::size_t>(last));
-  if (!follows || !has_room(pipeline_, position, moved)) return false;
-  return take(position, std::move(moved), static_cast<std::size_t>(first));
+bool OrderSearch::move(Node node) {
+  const std::int64_t far = below(2 * kFarthest + 1) - kFarthest;
+  const Part& own = play_.part(node);
+  parts_.assign(1, own);
+  Node end = node;
+  for (std::int64_t i = 0; i < std::abs(far); ++i) {
+    end = far < 0 ? play_.before(end) : play_.after(end);
+    if (end == OrderPlay::kNone || play_.waits(node, end)) return false;
+    const Part& passed = play_.part(end);
+    if (passed.chunk == own.chunk && passed.micro_batch == own.micro_batch) return false;
+    parts_.push_back(passed);
+  }
+  if (far == 0) return false;
+  if (far > 0) {
+    std::rotate(parts_.begin(), parts_.begin() + 1, parts_.end());
+    return take(node, end, parts_);
+  }
+  std::reverse(parts_.begin() + 1, parts_.end());
+  return take(end, node, parts_);
 }
 
-bool OrderSearch::cut(std::size_t position, std::size_t at) {
-  Order parts = play_.orders()[position];
-  const std::int64_t last =
-      std::min<std::int64_t>(std::ssize(parts), static_cast<std::int64_t>(at) + kFarthestWeight);
-  const std::int64_t weight =
-      static_cast<std::int64_t>(at) + 1 + below(last - static_cast<std::int64_t>(at));
-  Part part = parts[at];
-  parts[at].direction = Direction::kDataGradient;
-  part.direction = Direction::kWeightGradient;
-  parts.insert(parts.begin() + weight, part);
-  if (!has_room(pipeline_, position, parts)) return false;
-  return take(position, std::move(parts), at);
+bool OrderSearch::cut(Node node) {
+  parts_.assign(1, play_.part(node));
+  const std::int64_t far = below(kFarthestWeight);
+  Node last = node;
+  for (std::int64_t i = 0; i < far && play_.after(last) != OrderPlay::kNone; ++i) {
+    last = play_.after(last);
+    parts_.push_back(play_.part(last));
+  }
+  parts_.push_back(parts_.front());
+  parts_.front().direction = Direction::kDataGradient;
+  parts_.back().direction = Direction::kWeightGradient;
+  return take(node, last, parts_);
 }
 
-bool OrderSearch::join(std::size_t position, std::size_t at) {
-  Order parts = play_.orders()[position];
-  Part weight = parts[at];
+bool OrderSearch::join(Node node) {
+  parts_.assign(1, play_.part(node));
+  Part weight = parts_.front();
   weight.direction = Direction::kWeightGradient;
-  const auto found =
-      std::find(parts.begin() + static_cast<std::ptrdiff_t>(at), parts.end(), weight);
-  parts.erase(found);
-  parts[at].direction = Direction::kBackward;
-  return take(position, std::move(parts), at);
+  const Node last = play_.node(play_.position(node), weight);
+  for (Node each = play_.after(node); each != last; each = play_.after(each)) {
+    parts_.push_back(play_.part(each));
+  }
+  parts_.front().direction = Direction::kBackward;
+  return take(node, last, parts_);
 }
 
 void OrderSearch::join() {
-  for (std::size_t position = play_.orders().size(); position-- > 0;) {
-    for (std::size_t i = play_.orders()[position].size(); i-- > 0;) {
-      const Part& part = play_.orders()[position][i];
-      if (part.direction == Direction::kDataGradient && costs_to_cut(position, part)) {
-        join(position, i);
-      }
+  for (std::size_t position = pipeline_.room.size(); position-- > 0;) {
+    for (Node each = play_.last(position); each != OrderPlay::kNone; each = play_.before(each)) {
+      if (play_.part(each).direction == Direction::kDataGradient && costs_to_cut(each)) join(each);
     }
   }
 }
 
 /// A part to change: of four three from a chain that no change elsewhere makes shorter.
-OrderPlay::Spot OrderSearch::pick() {
-  const auto any = [&](std::size_t count) {
-    return static_cast<std::size_t>(below(static_cast<std::int64_t>(count)));
-  };
-  if (below(4) == 0) {
-    const std::size_t position = any(play_.orders().size());
-    return {position, any(play_.orders()[position].size())};
+OrderPlay::Node OrderSearch::pick() {
+  Node node = static_cast<Node>(below(play_.nodes()));
+  if (below(4) > 0) {
+    if (picked_ == kPicks || play_.seconds() < chain_s_) {
+      chain_ = play_.critical();
+      chain_s_ = play_.seconds();
+      picked_ = 0;
+    }
+    ++picked_;
+    node = chain_[static_cast<std::size_t>(below(std::ssize(chain_)))];
   }
-  if (picked_ == kPicks || play_.seconds() < chain_s_) {
-    chain_ = play_.critical();
-    chain_s_ = play_.seconds();
-    picked_ = 0;
-  }
-  ++picked_;
-  OrderPlay::Spot spot = chain_[any(chain_.size())];
-  spot.index = std::min(spot.index, play_.orders()[spot.position].size() - 1);
-  return spot;
+  if (play_.has_turn(node)) return node;
+  Part backward = play_.part(node);
+  backward.direction = Direction::kBackward;
+  return play_.node(play_.position(node), backward);
 }
 
 void OrderSearch::walk(std::int64_t most_played, double least_s) {
-  while (play_.played() < most_played && play_.seconds() > least_s) {
-    const auto [position, at] = pick();
-    const Part& part = play_.orders()[position][at];
-    const bool change = costs_to_cut(position, part) && below(2) == 0;
-    if (change && part.direction == Direction::kBackward) {
-      cut(position, at);
-    } else if (change && part.direction == Direction::kDataGradient) {
-      join(position, at);
+  while (played() < most_played && play_.seconds() > least_s) {
+    tried_ += kTry;
+    const Node node = pick();
+    const Direction direction = play_.part(node).direction;
+    const bool change = direction != Direction::kForward && costs_to_cut(node) && below(2) == 0;
+    if (change && direction == Direction::kBackward) {
+      cut(node);
+    } else if (change && direction == Direction::kDataGradient) {
+      join(node);
     } else {
-      move(position, at);
+      move(node);
     }
   }
 }

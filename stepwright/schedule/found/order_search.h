@@ -13,10 +13,11 @@ namespace stepwright {
 /// its own position, which has room for what is kept.
 class OrderSearch {
  public:
-  explicit OrderSearch(const UnevenPipeline& pipeline) : pipeline_(pipeline), play_(pipeline) {}
+  explicit OrderSearch(const UnevenPipeline& pipeline)
+      : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
 
-  /// Begins anew with these.
-  double start(std::vector<Order> orders) { return play_.start(std::move(orders)); }
+  /// Begins anew with these: the makespan.
+  double start(std::span<const Order> orders);
   /// Makes backwards whole again where that makes nothing longer, each by itself.
   void join();
   /// Changes single parts by chance, from a fixed seed, until so many are played or the orders take
@@ -24,25 +25,31 @@ class OrderSearch {
   void walk(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
-  [[nodiscard]] const std::vector<Order>& orders() const { return play_.orders(); }
-  [[nodiscard]] std::int64_t played() const { return play_.played(); }
+  [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
+  /// Parts played until now, with what it takes to choose them.
+  [[nodiscard]] std::int64_t played() const { return play_.played() + tried_; }
 
  private:
+  using Node = OrderPlay::Node;
+
   [[nodiscard]] std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(random_()) % count;
   }
-  [[nodiscard]] OrderPlay::Spot pick();
-  bool move(std::size_t position, std::size_t from);
-  bool cut(std::size_t position, std::size_t at);
-  bool join(std::size_t position, std::size_t at);
-  [[nodiscard]] bool costs_to_cut(std::size_t position, const Part& part) const;
-  bool take(std::size_t position, Order order, std::size_t from);
+  [[nodiscard]] Node pick();
+  bool move(Node node);
+  bool cut(Node node);
+  bool join(Node node);
+  [[nodiscard]] bool costs_to_cut(Node node) const;
+  bool take(Node first, Node last, std::span<const Part> parts);
 
   const UnevenPipeline& pipeline_;
   OrderPlay play_;
-  std::vector<OrderPlay::Spot> chain_;
+  std::vector<double> kept_;  ///< By its position after each part.
+  std::vector<Part> parts_;   ///< Of a change.
+  std::vector<Node> chain_;
   double chain_s_ = OrderPlay::kNever;
   int picked_ = 0;  ///< From the chain.
+  std::int64_t tried_ = 0;
   std::mt19937 random_{1};
 };
 

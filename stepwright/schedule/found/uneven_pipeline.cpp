@@ -51,6 +51,28 @@ UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placeme
   return pipeline;
 }
 
+std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline) {
+  std::vector<ChunkRoute> routes;
+  const auto part = [&](const ChunkRoute& route) -> const PartSeconds& {
+    return pipeline.seconds.parts[static_cast<std::size_t>(route.holder.position)]
+                                 [static_cast<std::size_t>(route.holder.chunk)];
+  };
+  double behind_s = 0;
+  for (std::int64_t i = 0; i < pipeline.placement.model_chunks(); ++i) {
+    const Place holder = pipeline.placement.holder(i);
+    const bool sent = i > 0 && holder.position != routes.back().holder.position;
+    routes.push_back({.holder = holder, .hop_s = sent ? pipeline.seconds.hop_s : 0});
+    behind_s += routes.back().hop_s;
+    routes.back().behind_backward_s = behind_s;
+    behind_s += std::min(part(routes.back()).data, part(routes.back()).backward);
+  }
+  for (auto route = routes.rbegin(); route != routes.rend(); ++route) {
+    route->behind_forward_s = behind_s;
+    behind_s += part(*route).forward + route->hop_s;
+  }
+  return routes;
+}
+
 double Keeping::added(const Part& part) const {
   const KeptSize& size = kept_[static_cast<std::size_t>(part.chunk)];
   switch (part.direction) {
@@ -65,8 +87,9 @@ double Keeping::added(const Part& part) const {
 
 bool Keeping::has_room(double more) const { return now_ + more <= room_ * (1 + kSizeRounding); }
 
-bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order) {
-  Keeping keeping(pipeline, position);
+bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
+              double kept) {
+  Keeping keeping(pipeline, position, kept);
   return std::ranges::all_of(order, [&](const Part& part) {
     const bool fits = keeping.has_room(std::max(0.0, keeping.added(part)));
     keeping.run(part);

@@ -10,6 +10,9 @@
 
 namespace stepwright {
 
+/// Sums of the same seconds in another order differ by less than this part of them.
+inline constexpr double kSumRounding = 1e-9;
+
 /// The parts of one position, in order.
 using Order = std::vector<Part>;
 
@@ -37,25 +40,37 @@ UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batche
 UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
                                std::int64_t micro_batches);
 
+/// Where a chunk of the model lies, and what a micro-batch takes from there at least.
+struct ChunkRoute {
+  Place holder;
+  double hop_s = 0;              ///< To it from the chunk before it.
+  double behind_forward_s = 0;   ///< From the end of its forward to the end of all.
+  double behind_backward_s = 0;  ///< From the end of its backward or data gradients.
+};
+/// In model order.
+std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline);
+
 /// Follows what a position keeps as its parts are done.
 class Keeping {
  public:
-  Keeping(const UnevenPipeline& pipeline, std::size_t position)
-      : kept_(pipeline.kept[position]), room_(pipeline.room[position]) {}
+  Keeping(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
+      : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
   /// What a part adds to what is kept; less than nothing where it frees more.
   [[nodiscard]] double added(const Part& part) const;
   /// Whether `more` may be kept too.
   [[nodiscard]] bool has_room(double more) const;
   void run(const Part& part) { now_ += added(part); }
+  [[nodiscard]] double now() const { return now_; }
 
  private:
   const std::vector<KeptSize>& kept_;
   double room_;
-  double now_ = 0;
+  double now_;
 };
 
-/// Whether a position has room for an order.
-bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order);
+/// Whether a position that keeps so much has room for what comes then.
+bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
+              double kept = 0);
 
 }  // namespace stepwright

@@ -164,10 +164,6 @@ PipelineParts Pricer::parts(const Plan& plan) {
   return parts;
 }
 
-const std::vector<Turns>& Pricer::found_order(const Plan& plan) {
-  return store_->played.schedule(plan, micro_batches(job_, plan)).turns;
-}
-
 double Pricer::turns_floor_s(const PipelineCost& pipeline, const Plan& plan) {
   if (pipeline.floors.parts.empty()) return pipeline.floor_s;
   return std::max(pipeline.floor_s,

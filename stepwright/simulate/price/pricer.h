@@ -228,8 +228,6 @@ class Pricer {
   }
   /// What an order of the plan's parts can be looked for by.
   [[nodiscard]] PipelineParts parts(const Plan& plan);
-  /// The turns of a plan whose order is found, looked for once.
-  [[nodiscard]] const std::vector<Turns>& found_order(const Plan& plan);
   /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
   [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);
 

@@ -194,7 +194,7 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
   }
 }
 
-constexpr Schedule kOneByOne{.kind = ScheduleKind::kOneForwardOneBackward};
+const Schedule kOneByOne{.kind = ScheduleKind::kOneForwardOneBackward};
 INSTANTIATE_TEST_SUITE_P(
     Models, Strategies,
     testing::Values(

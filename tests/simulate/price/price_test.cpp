@@ -211,7 +211,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
-    for (const auto& [kind, chunks, strands, durations] :
+    for (const Schedule& schedule :
          {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
           Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
           Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
@@ -219,6 +219,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
           Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2},
           Schedule{ScheduleKind::kStp, 2}, Schedule{ScheduleKind::kAuto, 1},
           Schedule{ScheduleKind::kAuto, 2}}) {
+      const ScheduleKind kind = schedule.kind;
       const bool alone = traits_of(kind).alone && kind != ScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
       Job job;
@@ -230,7 +231,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       Plan plan;
       plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 8 / pipeline};
       plan.sequence_parallel = true;
-      plan.schedule = {.kind = kind, .chunks = chunks};
+      plan.schedule = schedule;
       plan.overlap = overlap_all(false);
       ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
       const CostModel cost(job);
