@@ -14,9 +14,7 @@
 namespace stepwright {
 namespace {
 
-/// Parts that are played to change a list's caps and cuts, and then parts of it: a tenth of a
-/// second.
-constexpr std::int64_t kDescended = 300'000;
+/// Parts that are played to change an order: a tenth of a second.
 constexpr std::int64_t kWalked = 3'000'000;
 /// What changes of parts made an order shorter by at most, as far as was seen, is 4.5 %.
 constexpr double kMostGain = 0.06;
@@ -62,7 +60,6 @@ class Finder {
     one_by_one();
     named();
     lists();
-    descend();
     if (best_s_ > useful_s * (1 + kMostGain)) return {};
     search();
     return std::move(best_);
@@ -181,48 +178,10 @@ class Finder {
     }
   }
 
-  /// Whether its list is shorter than those of all policies before.
-  bool try_policy(const ListPolicy& policy) {
-    if (done()) return false;
-    ListedOrders list = listed_orders(pipeline_, policy, best_list_s_);
-    listed_ += list.played;
-    if (!list.complete || list.seconds >= best_list_s_) return false;
-    best_list_s_ = list.seconds;
-    policy_ = policy;
-    offer(std::move(list.orders), list.seconds);
-    return true;
-  }
-
-  /// The best list's caps and cuts, one position at a time.
-  void descend() {
-    if (policy_.caps.empty()) return;
-    const std::int64_t most = listed_ + kDescended;
-    for (bool better = true; better && !done() && listed_ < most;) {
-      better = false;
-      for (std::size_t i = 0; i < policy_.caps.size(); ++i) {
-        for (const int step : {-1, 1}) {
-          better = try_cap(i, step) || better;
-          for (std::size_t chunk = 0; chunk < policy_.cuts[i].size(); ++chunk) {
-            better = try_cut(i, chunk, &CutEnds::first, step) || better;
-            better = try_cut(i, chunk, &CutEnds::last, step) || better;
-          }
-        }
-      }
-    }
-  }
-
-  bool try_cap(std::size_t position, int step) {
-    ListPolicy other = policy_;
-    double& cap = other.caps[position];
-    cap += step * mean_forward(pipeline_.kept[position]);
-    return cap > 0 && cap <= pipeline_.room[position] && try_policy(other);
-  }
-
-  bool try_cut(std::size_t position, std::size_t chunk, std::int64_t CutEnds::* end, int step) {
-    ListPolicy other = policy_;
-    std::int64_t& count = other.cuts[position][chunk].*end;
-    count += step;
-    return count >= 0 && count <= pipeline_.micro_batches && try_policy(other);
+  void try_policy(const ListPolicy& policy) {
+    if (done()) return;
+    ListedOrders list = listed_orders(pipeline_, policy, best_s_);
+    if (list.complete) offer(std::move(list.orders), list.seconds);
   }
 
   void search() {
@@ -236,11 +195,8 @@ class Finder {
   const UnevenPipeline& pipeline_;
   double least_s_;
   OrderSearch search_;
-  std::int64_t listed_ = 0;  ///< Parts of lists.
   std::vector<Order> best_;
   double best_s_ = kUnreached;
-  ListPolicy policy_;
-  double best_list_s_ = kUnreached;
 };
 
 }  // namespace

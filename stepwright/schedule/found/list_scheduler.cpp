@@ -70,7 +70,6 @@ class ListScheduler {
     while (true) {
       const auto first = std::ranges::min_element(ready_s_);
       if (*first == kUnready) break;
-      ++list.played;
       if (begin(static_cast<std::size_t>(first - ready_s_.begin())) > above_s) return list;
     }
     list.complete = std::ranges::all_of(at_, [&](const Progress& at) { return is_done(at); });

@@ -25,9 +25,8 @@ struct ListPolicy {
 
 struct ListedOrders {
   std::vector<Order> orders;
-  double seconds = 0;       ///< The makespan.
-  bool complete = false;    ///< Else it was given up, or caps left parts without a turn.
-  std::int64_t played = 0;  ///< Parts that had their turn.
+  double seconds = 0;     ///< The makespan.
+  bool complete = false;  ///< Else it was given up, or caps left parts without a turn.
 };
 
 /// The parts of all positions, in the order of time: whoever can begin first begins, with what its

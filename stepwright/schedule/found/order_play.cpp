@@ -234,6 +234,7 @@ double OrderPlay::change(Node first, Node last, std::span<const Part> parts, dou
   for (const Part& part : parts) {
     const Node each = node(position_, part);
     keys_s_[at(each)] = reach_s<0>(each);
+    value_s_[1][at(each)] = kUnknown;
   }
   const Node end = before == kNone ? ends_[0][position_] : before;
   look_at(node(position_, parts.back()), keys_s_[at(end)]);
