@@ -50,7 +50,7 @@ class OrderSearch {
   double chain_s_ = OrderPlay::kNever;
   int picked_ = 0;  ///< From the chain.
   std::int64_t tried_ = 0;
-  std::mt19937 random_{1};
+  std::mt19937 random_{2};
 };
 
 }  // namespace stepwright
