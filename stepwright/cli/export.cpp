@@ -20,11 +20,13 @@
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/proof.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 #include "stepwright/export/msccl.h"
 #include "stepwright/export/mscclpp.h"
 #include "stepwright/export/nccl_tuner.h"
 #include "stepwright/launch/launch_file.h"
 #include "stepwright/simulate/found_order.h"
+#include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
 namespace {
@@ -139,11 +141,24 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const LaunchFile file =
-        export_plan(to_, with_order(load_legal_plan(plan_, console)), release_, nearest_, plan_);
+    const PlannedJob planned = with_order(load_legal_plan(plan_, console));
+    const LaunchFile file = export_plan(to_, planned, release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
+    console.log.info(time_note(planned, file.started));
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
+  }
+
+  /// What a step takes as the file starts it, and by the plan where that differs.
+  static std::string time_note(const PlannedJob& planned, const PlannedJob& started) {
+    const double here_s = predict(planned).step_time_s();
+    const double there_s = predict(started).step_time_s();
+    const std::string there = fmt::format(
+        "A step takes {} as the file starts it, with attention {}", format_time(there_s),
+        name_of(kAttentionKernelNames, started.job.kernels.attention));
+    if (format_time(here_s) == format_time(there_s)) return there + ".";
+    return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
+                       name_of(kAttentionKernelNames, planned.job.kernels.attention));
   }
 
   void add_schedule_options() {

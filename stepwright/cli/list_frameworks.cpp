@@ -20,10 +20,20 @@ Json words_json(Ability ability, const WordSet& words) {
   return list;
 }
 
+/// Degrees by their names, other words behind their ability: "sharding NNG".
+Json with_json(const AbilityEntry& line) {
+  Json list = words_json(line.other, line.with);
+  if (line.other == Ability::kParallel) return list;
+  for (Json& word : list) {
+    word = fmt::format("{} {}", name_of(kAbilityNames, line.other), word.get<std::string>());
+  }
+  return list;
+}
+
 Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
-  if (line.with != 0) json["with"] = words_json(Ability::kParallel, line.with);
+  if (line.with.any()) json["with"] = with_json(line);
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
   if (!line.releases.before.empty()) json["before"] = line.releases.before;
   json["source"] = line.source;

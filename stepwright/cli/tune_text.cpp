@@ -159,23 +159,41 @@ std::string baseline_text(const TuneResult& result) {
                      result.speedup_over_baseline);
 }
 
-std::string nearest_text(const TuneResult& result) {
-  const Plan& best = result.plans.front().plan;
+/// "megatron-core (cudnn, 58.1 s)".
+std::string run_text(const FrameworkRun& run) {
+  return fmt::format("{} ({}, {}{})", run.framework, name_of(kAttentionKernelNames, run.attention),
+                     format_time(run.price_s), run.fits ? "" : ", does not fit");
+}
+
+std::string nearest_text(const std::vector<FrameworkRun>& runs, const Plan& best) {
   std::string text;
-  for (const NearestRun& nearest : nearest_runs(result.job, best)) {
-    text += fmt::format("The nearest plan that {} {}: {}.\n",
-                        fmt::format("{}", fmt::join(nearest.frameworks, " and ")),
-                        nearest.frameworks.size() == 1 ? "runs" : "run",
-                        nearest.plan ? changes(best, *nearest.plan) : "none");
+  for (const FrameworkRun& run : runs) {
+    if (run.plan == best) continue;
+    text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", run_text(run),
+                                   changes(best, *run.plan))
+                     : fmt::format("No plan near it runs on {}.\n", run.framework);
   }
   return text;
 }
 
-std::string runs_on_text(const TuneResult& result) {
-  const std::vector<std::string_view> as_it_is = runs_on(result.job, result.plans.front().plan);
-  return as_it_is.empty()
-             ? "\nNo framework that is known runs it as it is.\n"
-             : fmt::format("\nThese frameworks run it as it is: {}.\n", fmt::join(as_it_is, ", "));
+/// Who runs the best plan as it is; where nobody does, the fastest that a framework has near it.
+std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best) {
+  std::vector<std::string> as_it_is;
+  const FrameworkRun* fastest = nullptr;
+  for (const FrameworkRun& run : runs) {
+    if (run.plan == best) as_it_is.push_back(run_text(run));
+    const bool counts = run.plan && run.plan != best && run.fits && run.framework != "stepwright";
+    if (counts && (fastest == nullptr || run.price_s < fastest->price_s)) fastest = &run;
+  }
+  std::string text =
+      as_it_is.empty()
+          ? "\nNo framework that is known runs it as it is.\n"
+          : fmt::format(
+                "\nThese frameworks run it as it is, with their kernels of attention: {}.\n",
+                fmt::join(as_it_is, ", "));
+  if (fastest == nullptr) return text;
+  return text + fmt::format("Of those that run a plan near it {} is fastest, with {}.\n",
+                            run_text(*fastest), changes(best, *fastest->plan));
 }
 
 std::string warning(const TuneResult& result) {
@@ -214,8 +232,10 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
   }
-  text += strands_text(result, extras.strands) + runs_on_text(result);
-  if (detail.verbose) text += nearest_text(result);
+  const Plan& plan = result.plans.front().plan;
+  const std::vector<FrameworkRun> runs = framework_runs(result.job, plan);
+  text += strands_text(result, extras.strands) + runs_on_text(runs, plan);
+  if (detail.verbose) text += nearest_text(runs, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best)) +

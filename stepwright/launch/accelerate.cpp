@@ -66,19 +66,10 @@ Tree parallelism_section(const Plan& plan) {
   const bool inner = plan.sharding.uses(Spread::kInner);
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t copies = inner ? ranks / plan.sharding.group : 1;
-  if (degrees.data % copies != 0) {
-    fail_unsupported(fmt::format("sharding group {}: accelerate shards over whole context groups",
-                                 plan.sharding.group));
-  }
   Tree section = Tree::mapping();
   section.set("parallelism_config_dp_replicate_size", copies);
   section.set("parallelism_config_dp_shard_size", degrees.data / copies);
   section.set("parallelism_config_tp_size", degrees.tensor);
-  if (plan.context_kind == ContextKind::kUlysses && degrees.context > 1) {
-    fail_unsupported(
-        "context_kind ulysses: the file of ALST is not written yet; nearest: context_kind ring or "
-        "all-gather");
-  }
   section.set("parallelism_config_cp_size", degrees.context);
   if (degrees.context > 1) {
     section.set("parallelism_config_cp_comm_strategy", name_of(kCpStrategies, plan.context_kind));
@@ -92,23 +83,6 @@ Tree deepspeed_section(const PlannedJob& planned) {
   section.set("gradient_accumulation_steps", micro_batches(planned.job, planned.plan));
   section.set("zero3_init_flag", false);
   return section;
-}
-
-void refuse_what_no_key_says(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  if (sharding_word(plan.sharding) == "IGG") {
-    fail_unsupported(
-        "sharding IGG: needs a file of DeepSpeed (export --to deepspeed); nearest: sharding GGG");
-  }
-  const bool plain = is_plain_ddp(plan) || is_zero_one(plan);
-  if (plain && plan.parallel.tensor * plan.parallel.context > 1) {
-    fail_unsupported("tensor, context: go with FSDP; nearest: sharding NGG");
-  }
-  if (plain && plan.recompute.kind != RecomputeKind::kNone) {
-    fail_unsupported(
-        "recompute full: is FSDP's to configure, else the training code's; nearest: recompute "
-        "none");
-  }
 }
 
 void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& draft) {
@@ -142,9 +116,7 @@ void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& dra
     plan.recompute.kind = RecomputeKind::kFull;
   }
   // Accelerate reduces in the type that it computes in.
-  if (draft.precision == DType::kBf16 || draft.precision == DType::kFp16) {
-    plan.accumulate = draft.precision;
-  }
+  plan.accumulate = storage_type(draft.precision);
 }
 
 void read_parallelism(const Fields& parallelism, Draft& draft) {
@@ -180,7 +152,6 @@ void read_zero_section(const Fields& root, Draft& draft) {
 }  // namespace
 
 std::string write_accelerate(const PlannedJob& planned, const std::vector<std::string>& header) {
-  refuse_what_no_key_says(planned);
   const Plan& plan = planned.plan;
   const Cluster& cluster = planned.job.cluster;
   Tree file = Tree::mapping();
@@ -226,6 +197,7 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
       fail_input(
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
+    draft.framework.name = "deepspeed";
     return read_deepspeed(files.subspan(1), given, draft);
   }
   draft.framework_overlap = true;

@@ -14,6 +14,7 @@
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 
@@ -232,6 +233,14 @@ void take_overlap(const Job& job, Plan& plan) {
   if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
 }
 
+/// Experts share their states in as many groups as the rest.
+void group_experts(Plan& plan, const Architecture& model) {
+  if (!model.experts || !plan.sharding.uses(Spread::kInner)) return;
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  plan.sharding.expert_group =
+      std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
+}
+
 }  // namespace
 
 PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
@@ -252,10 +261,12 @@ PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   keep_held_modules(draft, job.model);
+  group_experts(draft.plan, job.model);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   job.notes = draft.notes;
   if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
-  return {.job = job, .plan = canonical(draft.plan, job)};
+  return {.job = job,
+          .plan = FrameworkLaw(job.framework).with_buckets(job, canonical(draft.plan, job))};
 }
 
 }  // namespace stepwright

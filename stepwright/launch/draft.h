@@ -43,7 +43,7 @@ struct Draft {
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
   Cluster cluster;  ///< Once `settle_ranks` has run.
-  Plan plan;        ///< Its data degree, too.
+  Plan plan;        ///< Its data degree, too; `finish` groups experts as the rest.
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
   /// files: they are as the framework has them.
   bool framework_overlap = false;

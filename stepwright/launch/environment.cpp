@@ -8,23 +8,10 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
-namespace {
-
-/// The schemes that send collectives, by the plan's degrees.
-std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  std::vector<Algorithm Collectives::*> active;
-  if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
-  if (degrees.context > 1) active.push_back(&Collectives::context);
-  if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
-  if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
-  return active;
-}
-
-}  // namespace
 
 std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
   const Plan& plan = planned.plan;

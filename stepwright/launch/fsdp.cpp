@@ -27,32 +27,6 @@ constexpr std::string_view kPlaceOfPlan = "PLAN = json.loads(\"{}\")";
 constexpr std::string_view kBeforePlan = "PLAN = json.loads(r\"\"\"\n";
 constexpr std::string_view kBehindPlan = "\n\"\"\")";
 
-/// What the program does not do, though PyTorch can.
-void refuse_what_the_program_lacks(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  const auto refuse = [](std::string_view what, std::string_view nearest) {
-    fail_unsupported(fmt::format("the program does not do {}; nearest: {}", what, nearest));
-  };
-  if (plan.parallel.context > 1) refuse("context parallelism", "context 1");
-  if (plan.sequence_parallel) refuse("sequence parallelism", "sequence_parallel false");
-  const Job& job = planned.job;
-  const bool narrow = job.precision == DType::kFp8 || job.precision == DType::kMxfp8;
-  if (narrow) refuse("products in fp8", "precision bf16");
-  if (job.precision == DType::kFp16) refuse("loss scaling of fp16", "precision bf16");
-  if (job.optimizer == Optimizer::kAdamNarrow) refuse("adam_bf16", "optimizer adam");
-  if (job.model.dropout != 0) refuse("dropout", "dropout 0");
-  const bool copies = plan.sharding.gradients == Spread::kNone &&
-                      !plan.sharding.uses(Spread::kInner) &&
-                      plan.sharding.parameters == Spread::kNone;
-  if (copies && plan.accumulate != DType::kFp32) {
-    refuse("gradients of DDP in another type than fp32", "accumulate fp32");
-  }
-  const bool like_llama = job.model.norm == Norm::kRms && job.model.gated;
-  if (plan.parallel.tensor > 1 && (!like_llama || job.model.tied)) {
-    refuse("tensor parallelism of tied tables and of models unlike Llama", "tensor 1");
-  }
-}
-
 Json plan_of(const PlannedJob& planned) {
   const Plan& plan = planned.plan;
   const Sharding& sharding = plan.sharding;
@@ -79,19 +53,9 @@ Json plan_of(const PlannedJob& planned) {
           {"gradient_bucket", plan.gradient_bucket}};
 }
 
-/// What FSDP reduces at a time: the gradients of a layer.
-std::int64_t unit_elements(const Architecture& model) {
-  std::int64_t elements = 0;
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
-    elements += parameter.elements();
-  }
-  return elements;
-}
-
 }  // namespace
 
 std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header) {
-  refuse_what_the_program_lacks(planned);
   std::string text(find_embedded(embedded_programs(), "fsdp")->text);
   const std::string plan =
       fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
@@ -129,8 +93,7 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   draft.framework_overlap = true;
   const bool copied =
       plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
-  plan.gradient_bucket = copied ? fields.integer("gradient_bucket", plan.gradient_bucket)
-                                : unit_elements(*draft.model);
+  if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
 }
 
 }  // namespace stepwright

@@ -11,6 +11,7 @@
 #include "stepwright/launch/environment.h"
 #include "stepwright/launch/read_back.h"
 #include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
 
@@ -125,6 +126,8 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   const LaunchTarget& target = target_of(word);
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
+  planned.job.kernels =
+      started_kernels(planned.job.framework, planned.job.cluster.device, planned.job.kernels);
   settle_runs(planned.job.framework, planned, nearest, file.notes);
   planned.plan = canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
@@ -137,6 +140,7 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
                       target.word, fmt::join(reasons, "; ")));
     }
   }
+  file.started = planned;
   file.text = target.write(planned, header_of(target, planned, file.notes));
   file.notes.insert(file.notes.begin(),
                     {fmt::format("The file was checked against {}.", target.checked),

@@ -14,6 +14,7 @@ namespace stepwright {
 /// A file that starts a job, or the part of it that a framework reads.
 struct LaunchFile {
   std::string text;
+  PlannedJob started;              ///< What the file starts, with the framework's kernels.
   std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
 };
 

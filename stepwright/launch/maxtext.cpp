@@ -43,14 +43,6 @@ constexpr MaxTextAxis kMaxTextAxes[] = {
 
 MaxTextMesh mesh_of(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
-  if (degrees.expert > 1 && degrees.tensor * degrees.context > 1) {
-    fail_unsupported(
-        "expert beside tensor, context: MaxText's experts are the fastest axis; nearest: tensor 1, "
-        "context 1");
-  }
-  if (degrees.data % degrees.expert != 0) {
-    fail_unsupported("expert: MaxText's experts are part of data parallelism; nearest: expert 1");
-  }
   MaxTextMesh mesh{
       .pipeline = degrees.pipeline, .context = degrees.context, .expert = degrees.expert};
   (plan.sequence_parallel ? mesh.tensor_sequence : mesh.tensor) = degrees.tensor;
@@ -58,10 +50,6 @@ MaxTextMesh mesh_of(const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   if (sharding.uses(Spread::kInner)) {
     const std::int64_t inner = degrees.context * degrees.expert;
-    if (sharding.group % inner != 0) {
-      fail_unsupported(fmt::format("sharding group {}: MaxText shards over whole groups of {}",
-                                   sharding.group, inner));
-    }
     mesh.fsdp = sharding.group / inner;
     mesh.data = rest / mesh.fsdp;
   } else if (sharding.parameters == Spread::kGlobal) {
@@ -78,10 +66,6 @@ void add_mesh(Tree& file, const MaxTextMesh& mesh, const Cluster& cluster) {
   for (const auto& [name, size] : kMaxTextAxes) {
     const std::int64_t degree = mesh.*size;
     const std::int64_t inside = std::min(degree, room);
-    if (room % inside != 0 || degree % inside != 0) {
-      fail_unsupported(fmt::format("{} {}: cuts nodes of {} devices unevenly", name, degree,
-                                   cluster.devices_per_node));
-    }
     room /= inside;
     file.set(fmt::format("ici_{}_parallelism", name), inside);
     file.set(fmt::format("dcn_{}_parallelism", name), degree / inside);

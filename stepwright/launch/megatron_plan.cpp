@@ -270,7 +270,6 @@ void read_data(const Fields& fields, Draft& draft, const std::string& file) {
       instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
     }
     sharding.group = ranks / count;
-    if (routed) sharding.expert_group = experts / count;
   }
   plan.overlap.gradients = fields.flag("overlap_grad_reduce", false);
   plan.overlap.parameters = fields.flag("overlap_param_gather", false);
@@ -425,13 +424,13 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   read_precision_fields(fields, draft);
   read_optimizer(fields, draft);
   read_kernels_of_fields(fields, draft);
+  const std::int64_t tensor = draft.plan.parallel.tensor;
   const std::int64_t multiple =
-      fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) *
-      draft.plan.parallel.tensor;
-  if (draft.model && draft.model->vocabulary % multiple != 0) {
-    draft.notes.push_back(fmt::format(
-        "The vocabulary is taken as it is, {} tokens; Megatron pads it to a multiple of {}.",
-        draft.model->vocabulary, multiple));
+      fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
+  if (draft.model && padded_vocabulary(draft.model->vocabulary, tensor) % multiple != 0) {
+    draft.notes.push_back(
+        fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
+                    padded_vocabulary(draft.model->vocabulary, tensor), multiple));
   }
 }
 

@@ -162,12 +162,6 @@ Tree flattened(Node root) {
 std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
   const DType precision = planned.job.precision;
   const std::string_view word = name_of(kBridgePrecisions, precision);
-  if (word.empty() && precision != DType::kFp32) {
-    fail_unsupported(
-        fmt::format("precision {}: its recipe is not written yet; nearest: precision "
-                    "mxfp8",
-                    name_of(kPrecisionNames, precision)));
-  }
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";

@@ -147,10 +147,6 @@ void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool r
   plan.sharding = sharding_of(word).value();
   if (!plan.sharding.uses(Spread::kInner)) return;
   plan.sharding.group = shared;
-  const std::int64_t experts = degrees.expert * degrees.expert_tensor;
-  if (routed) {
-    plan.sharding.expert_group = std::max<std::int64_t>(1, shared * degrees.tensor / experts);
-  }
 }
 
 bool has_experts(const Draft& draft, const Given& given) {

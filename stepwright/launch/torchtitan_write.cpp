@@ -23,11 +23,6 @@ std::int64_t replicas(const PlannedJob& planned) {
   const Plan& plan = planned.plan;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   if (plan.sharding.uses(Spread::kInner)) {
-    if (plan.sharding.group % plan.parallel.context != 0) {
-      fail_unsupported(
-          fmt::format("sharding group {}: torchtitan shards over whole context groups of {} ranks",
-                      plan.sharding.group, plan.parallel.context));
-    }
     return ranks / plan.sharding.group;
   }
   return plan.sharding.uses(Spread::kGlobal) ? 1 : plan.parallel.data;
@@ -224,27 +219,10 @@ std::string python_text(const PlannedJob& planned) {
       compile);
 }
 
-void refuse_what_no_release_says(const PlannedJob& planned, bool toml) {
-  const Plan& plan = planned.plan;
-  if (!toml && plan.recompute.kind == RecomputeKind::kEvery) {
-    fail_unsupported(
-        "recompute every: torchtitan after 0.2.2 says it by operator only; nearest: recompute "
-        "full, or --release 0.2.2");
-  }
-  const bool narrow =
-      planned.job.precision == DType::kFp8 || planned.job.precision == DType::kMxfp8;
-  if (!toml && narrow) {
-    fail_unsupported(
-        "precision fp8, mxfp8: the converters of torchtitan after 0.2.2 are not written yet; "
-        "nearest: precision bf16, or --release 0.2.2");
-  }
-}
-
 }  // namespace
 
 std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::string>& header) {
   const bool toml = is_toml(planned);
-  refuse_what_no_release_says(planned, toml);
   std::vector<std::string> lines = header;
   if (flavor_of(planned.job.model_name) == nullptr && !header.empty()) {
     lines.push_back(fmt::format("note: torchtitan has no flavor {}: register one with these sizes",

@@ -202,9 +202,7 @@ std::int64_t count_active_parameters(const Architecture& model) {
 }
 
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
-  if (tensor == 1) return vocabulary;
-  const std::int64_t unit = 128 * tensor;
-  return (vocabulary + unit - 1) / unit * unit;
+  return (vocabulary + tensor - 1) / tensor * tensor;
 }
 
 }  // namespace stepwright

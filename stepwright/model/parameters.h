@@ -78,8 +78,8 @@ std::int64_t count_parameters(const Architecture& model);
 /// Parameters that one token meets: routed experts count `top_k` of `count`.
 std::int64_t count_active_parameters(const Architecture& model);
 
-/// The vocabulary padded to a multiple of `128 * tensor` as Megatron does; unchanged when
-/// `tensor` is 1 and the vocabulary need not be cut.
+/// The vocabulary padded to a multiple of `tensor`, so that the ranks of tensor parallelism hold as
+/// many rows each (Megatron with `--make-vocab-size-divisible-by 1`).
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 
 }  // namespace stepwright

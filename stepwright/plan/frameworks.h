@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
+
+struct AbilityEntry;
+struct FrameworkBuckets;
 
 /// What one framework, in one release, runs; the newest release when none is stated.
 class FrameworkLaw {
@@ -24,13 +28,50 @@ class FrameworkLaw {
   [[nodiscard]] const WordSet& allowed(Ability ability, DegreeSet degrees) const {
     return allowed_[static_cast<std::size_t>(ability)][degrees];
   }
-  /// Whether it runs what a plan chooses there. The plan is as in `taken_words`.
+  /// The words of an ability that it runs beside what else a plan has. The plan is as in
+  /// `taken_words`.
+  [[nodiscard]] WordSet allowed(Ability ability, const Job& job, const Plan& plan) const;
+  /// Whether it runs what a plan chooses there, beside what else the plan has.
   [[nodiscard]] bool runs(Ability ability, const Job& job, const Plan& plan) const;
+  /// The same beside the plan's degrees alone.
+  [[nodiscard]] bool runs_alone(Ability ability, const Job& job, const Plan& plan) const;
+
+  /// What some choices of a plan say to the lines that join two abilities, one bit each: which
+  /// lines they break where these hold, and which they make hold. A plan runs when no line that one
+  /// of its choices breaks is made to hold by another.
+  struct Joint {
+    std::uint64_t breaks = 0;
+    std::uint64_t holds = 0;
+    [[nodiscard]] Joint operator|(const Joint& other) const {
+      return {breaks | other.breaks, holds | other.holds};
+    }
+    [[nodiscard]] bool runs() const { return (breaks & holds) == 0; }
+    auto operator<=>(const Joint&) const = default;
+  };
+  [[nodiscard]] Joint joint(std::span<const Ability> decided, const Job& job,
+                            const Plan& plan) const;
+  /// The same of the algorithms of some schemes, where all that send must take one.
+  [[nodiscard]] Joint joint(std::span<Algorithm Collectives::* const> schemes,
+                            const Plan& plan) const;
+  /// The words of an ability by each line that joins it to another, but for what overlap says of
+  /// itself.
+  [[nodiscard]] std::vector<WordSet> joined_words(Ability ability) const;
+  /// Those lines, as bits of `Joint`, in which an ability lacks a word.
+  [[nodiscard]] std::uint64_t lines_without(Ability ability, std::size_t word) const;
+
+  /// A canonical plan with the buckets of the framework where a plan does not choose them.
+  [[nodiscard]] Plan with_buckets(const Job& job, Plan plan) const;
+
   /// "megatron-lm runs schedule 1f1b, interleaved".
   [[nodiscard]] std::string sentence(Ability ability) const;
 
  private:
+  [[nodiscard]] bool within(Ability ability, const Job& job, const Plan& plan,
+                            const WordSet& words) const;
+
   std::string name_;
+  std::vector<const AbilityEntry*> joining_;  ///< Lines that hold beside words of other abilities.
+  const std::vector<FrameworkBuckets>* buckets_ = nullptr;
   std::array<std::array<WordSet, kDegreeSets>, kAbilities> allowed_;
 };
 
@@ -50,7 +91,9 @@ std::vector<std::string_view> runs_on(const Job& job, const Plan& plan);
 
 /// The plan that a framework runs and that is nearest to a legal one: choice after choice goes to
 /// the nearest word that gives a legal plan, and what must follow follows. Nothing when the job
-/// itself asks for what the framework does not run, or no plan so near is legal.
-std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan);
+/// itself asks for what the framework does not run, or no plan is legal there. Where nothing near
+/// the plan runs, other degrees of parallelism are tried, unless only `near` ones are asked for.
+std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
+                                bool near = false);
 
 }  // namespace stepwright

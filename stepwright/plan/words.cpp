@@ -78,6 +78,27 @@ std::vector<std::string> degree_words(const Plan& plan) {
   return words;
 }
 
+/// Kinds of messages and their names in codes, in the order of `kOverlapNames`.
+constexpr std::string_view kOverlapCodes[] = {"grad", "param", "tp", "tp-grad", "cp", "ep", "pp"};
+
+/// Messages that wait while nothing is computed, though a plan can lay them beside computation.
+std::vector<std::size_t> exposed(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const bool tensor = degrees.tensor > 1;
+  const bool sent[] = {true,
+                       true,
+                       tensor,
+                       tensor,
+                       degrees.context > 1,
+                       degrees.expert * degrees.expert_tensor > 1,
+                       degrees.pipeline > 1};
+  std::vector<std::size_t> kinds;
+  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+    if (sent[i] && !(plan.overlap.*kOverlapNames[i].value)) kinds.push_back(i);
+  }
+  return kinds;
+}
+
 std::string pipeline_code(const Plan& plan) {
   const std::string chunks =
       plan.schedule.chunks > 1 ? fmt::format("x{}", plan.schedule.chunks) : std::string();
@@ -123,6 +144,9 @@ std::string plan_words(const Plan& plan, const Job& job) {
   words.push_back(fmt::format("micro-batch {}", plan.micro_batch));
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_text(plan.recompute));
+  std::vector<std::string> kinds;
+  for (const std::size_t kind : exposed(plan)) kinds.emplace_back(kOverlapNames[kind].name);
+  if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
   if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_word(plan.rank_order));
   return joined(words, ", ");
 }
@@ -141,6 +165,9 @@ std::string plan_code(const Plan& plan) {
   if (plan.recompute != Recompute()) {
     codes.push_back("recompute:" + recompute_word(plan.recompute));
   }
+  std::vector<std::string> kinds;
+  for (const std::size_t kind : exposed(plan)) kinds.emplace_back(kOverlapCodes[kind]);
+  if (!kinds.empty()) codes.push_back("exposed:" + joined(kinds, ","));
   return joined(codes, " ");
 }
 

@@ -47,6 +47,7 @@ class InterOperatorSearch {
             .tensor = tensor, .pipeline = stages, .expert = expert, .data = mesh / tensor};
         plan.sequence_parallel = tensor > 1;
         plan.accumulate = default_accumulate(job_.precision);
+        plan.overlap = overlap_all(true);
         for (const std::int64_t micro_batch : legal_micro_batches(job_, plan.parallel.data)) {
           plan.micro_batch = micro_batch;
           try_memory(plan);

@@ -125,7 +125,8 @@ const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& pl
       entry->second = StageChoice{.schedule = choice.schedule,
                                   .recompute = choice.recompute,
                                   .layers = std::move(split),
-                                  .balanced = true};
+                                  .balanced = true,
+                                  .joint = choice.joint};
     }
   }
   return entry->second ? &*entry->second : nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/trial.h"
@@ -65,7 +66,7 @@ Plan rule_plan(const Job& job, const Degrees& size, std::int64_t context, Recomp
   plan.sharding.optimizer = Spread::kGlobal;
   plan.recompute.kind = recompute;
   plan.accumulate = default_gradients(job);
-  plan.overlap.expert = size.expert > 1;
+  plan.overlap = overlap_all(true);
   const bool ring = job.kernels.attention != AttentionKernel::kUnfused;
   plan.context_kind = ring ? ContextKind::kRing : ContextKind::kUlysses;
   return plan;
@@ -75,6 +76,11 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
                                  double capacity_bytes) {
   if (broken_rule(job, plan)) return std::nullopt;
   plan = canonical(plan, job);
+  if (!job.framework.name.empty()) {
+    const std::optional<Plan> own = nearest_run(job.framework, job, plan, true);
+    if (!own || own->parallel != plan.parallel) return std::nullopt;
+    plan = *own;
+  }
   const Price price = pricer.price(plan);
   if (price.memory_bytes > capacity_bytes) return std::nullopt;
   const TunedPlan tuned = simulate_plan(job, cost, plan, price);

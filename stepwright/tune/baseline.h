@@ -15,11 +15,13 @@ namespace stepwright {
 /// - experts inside a node before anything else is cut: the largest expert degree that a node has
 ///   room for beside tensor, several nodes only where it has to be;
 /// - micro-batch 1, 1F1B, optimizer states over all data ranks (zero1), sequence parallelism
-/// wherever
-///   tensor is above 1, the exchange of experts beside computation;
+///   wherever tensor is above 1;
+/// - all messages beside computation that can be, as the search lays them: what a plan gains over
+///   this one it gains by its other choices;
 /// - context parallelism only where no degree of tensor and pipeline fits otherwise, and selective
 ///   recomputation before it; full recomputation last.
-/// Nothing when no such plan fits.
+/// With a framework each plan is the nearest in the same degrees that it runs. Nothing when no such
+/// plan fits.
 std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, double capacity_bytes);
 
 }  // namespace stepwright

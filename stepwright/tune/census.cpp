@@ -5,6 +5,8 @@
 namespace stepwright {
 namespace {
 
+constexpr Ability kOfGrid[] = {Ability::kParallel, Ability::kRankOrder};
+
 std::int64_t product(std::initializer_list<std::int64_t> factors) {
   std::int64_t result = 1;
   for (const std::int64_t factor : factors) result = times(result, factor);
@@ -29,6 +31,8 @@ Census::Census(const Job& job, const Dimensions& space)
                            std::ssize(space.expert_group), std::ssize(space.collectives.data)});
   types_ = std::ssize(space.accumulate);
   buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
+  groups_ask_degrees_ = space.framework &&
+                        (words_of_degrees() & ~space.framework->allowed(Ability::kGroups, 0)).any();
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
@@ -81,8 +85,8 @@ void Census::leave(const AbilityCounts& counts, std::int64_t each) {
 
 std::optional<Ability> Census::grid_not_run(const Plan& plan) const {
   if (!space_.framework || plan.parallel.expert_data() == 0) return std::nullopt;
-  for (const Ability ability : {Ability::kParallel, Ability::kRankOrder}) {
-    if (!space_.framework->runs(ability, job_, plan)) return ability;
+  for (const Ability ability : kOfGrid) {
+    if (!space_.framework->runs_alone(ability, job_, plan)) return ability;
   }
   return std::nullopt;
 }
@@ -171,10 +175,41 @@ void Census::add_grid(const Plan& plan, bool repeated) {
   GridChoice& grid =
       grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, std::move(blocks.choices),
                                      blocks.without_parameters, &stages, &data});
-  const std::int64_t plain = std::ssize(data.choices) - data.gathering;
-  const std::int64_t shardings =
-      plus(times(std::ssize(grid.blocks), data.gathering), times(blocks.without_parameters, plain));
-  legal_ = plus(legal_, times(shardings, stages.choices));
+  if (space_.framework) keep_running(grid);
+  legal_ = plus(legal_, legal_plans(grid));
+}
+
+/// Takes out blocks that give up overlap for what nothing in the grid asks for.
+void Census::keep_running(GridChoice& grid) {
+  static constexpr Ability kOfJob[] = {Ability::kParallel,  Ability::kRankOrder,
+                                       Ability::kPrecision, Ability::kDispatcher,
+                                       Ability::kOptimizer, Ability::kModel};
+  const Plan plan = canonical(grid_plan(job_, grid.parallel, grid.order), job_);
+  grid.joint = space_.framework->joint(kOfJob, job_, plan);
+  const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
+  std::erase_if(grid.blocks,
+                [&](const BlockChoice& block) { return block.wastes(holds | block.joint.holds); });
+  grid.blocks_without_parameters = find_first_without_parameters(grid.blocks);
+}
+
+/// By what choices say to the lines that join abilities: few say different things.
+std::int64_t Census::legal_plans(const GridChoice& grid) const {
+  if (!space_.framework) {
+    const std::int64_t plain = std::ssize(grid.data->choices) - grid.data->gathering;
+    const std::int64_t shardings = plus(times(std::ssize(grid.blocks), grid.data->gathering),
+                                        times(grid.blocks_without_parameters, plain));
+    return times(shardings, grid.stages->choices);
+  }
+  std::int64_t legal = 0;
+  for (const BlockChoice& block : grid.blocks) {
+    for (const auto& [stage, stages] : grid.stages->joints) {
+      for (const auto& [data, choices] : grid.data->joints) {
+        if (!data.second && !block.first_without_parameters) continue;
+        if (grid.runs(block, stage, data.first)) legal = plus(legal, times(stages, choices));
+      }
+    }
+  }
+  return legal;
 }
 
 const StageTable& Census::stages(const Plan& legal) {
@@ -198,7 +233,8 @@ const DataTable& Census::data(const Plan& legal) {
                     legal.parallel.expert_data(),
                     uses(space_.sharding_group) ? node_sharding_group(job_.cluster, legal) : 0,
                     uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0,
-                    degrees(legal)};
+                    degrees(legal),
+                    groups_ask_degrees_ ? legal.parallel : Parallel{}};
   auto found = data_.find(key);
   if (found == data_.end()) {
     found = data_.emplace(key, data_table(job_, space_, legal)).first;

@@ -20,6 +20,20 @@ struct GridChoice {
   std::int64_t blocks_without_parameters = 0;
   const StageTable* stages = nullptr;
   const DataTable* data = nullptr;
+  FrameworkLaw::Joint joint;
+
+  /// Whether the job's framework runs a block with what stages and sharding say to its lines, and
+  /// the block gives up no overlap for nothing.
+  [[nodiscard]] bool runs(const BlockChoice& block, const FrameworkLaw::Joint& stage,
+                          const FrameworkLaw::Joint& states) const {
+    const FrameworkLaw::Joint all = joint | block.joint | stage | states;
+    return all.runs() && !block.wastes(all.holds);
+  }
+  /// Whether it runs a block and a schedule with any sharding.
+  [[nodiscard]] bool runs(const BlockChoice& block, const StageChoice& stage) const {
+    return (joint | block.joint | stage.joint).runs() &&
+           !block.wastes(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
+  }
 
   /// Legal plans of one block choice with one schedule.
   [[nodiscard]] std::int64_t sharded(const BlockChoice& choice) const {
@@ -44,12 +58,15 @@ class Census {
 
  private:
   /// What group sizes and algorithms are legal in a grid follows from these.
-  using DataKey = std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t, DegreeSet>;
+  using DataKey =
+      std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t, DegreeSet, Parallel>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, DegreeSet>;
 
   void add_degrees(const Parallel& parallel);
   void add_experts(const Parallel& parallel);
   void add_grid(const Plan& plan, bool repeated);
+  void keep_running(GridChoice& grid);
+  [[nodiscard]] std::int64_t legal_plans(const GridChoice& grid) const;
   void refuse(Rule rule, std::int64_t points, const Plan& example);
   void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
   void leave(Ability ability, std::int64_t points);
@@ -81,6 +98,7 @@ class Census {
   std::int64_t group_points_ = 1;  ///< And algorithms of data parallelism.
   std::int64_t types_ = 1;         ///< Of accumulation.
   std::int64_t buckets_ = 1;
+  bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
 };
 
 }  // namespace stepwright

@@ -23,10 +23,40 @@ std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const
                                   std::initializer_list<Ability> abilities) {
   if (!space.framework) return std::nullopt;
   for (const Ability ability : abilities) {
-    if (!space.framework->runs(ability, job, usual)) return ability;
+    if (!space.framework->runs_alone(ability, job, usual)) return ability;
   }
   return std::nullopt;
 }
+
+constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
+                                 Ability::kContextKind,      Ability::kOverlap,
+                                 Ability::kExposed,          Ability::kAlgorithms};
+constexpr Ability kOfStages[] = {Ability::kSchedule, Ability::kLayers, Ability::kRecompute};
+constexpr Ability kOfStates[] = {Ability::kSharding, Ability::kGroups, Ability::kAccumulate};
+
+FrameworkLaw::Joint joint_of(const Dimensions& space, std::span<const Ability> abilities,
+                             const Job& job, const Plan& usual,
+                             std::span<Algorithm Collectives::* const> schemes = {}) {
+  if (!space.framework) return {};
+  return space.framework->joint(abilities, job, usual) | space.framework->joint(schemes, usual);
+}
+
+/// What `BlockChoice::spares` says.
+std::vector<std::uint64_t> spared(const Job& job, const Dimensions& space, const Plan& plan) {
+  std::vector<std::uint64_t> lines;
+  if (!space.framework || !job.space.overlap.empty()) return lines;
+  const WordSet given_up =
+      taken_words(Ability::kExposed, job, plan) &
+      space.framework->allowed(Ability::kOverlap, degrees_above_one(plan.parallel));
+  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+    if (given_up[i]) lines.push_back(space.framework->lines_without(Ability::kOverlap, i));
+  }
+  return lines;
+}
+
+constexpr Algorithm Collectives::* kOfBlockMessages[] = {
+    &Collectives::tensor, &Collectives::context, &Collectives::expert};
+constexpr Algorithm Collectives::* kOfDataMessages[] = {&Collectives::data};
 
 void count(AbilityCounts& counts, Ability ability, std::int64_t points) {
   std::int64_t& counted = counts[static_cast<std::size_t>(ability)];
@@ -39,32 +69,48 @@ constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
 constexpr Rule kLastStageRule = Rule::kStrandsNeedMicroBatches;
 constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
 
+bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
+  return a.sequence_parallel == b.sequence_parallel && a.tensor_input == b.tensor_input &&
+         a.context_kind == b.context_kind && a.collectives == b.collectives;
+}
+
+/// Of a free overlap those that differ in a grid and give up only what some line may ask for.
+std::vector<Overlap> overlaps_of(const Job& job, const Dimensions& space, Plan plan) {
+  if (!space.framework || !job.space.overlap.empty()) return space.overlap;
+  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
+  std::vector<Overlap> overlaps;
+  for (const Overlap& overlap : space.overlap) {
+    plan.overlap = overlap;
+    const Plan usual = canonical(plan, job);
+    const std::vector<std::uint64_t> spares = spared(job, space, usual);
+    const bool wasted = std::ranges::find(spares, std::uint64_t{0}) != spares.end();
+    const bool seen = std::ranges::find(overlaps, usual.overlap) != overlaps.end();
+    if (!wasted && !seen) overlaps.push_back(usual.overlap);
+  }
+  return overlaps;
+}
+
 /// Adds a legal choice that runs.
 void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = Sharding{.optimizer = Spread::kGlobal};
   plan = canonical(plan, job);
-  const auto not_run = not_run_by(space, job, plan,
-                                  {Ability::kSequenceParallel, Ability::kTensorInput,
-                                   Ability::kContextKind, Ability::kOverlap, Ability::kAlgorithms});
+  const auto not_run =
+      not_run_by(space, job, plan,
+                 {Ability::kSequenceParallel, Ability::kTensorInput, Ability::kContextKind,
+                  Ability::kOverlap, Ability::kExposed, Ability::kAlgorithms});
   if (not_run) return count(table.not_run, *not_run, 1);
+  const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
+  if (!joint.runs()) return count(table.not_run, Ability::kOverlap, 1);
   ++table.points;
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap,
                      plan.collectives};
-  const auto equal = [&](const BlockChoice& other) {
-    return other.sequence_parallel == choice.sequence_parallel &&
-           other.tensor_input == choice.tensor_input && other.context_kind == choice.context_kind &&
-           other.collectives == choice.collectives;
-  };
-  for (const BlockChoice& other : table.choices) {
-    if (!equal(other)) continue;
-    if (other.overlap == choice.overlap) return;
-    Overlap without = other.overlap;
-    without.parameters = choice.overlap.parameters;
-    if (without == choice.overlap) choice.first_without_parameters = false;
-  }
-  table.without_parameters += choice.first_without_parameters ? 1 : 0;
-  table.choices.push_back(choice);
+  choice.joint = joint;
+  choice.spares = spared(job, space, plan);
+  const bool seen = std::ranges::any_of(table.choices, [&](const BlockChoice& other) {
+    return alike_but_overlap(other, choice) && other.overlap == choice.overlap;
+  });
+  if (!seen) table.choices.push_back(choice);
 }
 
 Recomputations recomputations(const Job& job, const Dimensions& space, Plan plan) {
@@ -94,11 +140,15 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
                          recompute == Recompute{.kind = recompute.kind};
     if (!settled) usual = canonical(plan, job);
     if (!seen.insert(usual).second) continue;
+    const FrameworkLaw::Joint joint = joint_of(space, kOfStages, job, usual);
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
-                                                       .balances = two_splits});
+                                                       .balances = two_splits,
+                                                       .joint = joint});
     ++table.choices;
+    ++table.joints[joint];
+    table.holds |= joint.holds;
   }
 }
 
@@ -160,11 +210,16 @@ void erase_not_run(std::vector<Algorithm>& algorithms, DataTable& table, const J
   if (!space.framework) return;
   std::erase_if(algorithms, [&](Algorithm algorithm) {
     plan.collectives.data = algorithm;
-    const auto not_run =
-        not_run_by(space, job, canonical(plan, job), {Ability::kSharding, Ability::kAlgorithms});
+    const auto not_run = not_run_by(space, job, canonical(plan, job),
+                                    {Ability::kSharding, Ability::kGroups, Ability::kAlgorithms});
     if (not_run) count(table.not_run, *not_run, groups);
     return not_run.has_value();
   });
+}
+
+/// Whether a framework may have its own buckets.
+bool free_buckets(const Job& job) {
+  return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
 /// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
@@ -184,11 +239,21 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
           plan.gradient_bucket = gradients;
           plan.parameter_bucket = parameters;
           plan.collectives.data = algorithm;
-          const Plan usual = canonical(plan, job);
-          const DataChoice choice{usual.sharding, usual.accumulate, usual.collectives.data,
-                                  usual.gradient_bucket, usual.parameter_bucket};
+          Plan usual = canonical(plan, job);
+          const FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
+          if (!joint.runs() || not_run_by(space, job, usual, {Ability::kAccumulate})) continue;
+          if (space.framework) {
+            const Plan own = space.framework->with_buckets(job, usual);
+            if (own != usual && !free_buckets(job)) continue;
+            usual = own;
+          }
+          const DataChoice choice{usual.sharding,         usual.accumulate,
+                                  usual.collectives.data, usual.gradient_bucket,
+                                  usual.parameter_bucket, joint};
           if (!seen.insert(choice).second) continue;
           table.choices.push_back(choice);
+          ++table.joints[{joint, choice.gathers()}];
+          table.holds |= joint.holds;
           table.gathering += choice.gathers() ? 1 : 0;
         }
       }
@@ -266,11 +331,26 @@ Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order)
   return plan;
 }
 
+std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
+  std::int64_t first = 0;
+  for (auto choice = choices.begin(); choice != choices.end(); ++choice) {
+    choice->first_without_parameters =
+        std::none_of(choices.begin(), choice, [&](const BlockChoice& other) {
+          Overlap without = other.overlap;
+          without.parameters = choice->overlap.parameters;
+          return alike_but_overlap(other, *choice) && without == choice->overlap;
+        });
+    first += choice->first_without_parameters ? 1 : 0;
+  }
+  return first;
+}
+
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid) {
   BlockTable table;
   Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
+  const std::vector<Overlap> different = overlaps_of(job, space, grid);
   const std::vector<Collectives> algorithms = block_algorithms(space.collectives);
   for (const bool sequence_parallel : space.sequence_parallel) {
     for (const TensorInput input : space.tensor_input) {
@@ -285,7 +365,8 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
             count(table.refused, *rule, overlaps);
             continue;
           }
-          for (const Overlap& overlap : space.overlap) {
+          table.points += overlaps - std::ssize(different);
+          for (const Overlap& overlap : different) {
             plan.overlap = overlap;
             add_block_choice(table, job, space, plan);
           }
@@ -293,6 +374,9 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
       }
     }
   }
+  // What differs from others in overlap alone is run by none.
+  if (table.choices.empty()) table.points = 0;
+  table.without_parameters = find_first_without_parameters(table.choices);
   return table;
 }
 

@@ -30,6 +30,18 @@ struct BlockChoice {
   /// Of choices that differ in the overlap of parameters alone, the first: the only one where
   /// sharding has no parameters to gather.
   bool first_without_parameters = true;
+  FrameworkLaw::Joint joint;
+  /// Of a free overlap, for each kind that it gives up though its degrees allow it, the lines that
+  /// ask for that: where none of them holds another choice is better.
+  std::vector<std::uint64_t> spares;
+
+  /// Whether it gives up overlap for nothing where these lines hold.
+  [[nodiscard]] bool wastes(std::uint64_t holds) const {
+    for (const std::uint64_t lines : spares) {
+      if ((lines & holds) == 0) return true;
+    }
+    return false;
+  }
 };
 
 /// Schedule and recomputation.
@@ -40,6 +52,7 @@ struct StageChoice {
   bool balances =
       false;  ///< It stands for two: layers even, and as `balanced_split` deals them out.
   bool balanced = false;  ///< It is the second of these, which the counts leave out.
+  FrameworkLaw::Joint joint;
 };
 
 /// Sharding and how its messages are sent.
@@ -49,6 +62,7 @@ struct DataChoice {
   Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
+  FrameworkLaw::Joint joint;
 
   /// Whether the overlap and the buckets of parameters mean anything.
   [[nodiscard]] bool gathers() const {
@@ -78,13 +92,18 @@ struct StageTable {
   /// Of each schedule and split into layers the choice that recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
   std::int64_t choices = 0;  ///< Over all micro-batches.
-  std::int64_t points = 0;   ///< With any recomputation.
+  std::uint64_t holds = 0;   ///< What any of them says to the lines of the framework.
+  std::map<FrameworkLaw::Joint, std::int64_t> joints;  ///< How many say what.
+  std::int64_t points = 0;                             ///< With any recomputation.
   RuleCounts refused{};
   AbilityCounts not_run{};
 };
 
 struct DataTable {
   std::vector<DataChoice> choices;
+  std::uint64_t holds = 0;  ///< What any of them says to the lines of the framework.
+  /// How many say what, and gather parameters or do not.
+  std::map<std::pair<FrameworkLaw::Joint, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
   std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
   RuleCounts refused{};        ///< Of the same.
@@ -93,6 +112,9 @@ struct DataTable {
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.
 Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order);
+
+/// Sets `first_without_parameters` of all choices of a table, and returns how many are.
+std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
 
 BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid);
 /// `legal` is a plan of the grid that breaks no rule.

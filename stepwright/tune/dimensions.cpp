@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -68,7 +69,26 @@ std::vector<Overlap> free_overlaps(const Dimensions& out) {
   for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
     within.push_back(overlap_within(all, out.framework->allowed(Ability::kOverlap, degrees)));
   }
+  // Lines that hold beside other choices may hold together.
+  for (const WordSet& words : out.framework->joined_words(Ability::kOverlap)) {
+    for (std::size_t i = 0, count = within.size(); i < count; ++i) {
+      within.push_back(overlap_within(within[i], words));
+    }
+    within = distinct(within);
+  }
+  // Of two that differ in it alone the overlap of parameters stands for states without any.
+  std::ranges::stable_sort(within, std::ranges::greater{}, &Overlap::parameters);
   return distinct(within);
+}
+
+/// The type of the framework, and the others where it reduces some states in one alone.
+std::vector<DType> free_types(const Job& job, const Dimensions& out) {
+  std::vector<DType> types = {default_gradients(job)};
+  if (out.framework && !out.framework->joined_words(Ability::kAccumulate).empty()) {
+    types.push_back(storage_type(job.precision));
+    types.push_back(default_accumulate(job.precision));
+  }
+  return distinct(types);
 }
 
 /// The usual order, and those that the framework has instead with some degree of parallelism.
@@ -103,6 +123,7 @@ Space free_values(const Job& job, const Dimensions& out) {
   free.chunks = free_chunks(job);
   free.recompute = {{RecomputeKind::kNone}, {RecomputeKind::kSelective}, {RecomputeKind::kFull}};
   free.sharding = paro_strategies();
+  free.accumulate = free_types(job, out);
   free.sharding_group = divisors(job.cluster.devices());
   if (job.model.experts) free.expert_group = free.sharding_group;
   return free;

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/simulate/price/pricer.h"
+
 namespace stepwright {
 
 bool runs_there(const Job& job, const Dimensions& space, const Plan& plan) {
-  return !space.framework || std::ranges::all_of(kAbilityNames, [&](const auto& entry) {
+  if (!space.framework) return true;
+  const auto runs = [&](const auto& entry) {
     return !of_plan(entry.value) || space.framework->runs(entry.value, job, plan);
-  });
+  };
+  return std::ranges::all_of(kAbilityNames, runs) &&
+         space.framework->with_buckets(job, plan) == plan;
 }
 
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& census) {
@@ -21,22 +27,38 @@ std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& c
   return refusals;
 }
 
-std::vector<NearestRun> nearest_runs(const Job& job, const Plan& plan) {
-  const std::vector<std::string_view> as_it_is = runs_on(job, plan);
+std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan) {
+  std::vector<FrameworkRun> runs;
+  for (const std::string_view name : kFrameworkNames) {
+    Job there = job;
+    if (name != job.framework.name) there.framework = {.name = std::string(name)};
+    there.kernels = started_kernels(there.framework, there.cluster.device, job.kernels);
+    FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, job, plan)};
+    if (run.plan) {
+      const CostModel cost(there);
+      const Price price = Pricer(there, cost).price(*run.plan);
+      run.attention = there.kernels.attention;
+      run.price_s = price.seconds;
+      run.fits = price.memory_bytes <= usable_bytes(there);
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const Plan& plan) {
   std::vector<NearestRun> all;
   NearestRun none;
-  for (const std::string_view name : kFrameworkNames) {
-    if (std::ranges::find(as_it_is, name) != as_it_is.end()) continue;
-    const bool own = name == job.framework.name;
-    const Framework framework = own ? job.framework : Framework{.name = std::string(name)};
-    const std::optional<Plan> nearest = nearest_run(framework, job, plan);
-    if (!nearest) {
-      none.frameworks.push_back(name);
+  for (const FrameworkRun& run : runs) {
+    if (run.plan == plan) continue;
+    if (!run.plan) {
+      none.frameworks.push_back(run.framework);
       continue;
     }
-    auto same = std::ranges::find(all, nearest, &NearestRun::plan);
-    if (same == all.end()) same = all.insert(all.end(), NearestRun{.plan = nearest});
-    same->frameworks.push_back(name);
+    auto same = std::ranges::find(all, run.plan, &NearestRun::plan);
+    if (same == all.end())
+      same = all.insert(all.end(), NearestRun{.frameworks = {}, .plan = run.plan});
+    same->frameworks.push_back(run.framework);
   }
   if (!none.frameworks.empty()) all.push_back(std::move(none));
   return all;

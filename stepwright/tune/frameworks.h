@@ -15,14 +15,26 @@ bool runs_there(const Job& job, const Dimensions& space, const Plan& plan);
 /// Points of the space that the job's framework does not run, one entry for each of its abilities.
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& census);
 
+/// What a framework starts for a plan: the plan itself where it runs there, else the nearest.
+struct FrameworkRun {
+  std::string_view framework;
+  std::optional<Plan> plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
+  AttentionKernel attention{};  ///< That its file starts.
+  double price_s = 0;           ///< Of a step there, in closed form.
+  bool fits = false;            ///< By the same.
+};
+
+/// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical.
+std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan);
+
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.
 struct NearestRun {
   std::vector<std::string_view> frameworks;
-  std::optional<Plan> plan;  ///< Nothing: no plan so near is legal, or the job itself does not run.
+  std::optional<Plan> plan;  ///< As in `FrameworkRun`.
 };
 
-/// One entry for each different nearest plan, in the order of `kFrameworkNames`; those without one
-/// last.
-std::vector<NearestRun> nearest_runs(const Job& job, const Plan& plan);
+/// Those of `runs` that changed the plan, one entry for each different nearest plan; those without
+/// one last.
+std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const Plan& plan);
 
 }  // namespace stepwright

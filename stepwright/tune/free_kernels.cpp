@@ -4,18 +4,14 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/compute_cost.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 
 Job with_free_kernels(const Job& job) {
   const bool narrow = storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
   if (job.attention_stated || !narrow) return job;
-  WordSet allowed;
-  allowed.set();
-  if (!job.framework.name.empty()) {
-    allowed = FrameworkLaw(job.framework).allowed(Ability::kAttention, 0);
-  }
+  const WordSet allowed = selected_attention(job.framework);
   const Generation& device = generation_of(job.cluster.device);
   Job chosen = job;
   for (const auto& [kernel, name] : kAttentionKernelNames) {

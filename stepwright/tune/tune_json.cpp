@@ -72,15 +72,27 @@ Json alternatives_json(const TuneResult& result) {
   return list;
 }
 
-/// Of the best plan.
-Json nearest_json(const TuneResult& result) {
+Json nearest_json(const TuneResult& result, const std::vector<FrameworkRun>& runs) {
   const Plan& best = result.plans.front().plan;
   Json list = Json::array();
-  for (const NearestRun& nearest : nearest_runs(result.job, best)) {
+  for (const NearestRun& nearest : nearest_runs(runs, best)) {
     const bool found = nearest.plan.has_value();
     list.push_back({{"frameworks", nearest.frameworks},
                     {"plan", found ? plan_json({result.job, *nearest.plan}) : Json(nullptr)},
                     {"changes", found ? Json(changes(best, *nearest.plan)) : Json(nullptr)}});
+  }
+  return list;
+}
+
+Json starts_json(const std::vector<FrameworkRun>& runs, const Plan& best) {
+  Json list = Json::array();
+  for (const FrameworkRun& run : runs) {
+    if (!run.plan) continue;
+    list.push_back({{"framework", run.framework},
+                    {"attention", name_of(kAttentionKernelNames, run.attention)},
+                    {"price_s", run.price_s},
+                    {"fits", run.fits},
+                    {"changes", run.plan == best ? "" : changes(best, *run.plan)}});
   }
   return list;
 }
@@ -127,9 +139,12 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
 Json tune_json(const TuneResult& result, const Prediction& best) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
+  const Plan& plan = result.plans.front().plan;
+  const std::vector<FrameworkRun> runs = framework_runs(result.job, plan);
   return {{"plans", plans},
           {"alternatives", alternatives_json(result)},
-          {"nearest", nearest_json(result)},
+          {"starts", starts_json(runs, plan)},
+          {"nearest", nearest_json(result, runs)},
           {"optimality_gap", result.optimality_gap},
           {"space", space_json(result.space)},
           {"rejected", rejected_json(result)},

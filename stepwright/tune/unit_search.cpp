@@ -131,6 +131,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
   const Work rough = work_.with_context(*unit.work, plan);
   std::array<std::vector<PricedWork>, 3 * kBackwardForms> works;
   const auto see = [&](const StageChoice& choice) {
+    if (!grid.runs(*common.block, choice)) return;
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor_of(rough, choice);
@@ -265,7 +266,9 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
-    apply(grid.data->choices[i], plan);
+    const DataChoice& data = grid.data->choices[i];
+    if (!grid.runs(block, stages.choice->joint, data.joint)) continue;
+    apply(data, plan);
     plan.overlap.parameters = choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
     if (filters()) {
       if (too_large(pipeline, choice.states)) continue;

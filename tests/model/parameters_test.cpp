@@ -190,11 +190,11 @@ TEST(Parameters, SharedExpertGateIsOneRow) {
   EXPECT_EQ(elements.at("shared.fc1"), 2 * 20480 * 3584);
 }
 
-TEST(Parameters, PadsTheVocabularyAsMegatron) {
+TEST(Parameters, PadsTheVocabularyWhereRanksCannotShareItEqually) {
   EXPECT_EQ(padded_vocabulary(50257, 1), 50257);
-  EXPECT_EQ(padded_vocabulary(50257, 2), 50432);
-  EXPECT_EQ(padded_vocabulary(50257, 8), 51200);
-  EXPECT_EQ(padded_vocabulary(51200, 8), 51200);
+  EXPECT_EQ(padded_vocabulary(50257, 2), 50258);
+  EXPECT_EQ(padded_vocabulary(50257, 8), 50264);
+  EXPECT_EQ(padded_vocabulary(128256, 8), 128256);
 }
 
 }  // namespace

@@ -83,12 +83,12 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
 }
 
 /// The different plans of a space.
-std::set<std::string> plans_of(const Job& job, const std::function<bool(const Plan&)>& wanted) {
+std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>& wanted) {
   const Dimensions space = dimensions(job);
   const Census census(job, space);
   std::set<std::string> plans;
   const auto take = [&](const Plan& plan) {
-    const Plan usual = canonical(plan, job);
+    Plan usual = canonical(plan, job);
     if (wanted(usual)) plans.insert(plan_text(usual));
   };
   for (const GridChoice& grid : census.grids()) {
@@ -100,6 +100,7 @@ std::set<std::string> plans_of(const Job& job, const std::function<bool(const Pl
         for (const DataChoice& data : grid.data->choices) {
           apply(data, plan);
           for (const BlockChoice& block : grid.blocks) {
+            if (!grid.runs(block, stage.joint, data.joint)) continue;
             Plan whole = plan;
             apply(block, whole);
             take(whole);
@@ -120,18 +121,43 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     job.space.context = {1, 2};
     job.space.sharding = {*sharding_of("NNG"), *sharding_of("III"), *sharding_of("GGG")};
     job.space.recompute = {{RecomputeKind::kFull, 1}, {RecomputeKind::kEvery, 2}};
+    job.space.overlap = dimensions(job).overlap;
     const Dimensions space = dimensions(job);
+    const FrameworkLaw law(job.framework);
     Job free = job;
     free.framework = {};
     free.space.schedule = space.schedule;
     free.space.overlap = space.overlap;
     free.space.accumulate = space.accumulate;
     free.space.rank_order = space.rank_order;
-    const auto runs = [&](const Plan& plan) { return not_run(job.framework, job, plan).empty(); };
+    const auto runs = [&](Plan& plan) {
+      plan = law.with_buckets(job, plan);
+      return not_run(job.framework, job, plan).empty();
+    };
     const std::set<std::string> found = plans_of(job, [](const Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
     EXPECT_FALSE(found.empty());
     EXPECT_EQ(Census(job, space).legal(), std::ssize(found));
+  }
+}
+
+TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
+  for (const std::string_view name : kFrameworkNames) {
+    SCOPED_TRACE(name);
+    Job job = job_of(name);
+    job.model.layers = 6;
+    job.space.micro_batch = {2};
+    job.space.context = {1, 2};
+    const FrameworkLaw law(job.framework);
+    const auto most = [&](Plan& plan) {
+      Plan all = plan;
+      all.overlap = overlap_all(true);
+      all.overlap = overlap_within(all.overlap, law.allowed(Ability::kOverlap, job, plan));
+      EXPECT_EQ(canonical(all, job).overlap, plan.overlap) << plan_text(plan);
+      return true;
+    };
+    const auto found = plans_of(job, most);
+    EXPECT_EQ(Census(job, dimensions(job)).legal(), std::ssize(found));
   }
 }
 
@@ -162,7 +188,7 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
   const auto notes = [&](std::string_view framework) {
     return predict({job_of(framework), plan}).notes;
   };
-  const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor, context");
+  const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor");
   EXPECT_THAT(notes("fsdp"), Contains(note));
   EXPECT_THAT(notes("stepwright"), Not(Contains(HasSubstr("not run as it is"))));
 }

@@ -27,7 +27,7 @@ TEST(FreeKernels, AreTheFastestOfTheDevice) {
 }
 
 TEST(FreeKernels, AreOfTheFramework) {
-  EXPECT_EQ(chosen(job_on("dgx-h100", "megatron-core")), AttentionKernel::kFlash3);
+  EXPECT_EQ(chosen(job_on("dgx-h100", "megatron-core")), AttentionKernel::kCudnn);
   EXPECT_EQ(chosen(job_on("dgx-h100", "nanotron")), AttentionKernel::kFlash2);
 }
 

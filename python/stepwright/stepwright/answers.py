@@ -255,6 +255,21 @@ class Alternative(TunedPlan):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Start(Part):
+    """Start."""
+
+    framework: str
+    attention: str
+    """The kernel of attention that the file starts."""
+    price_s: float
+    """Time of one step there by closed form, in seconds."""
+    fits: bool
+    """Whether it fits in memory by closed form."""
+    changes: str
+    """How the plan that it starts differs from the best; empty: it does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Nearest(Part):
     """Nearest."""
 
@@ -410,6 +425,8 @@ class Tuning(TuningAnswer[TunedPlan]):
     """Best first."""
     alternatives: list[Alternative]
     """The fastest plan of each other family, and what it wins and loses against the best."""
+    starts: list[Start]
+    """What the file of each framework starts for the best plan, with the framework's kernels: the plan, or the nearest that it runs."""
     nearest: list[Nearest]
     """For the frameworks that do not run the best plan, the nearest that they run."""
     optimality_gap: float

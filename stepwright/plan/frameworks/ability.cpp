@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "stepwright/plan/canonical.h"
 
@@ -18,7 +19,73 @@ constexpr Named<std::int64_t Parallel::*> kDegreeWords[] = {
     {&Parallel::expert, "expert"},
     {&Parallel::expert_tensor, "expert_tensor"}};
 
-enum LayersWord : std::uint8_t { kEqual, kNearly, kAny };
+enum LayersWord : std::uint8_t { kEqual, kNearly, kAny, kHollow };
+
+enum class GroupsWord : std::uint8_t {
+  kOtherInstances,
+  kCutContext,
+  kWithinContext,
+  kSingle,
+  kExpertsCutAlone,
+  kExpertsCutApart,
+  kCutNodes
+};
+constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "other_instances"},
+                                              {GroupsWord::kCutContext, "cut_context"},
+                                              {GroupsWord::kWithinContext, "within_context"},
+                                              {GroupsWord::kSingle, "single"},
+                                              {GroupsWord::kExpertsCutAlone, "experts_cut_alone"},
+                                              {GroupsWord::kExpertsCutApart, "experts_cut_apart"},
+                                              {GroupsWord::kCutNodes, "cut_nodes"}};
+
+enum AccumulateWord : std::uint8_t { kOwn, kWide };
+
+/// What a model has that a plain Llama has not, by its word.
+struct ModelWord {
+  std::string_view name;
+  bool (*has)(const Architecture& model);
+};
+constexpr ModelWord kModelWords[] = {
+    {"experts", [](const Architecture& m) { return m.experts.has_value(); }},
+    {"shared_experts",
+     [](const Architecture& m) { return m.experts && m.experts->shared_ffn > 0; }},
+    {"dense_layers",
+     [](const Architecture& m) { return m.experts && !m.experts->is_dense.empty(); }},
+    {"biased_routing",
+     [](const Architecture& m) { return m.experts && m.experts->correction_bias; }},
+    {"plain_routing",
+     [](const Architecture& m) { return m.experts && !m.experts->normalize_top_k; }},
+    {"latent_attention", [](const Architecture& m) { return m.latent.has_value(); }},
+    {"windows",
+     [](const Architecture& m) {
+       return std::ranges::any_of(m.windows, [](std::int64_t w) { return w > 0; });
+     }},
+    {"mixed_windows",
+     [](const Architecture& m) {
+       return !m.windows.empty() &&
+              std::ranges::count(m.windows, m.windows.front()) != std::ssize(m.windows);
+     }},
+    {"layer_norm", [](const Architecture& m) { return m.norm == Norm::kLayer; }},
+    {"embedding_norm", [](const Architecture& m) { return m.embedding_norm; }},
+    {"parallel_residual", [](const Architecture& m) { return m.parallel_residual; }},
+    {"qk_norm", [](const Architecture& m) { return m.qk_norm; }},
+    {"qkv_bias", [](const Architecture& m) { return m.qkv_bias; }},
+    {"bias", [](const Architecture& m) { return m.mlp_bias || m.attention_output_bias; }},
+    {"head_bias", [](const Architecture& m) { return m.head_bias; }},
+    {"tied", [](const Architecture& m) { return m.tied; }},
+    {"ungated", [](const Architecture& m) { return !m.gated; }},
+    {"gated_gelu",
+     [](const Architecture& m) { return m.gated && m.activation != Activation::kSilu; }},
+    {"relu", [](const Architecture& m) { return m.activation == Activation::kRelu; }},
+    {"learned_positions", [](const Architecture& m) { return m.position == Position::kLearned; }},
+    {"alibi", [](const Architecture& m) { return m.position == Position::kAlibi; }},
+    {"no_positions", [](const Architecture& m) { return m.position == Position::kNone; }},
+    {"partial_rotary", [](const Architecture& m) { return m.rotary_fraction != 1; }},
+    {"scaled_rotary",
+     [](const Architecture& m) {
+       return m.rotary_scaling && m.rotary_scaling->kind != RotaryScalingKind::kLlama3;
+     }},
+    {"dropout", [](const Architecture& m) { return m.dropout != 0; }}};
 
 template <class Entry, std::size_t kCount>
 std::vector<std::string> words_of(const Entry (&table)[kCount]) {
@@ -33,12 +100,17 @@ std::vector<std::string> sharding_words() {
   return words;
 }
 
-constexpr std::string_view kTwoStrands = "two-strands";
-
-/// The kinds, and a forward beside a backward operator by operator.
+/// The kinds, a forward beside a backward operator by operator, and another order than 1f1b's where
+/// there is no pipeline.
 std::vector<std::string> schedule_words() {
   std::vector<std::string> words = words_of(kScheduleNames);
-  words.emplace_back(kTwoStrands);
+  words.insert(words.end(), {"two-strands", "one-position"});
+  return words;
+}
+
+std::vector<std::string> model_words() {
+  std::vector<std::string> words;
+  for (const ModelWord& each : kModelWords) words.emplace_back(each.name);
   return words;
 }
 
@@ -56,17 +128,23 @@ std::vector<std::string> words_of(Ability ability) {
   switch (ability) {
     case Ability::kParallel: return words_of(kDegreeWords);
     case Ability::kSchedule: return schedule_words();
-    case Ability::kLayers: return {"equal", "nearly", "any"};
+    case Ability::kLayers: return {"equal", "nearly", "any", "hollow"};
     case Ability::kSequenceParallel: return {"false", "true"};
     case Ability::kTensorInput: return words_of(kTensorInputNames);
     case Ability::kContextKind: return words_of(kContextKindNames);
     case Ability::kSharding: return sharding_words();
+    case Ability::kGroups: return words_of(kGroupsWords);
+    case Ability::kAccumulate: return {"own", "wide"};
     case Ability::kRecompute: return words_of(kRecomputeWords);
-    case Ability::kOverlap: return words_of(kOverlapNames);
+    case Ability::kOverlap:
+    case Ability::kExposed: return words_of(kOverlapNames);
     case Ability::kAlgorithms: return words_of(kAlgorithmNames);
+    case Ability::kAlgorithmScope: return {"run", "scheme"};
     case Ability::kRankOrder: return rank_order_words();
     case Ability::kDispatcher: return words_of(kDispatcherNames);
     case Ability::kPrecision: return words_of(kPrecisionNames);
+    case Ability::kOptimizer: return words_of(kOptimizerNames);
+    case Ability::kModel: return model_words();
     case Ability::kAttention: return words_of(kAttentionKernelNames);
   }
   return {};
@@ -92,13 +170,19 @@ bool replicates(const Job& job, const Parallel& degrees) {
 WordSet taken_schedule(const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && plan.schedule.kind == ScheduleKind::kOneForwardOneBackward) return {};
-  WordSet words = word(kScheduleNames, plan.schedule.kind);
-  if (plan.schedule.strands > 1) words |= word(Ability::kSchedule, kTwoStrands);
-  return words;
+  constexpr std::size_t kKinds = std::size(kScheduleNames);
+  return word(kScheduleNames, plan.schedule.kind)
+      .set(kKinds, plan.schedule.strands > 1)
+      .set(kKinds + 1, alone);
 }
 
 WordSet taken_layers(const Job& job, const Plan& plan) {
-  if (!plan.layers.empty()) return WordSet().set(kAny);
+  if (!plan.layers.empty()) {
+    const std::span inner = std::span(plan.layers).subspan(1);
+    const bool hollow =
+        std::ranges::count(inner.first(inner.empty() ? 0 : inner.size() - 1), 0) > 0;
+    return WordSet().set(kAny).set(kHollow, hollow);
+  }
   const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
   if (chunks == 1) return {};
   return WordSet().set(job.model.layers % chunks == 0 ? kEqual : kNearly);
@@ -119,12 +203,70 @@ std::array<bool, std::size(kOverlapNames)> overlap_effects(const Job& job, const
           degrees.pipeline > 1};
 }
 
-WordSet taken_overlap(const Job& job, const Plan& plan) {
+WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
   const auto effects = overlap_effects(job, plan);
   WordSet words;
   for (std::size_t i = 0; i < effects.size(); ++i) {
-    words.set(i, effects[i] && plan.overlap.*kOverlapNames[i].value);
+    words.set(i, effects[i] && plan.overlap.*kOverlapNames[i].value == on);
   }
+  return words;
+}
+
+/// Whether a node holds a whole part of each axis of a mesh of experts, tensor, context, states,
+/// pipeline and data, fastest first, or whole ones of it.
+bool cuts_nodes(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const std::int64_t rest = std::max<std::int64_t>(1, degrees.data / degrees.expert);
+  std::int64_t states = 1;
+  if (plan.sharding.uses(Spread::kInner)) {
+    states = std::max<std::int64_t>(1, plan.sharding.group / degrees.context / degrees.expert);
+  } else if (plan.sharding.parameters == Spread::kGlobal) {
+    states = rest;
+  }
+  std::int64_t room = job.cluster.devices_per_node;
+  for (const std::int64_t size :
+       {degrees.expert, degrees.tensor, degrees.context, states, degrees.pipeline, rest / states}) {
+    const std::int64_t inside = std::min(size, room);
+    if (inside == 0 || room % inside != 0 || size % inside != 0) return true;
+    room /= inside;
+  }
+  return false;
+}
+
+WordSet taken_groups(const Job& job, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const Sharding& sharding = plan.sharding;
+  const std::int64_t ranks = degrees.context * degrees.data;
+  const bool inner = sharding.uses(Spread::kInner);
+  const std::int64_t group = inner ? sharding.group : ranks;
+  WordSet words;
+  const auto set = [&](GroupsWord value, bool on) {
+    words.set(static_cast<std::size_t>(value), on);
+  };
+  set(GroupsWord::kOtherInstances,
+      inner && job.model.experts && sharding.expert_group * ranks != group * degrees.expert_data());
+  set(GroupsWord::kCutContext, inner && group % degrees.context != 0);
+  set(GroupsWord::kWithinContext, sharding.parameters != Spread::kNone &&
+                                      replicates(job, degrees) &&
+                                      group <= degrees.context * degrees.expert);
+  set(GroupsWord::kSingle, !replicates(job, degrees));
+  const bool whole = degrees.expert == 1;
+  set(GroupsWord::kExpertsCutAlone, whole && degrees.expert_tensor > 1);
+  set(GroupsWord::kExpertsCutApart,
+      job.model.experts && whole && degrees.expert_tensor != degrees.tensor);
+  set(GroupsWord::kCutNodes, cuts_nodes(job, plan));
+  return words;
+}
+
+WordSet taken_accumulate(const Job& job, const Plan& plan) {
+  const DType own = storage_type(job.precision);
+  if (own == DType::kFp32 || own == DType::kFp64) return {};
+  return WordSet().set(plan.accumulate == own ? kOwn : kWide);
+}
+
+WordSet taken_model(const Architecture& model) {
+  WordSet words;
+  for (std::size_t i = 0; i < std::size(kModelWords); ++i) words.set(i, kModelWords[i].has(model));
   return words;
 }
 
@@ -147,6 +289,14 @@ WordSet taken_collectives(const Plan& plan) {
     words |= word(kAlgorithmNames, plan.collectives.*choice);
   }
   return words;
+}
+
+WordSet taken_scope(const Plan& plan) {
+  const auto schemes = active_schemes(plan);
+  const bool differ = std::ranges::any_of(schemes, [&](const auto scheme) {
+    return plan.collectives.*scheme != plan.collectives.*schemes.front();
+  });
+  return WordSet().set(differ ? 1 : 0);
 }
 
 }  // namespace
@@ -195,17 +345,42 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kSharding:
       return replicates(job, degrees) ? word(ability, sharding_word(canonical_sharding(job, plan)))
                                       : WordSet();
+    case Ability::kGroups: return taken_groups(job, plan);
+    case Ability::kAccumulate: return taken_accumulate(job, plan);
     case Ability::kRecompute: return taken_recompute(plan.recompute);
-    case Ability::kOverlap: return taken_overlap(job, plan);
+    case Ability::kOverlap: return taken_overlap(job, plan, true);
+    case Ability::kExposed: return taken_overlap(job, plan, false);
     case Ability::kAlgorithms: return taken_collectives(plan);
+    case Ability::kAlgorithmScope: return taken_scope(plan);
     case Ability::kRankOrder: return word(ability, rank_order_word(plan.rank_order));
     case Ability::kDispatcher:
       return degrees.expert * degrees.expert_tensor > 1 ? word(kDispatcherNames, job.dispatcher)
                                                         : WordSet();
     case Ability::kPrecision: return word(kPrecisionNames, job.precision);
+    case Ability::kOptimizer: return word(kOptimizerNames, job.optimizer);
+    case Ability::kModel: return taken_model(job.model);
     case Ability::kAttention: return word(kAttentionKernelNames, job.kernels.attention);
   }
   return {};
+}
+
+std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  std::vector<Algorithm Collectives::*> active;
+  if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
+  if (degrees.context > 1) active.push_back(&Collectives::context);
+  if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
+  if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
+  return active;
+}
+
+WordSet words_of_degrees() {
+  WordSet words;
+  for (const GroupsWord value : {GroupsWord::kCutContext, GroupsWord::kWithinContext,
+                                 GroupsWord::kExpertsCutApart, GroupsWord::kCutNodes}) {
+    words.set(static_cast<std::size_t>(value));
+  }
+  return words;
 }
 
 Overlap overlap_within(Overlap overlap, const WordSet& words) {

@@ -22,12 +22,18 @@ enum class Ability : std::uint8_t {
   kTensorInput,
   kContextKind,
   kSharding,
+  kGroups,      ///< How groups that share states lie.
+  kAccumulate,  ///< Gradients in the type that is computed in, or in a wider one.
   kRecompute,
-  kOverlap,     ///< Communication that may run beside computation.
-  kAlgorithms,  ///< Of collectives, of any scheme.
+  kOverlap,         ///< Communication that may run beside computation.
+  kExposed,         ///< Communication that may be kept from it.
+  kAlgorithms,      ///< Of collectives, of any scheme.
+  kAlgorithmScope,  ///< One algorithm for the collectives of all schemes, or one for each.
   kRankOrder,
   kDispatcher,
   kPrecision,
+  kOptimizer,
+  kModel,      ///< What models have beside those of a plain Llama.
   kAttention,  ///< Kernels of the attention core.
 };
 inline constexpr Named<Ability> kAbilityNames[] = {
@@ -38,12 +44,18 @@ inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kTensorInput, "tensor_input"},
     {Ability::kContextKind, "context_kind"},
     {Ability::kSharding, "sharding"},
+    {Ability::kGroups, "sharding_groups"},
+    {Ability::kAccumulate, "accumulate"},
     {Ability::kRecompute, "recompute"},
     {Ability::kOverlap, "overlap"},
+    {Ability::kExposed, "exposed"},
     {Ability::kAlgorithms, "collectives"},
+    {Ability::kAlgorithmScope, "collectives_scope"},
     {Ability::kRankOrder, "rank_order"},
     {Ability::kDispatcher, "dispatcher"},
     {Ability::kPrecision, "precision"},
+    {Ability::kOptimizer, "optimizer"},
+    {Ability::kModel, "model"},
     {Ability::kAttention, "attention"}};
 inline constexpr std::size_t kAbilities = std::size(kAbilityNames);
 
@@ -53,8 +65,17 @@ constexpr bool of_plan(Ability ability) { return ability <= Ability::kRankOrder;
 /// Words of an ability, each by its place in `ability_words`.
 using WordSet = std::bitset<128>;
 
-/// The words that plans and jobs have for an ability, as in their files; of `layers` `equal` (all
-/// chunks have as many), `nearly` (the even split with a remainder) and `any` (a list).
+/// The words that plans and jobs have for an ability, as in their files. Of `layers` `equal` (all
+/// chunks have as many), `nearly` (the even split with a remainder), `any` (a list) and `hollow` (a
+/// chunk between the first and the last has none). Of `schedule` `two-strands` (a forward beside a
+/// backward) and `one-position` (another order than 1f1b's of one position). Of
+/// `collectives_scope` `run` (schemes take one algorithm) and `scheme` (they differ). Of
+/// `sharding_groups` `other_instances` (experts
+/// share states in more or fewer groups than the rest), `cut_context` (a group ends inside a group
+/// of context parallelism), `within_context` (states are shared over context and experts alone),
+/// `single` (every state is on one rank), `experts_cut_alone` (an expert-tensor degree without an
+/// expert degree), `experts_cut_apart` (without an expert degree experts are not cut as the rest)
+/// and `cut_nodes` (an axis of the mesh fills a node by a fraction).
 const std::vector<std::string>& ability_words(Ability ability);
 
 /// "1f1b, interleaved"; "none" of no words, "any" of all of many.
@@ -67,6 +88,12 @@ DegreeSet degrees_above_one(const Parallel& parallel);
 /// The words that a plan takes; none where the choice has no effect (the kind of context
 /// parallelism of one rank). The plan is canonical, and legal as far as the ability asks.
 WordSet taken_words(Ability ability, const Job& job, const Plan& plan);
+
+/// The schemes whose groups send collectives, by the plan's degrees.
+std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan);
+
+/// Words of `kGroups` that depend on all degrees of a plan.
+WordSet words_of_degrees();
 
 /// The overlap of which only these words of `kOverlap` stay on.
 Overlap overlap_within(Overlap overlap, const WordSet& words);

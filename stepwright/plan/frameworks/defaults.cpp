@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/cluster/generation.h"
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/filled_buckets.h"
 #include "stepwright/plan/frameworks/table.h"
 
@@ -42,6 +43,21 @@ Kernels default_kernels(const Framework& framework, const Device& device) {
   for (const auto& [generation, kernel] : defaults.attention) {
     if (generation == &generation_of(device)) kernels.attention = kernel;
   }
+  return kernels;
+}
+
+WordSet selected_attention(const Framework& framework) {
+  if (framework.name.empty()) return WordSet().set();
+  return framework_defaults(framework).selects &
+         FrameworkLaw(framework).allowed(Ability::kAttention, 0);
+}
+
+Kernels started_kernels(const Framework& framework, const Device& device, const Kernels& asked) {
+  if (framework.name.empty()) return asked;
+  Kernels kernels = default_kernels(framework, device);
+  const auto place = static_cast<std::size_t>(asked.attention);
+  if (selected_attention(framework)[place]) kernels.attention = asked.attention;
+  kernels.fused_cross_entropy = asked.fused_cross_entropy;
   return kernels;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/frameworks/circumstance.h"
 #include "stepwright/plan/frameworks/stage_split.h"
 #include "stepwright/plan/job.h"
@@ -56,6 +57,8 @@ struct MessageHandling {
 struct FrameworkDefaults {
   Kernels kernels;  ///< Its kernel of attention is that of generations that `attention` lacks.
   std::vector<std::pair<const Generation*, AttentionKernel>> attention;
+  /// Kernels of attention that its files can ask for in place of that, of those that it runs.
+  WordSet selects = WordSet().set();
   Optimizer optimizer = Optimizer::kAdam;
   Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
   /// Communication that runs beside computation, in the order of `kOverlapNames`.
@@ -84,6 +87,13 @@ std::vector<std::string_view> variant_names(std::string_view framework);
 
 /// The kernels of a framework on a device; those of `Kernels` without one.
 Kernels default_kernels(const Framework& framework, const Device& device);
+
+/// The kernels of attention that the files of a framework can ask for; all without one.
+WordSet selected_attention(const Framework& framework);
+
+/// The kernels that the files of a framework start where a job asks for some: its own, with the
+/// job's kernel of attention and its loss where a file can say them. As asked without a framework.
+Kernels started_kernels(const Framework& framework, const Device& device, const Kernels& asked);
 
 /// The optimizer of a framework for a model; Adam without one.
 Optimizer default_optimizer(const Framework& framework, const Architecture& model);

@@ -2,19 +2,39 @@
 
 #include <algorithm>
 
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/laws/repair.h"
 
 namespace stepwright {
 namespace {
 
+/// Bits of `Joint` beyond these are algorithms.
+constexpr std::size_t kMostLines = 48;
+
+constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
+
+bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
+
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
-  return line.with == 0 || (line.with & degrees) != 0;
+  return line.with.none() || (line.with & WordSet(degrees)).any();
+}
+
+/// Elements of the largest layer.
+std::int64_t layer_elements(const Architecture& model) {
+  std::int64_t elements = 0;
+  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+    elements += parameter.elements();
+  }
+  return elements;
 }
 
 /// " with pipeline": the degrees because of which a framework does not run all that it could.
-std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degrees) {
+std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degrees,
+                      const WordSet& allowed) {
+  if (allowed != law.allowed(ability, degrees)) return " beside the rest of the plan";
   const WordSet& here = law.allowed(ability, degrees);
   std::string text;
   const std::vector<std::string>& names = ability_words(Ability::kParallel);
@@ -29,12 +49,17 @@ std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degree
 
 }  // namespace
 
-FrameworkLaw::FrameworkLaw(const Framework& framework) : name_(framework.name) {
+FrameworkLaw::FrameworkLaw(const Framework& framework)
+    : name_(framework.name), buckets_(&framework_entry(framework.name).buckets) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
   for (const AbilityEntry& line : framework_entry(framework.name).runs) {
     if (!speaks_of(line.releases, framework.version)) continue;
+    if (joins(line)) {
+      joining_.push_back(&line);
+      continue;
+    }
     auto& of_degrees = allowed_[static_cast<std::size_t>(line.ability)];
     for (DegreeSet degrees = 0; degrees < kDegreeSets; ++degrees) {
       if (counts_with(line, degrees)) of_degrees[degrees] &= line.words;
@@ -42,8 +67,92 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : name_(framework.name) {
   }
 }
 
+WordSet FrameworkLaw::allowed(Ability ability, const Job& job, const Plan& plan) const {
+  WordSet words = allowed(ability, degrees_above_one(plan.parallel));
+  for (const AbilityEntry* line : joining_) {
+    const bool holds =
+        line->ability == ability && (taken_words(line->other, job, plan) & line->with).any();
+    if (holds) words &= line->words;
+  }
+  return words;
+}
+
 bool FrameworkLaw::runs(Ability ability, const Job& job, const Plan& plan) const {
-  const WordSet& words = allowed(ability, degrees_above_one(plan.parallel));
+  return within(ability, job, plan, allowed(ability, job, plan));
+}
+
+bool FrameworkLaw::runs_alone(Ability ability, const Job& job, const Plan& plan) const {
+  return within(ability, job, plan, allowed(ability, degrees_above_one(plan.parallel)));
+}
+
+FrameworkLaw::Joint FrameworkLaw::joint(std::span<const Ability> decided, const Job& job,
+                                        const Plan& plan) const {
+  Joint joint;
+  if (joining_.empty()) return joint;
+  std::array<std::optional<WordSet>, kAbilities> taken;
+  for (const Ability ability : decided) {
+    taken[static_cast<std::size_t>(ability)] = taken_words(ability, job, plan);
+  }
+  for (std::size_t i = 0; i < joining_.size(); ++i) {
+    const AbilityEntry& line = *joining_[i];
+    const auto& here = taken[static_cast<std::size_t>(line.ability)];
+    const auto& other = taken[static_cast<std::size_t>(line.other)];
+    const bool broken =
+        here && (*here & ~line.words).any() && !within(line.ability, job, plan, line.words);
+    if (broken) joint.breaks |= bit(i);
+    if (other && (*other & line.with).any()) joint.holds |= bit(i);
+  }
+  return joint;
+}
+
+FrameworkLaw::Joint FrameworkLaw::joint(std::span<Algorithm Collectives::* const> schemes,
+                                        const Plan& plan) const {
+  Joint joint;
+  if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
+  const auto active = active_schemes(plan);
+  constexpr std::uint64_t kAll = (bit(std::size(kAlgorithmNames)) - 1) << kMostLines;
+  for (const auto scheme : schemes) {
+    if (std::ranges::find(active, scheme) == active.end()) continue;
+    const auto algorithm = static_cast<std::size_t>(plan.collectives.*scheme);
+    joint.holds |= bit(kMostLines + algorithm);
+    joint.breaks |= kAll & ~bit(kMostLines + algorithm);
+  }
+  return joint;
+}
+
+std::vector<WordSet> FrameworkLaw::joined_words(Ability ability) const {
+  std::vector<WordSet> all;
+  for (const AbilityEntry* line : joining_) {
+    if (line->ability == ability && line->other != Ability::kExposed) all.push_back(line->words);
+  }
+  return all;
+}
+
+std::uint64_t FrameworkLaw::lines_without(Ability ability, std::size_t word) const {
+  std::uint64_t lines = 0;
+  for (std::size_t i = 0; i < joining_.size(); ++i) {
+    const AbilityEntry& line = *joining_[i];
+    const bool lacks =
+        line.ability == ability && line.other != Ability::kExposed && !line.words[word];
+    if (lacks) lines |= bit(i);
+  }
+  return lines;
+}
+
+Plan FrameworkLaw::with_buckets(const Job& job, Plan plan) const {
+  const WordSet taken = taken_words(Ability::kSharding, job, plan);
+  for (const FrameworkBuckets& buckets : *buckets_) {
+    if ((taken & buckets.sharding).none()) continue;
+    if (!buckets.of_plan) {
+      plan.gradient_bucket = buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
+    }
+    if (buckets.parameters) plan.parameter_bucket = plan.gradient_bucket;
+  }
+  return canonical(plan, job);
+}
+
+bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
+                          const WordSet& words) const {
   if ((taken_words(ability, job, plan) & ~words).none()) return true;
   if (ability != Ability::kRankOrder) return false;
   // Other orders lay the ranks of this plan alike.
@@ -69,11 +178,16 @@ std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Pl
   std::vector<NotRun> all;
   for (const auto& [ability, name] : kAbilityNames) {
     if (law.runs(ability, job, usual)) continue;
-    const WordSet& allowed = law.allowed(ability, degrees);
+    const WordSet allowed = law.allowed(ability, job, usual);
     const WordSet refused = taken_words(ability, job, usual) & ~allowed;
     all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name, words_text(ability, refused),
                                         framework.name, words_text(ability, allowed),
-                                        with_text(law, ability, degrees))});
+                                        with_text(law, ability, degrees, allowed))});
+  }
+  const Plan bucketed = law.with_buckets(job, usual);
+  if (bucketed != usual) {
+    all.push_back({Ability::kOverlap,
+                   fmt::format("buckets: {} has {}", framework.name, changes(usual, bucketed))});
   }
   return all;
 }
@@ -87,7 +201,8 @@ std::vector<std::string_view> runs_on(const Job& job, const Plan& plan) {
     const auto runs = [&](const Named<Ability>& entry) {
       return entry.value == Ability::kAttention || law.runs(entry.value, job, usual);
     };
-    if (std::ranges::all_of(kAbilityNames, runs)) names.push_back(name);
+    const bool all = std::ranges::all_of(kAbilityNames, runs);
+    if (all && law.with_buckets(job, usual) == usual) names.push_back(name);
   }
   return names;
 }

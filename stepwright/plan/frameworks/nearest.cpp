@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "stepwright/plan/frameworks.h"
@@ -14,10 +16,7 @@ namespace {
 class Towards {
  public:
   Towards(const FrameworkLaw& law, const Job& job, const Plan& plan)
-      : law_(law),
-        job_(job),
-        plan_(canonical(plan, job)),
-        degrees_(degrees_above_one(plan_.parallel)) {}
+      : law_(law), job_(job), plan_(law.with_buckets(job, canonical(plan, job))) {}
 
   [[nodiscard]] std::optional<Ability> first_not_run() const {
     for (const auto& [ability, name] : kAbilityNames) {
@@ -39,12 +38,16 @@ class Towards {
       case Ability::kContextKind:
         return settled(ability, each(kContextKindNames, &Plan::context_kind));
       case Ability::kSharding: return settled(ability, shardings());
+      case Ability::kGroups: return settled(ability, groups());
+      case Ability::kAccumulate: return settled(ability, types());
       case Ability::kRecompute: return settled(ability, recomputations());
       case Ability::kOverlap: return settled(ability, less_overlap());
+      case Ability::kExposed: return settled(ability, less_exposed());
       case Ability::kAlgorithms:
+      case Ability::kAlgorithmScope:
         return settled(ability, with([](Plan& plan) { plan.collectives = {}; }));
       case Ability::kRankOrder: return settled(ability, orders());
-      default: return {};  // the job's, not the plan's
+      default: return settled(ability, fewer_degrees());  // the job's, with some degrees
     }
   }
 
@@ -67,7 +70,7 @@ class Towards {
   }
 
   [[nodiscard]] bool allows(Ability ability, std::size_t word) const {
-    return law_.allowed(ability, degrees_)[word];
+    return law_.allowed(ability, job_, plan_)[word];
   }
 
   /// Degrees that do not run give their ranks to data parallelism.
@@ -75,8 +78,8 @@ class Towards {
     Plan plan = plan_;
     Parallel& degrees = plan.parallel;
     // In the order of the words.
-    const WordSet extra =
-        taken_words(Ability::kParallel, job_, plan_) & ~law_.allowed(Ability::kParallel, degrees_);
+    const WordSet extra = taken_words(Ability::kParallel, job_, plan_) &
+                          ~law_.allowed(Ability::kParallel, job_, plan_);
     std::size_t word = 0;
     for (std::int64_t* degree : {&degrees.tensor, &degrees.pipeline, &degrees.context}) {
       if (extra[word++]) degrees.data *= std::exchange(*degree, 1);
@@ -162,8 +165,63 @@ class Towards {
   }
 
   [[nodiscard]] std::vector<Plan> less_overlap() const {
-    const WordSet& allowed = law_.allowed(Ability::kOverlap, degrees_);
+    const WordSet allowed = law_.allowed(Ability::kOverlap, job_, plan_);
     return with([&](Plan& plan) { plan.overlap = overlap_within(plan.overlap, allowed); });
+  }
+
+  [[nodiscard]] std::vector<Plan> less_exposed() const {
+    const WordSet extra =
+        taken_words(Ability::kExposed, job_, plan_) & ~law_.allowed(Ability::kExposed, job_, plan_);
+    return with([&](Plan& plan) {
+      for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+        if (extra[i]) plan.overlap.*kOverlapNames[i].value = true;
+      }
+    });
+  }
+
+  [[nodiscard]] std::vector<Plan> types() const {
+    std::vector<Plan> plans(2, plan_);
+    plans.front().accumulate = DType::kFp32;
+    plans.back().accumulate = storage_type(job_.precision);
+    return plans;
+  }
+
+  /// Groups as large as the present ones, then smaller and larger ones, experts in as many; then
+  /// states that no group shares, and more ranks to share them.
+  [[nodiscard]] std::vector<Plan> groups() const {
+    std::vector<Plan> plans;
+    const Parallel& degrees = plan_.parallel;
+    const std::int64_t ranks = degrees.context * degrees.data;
+    std::vector<std::int64_t> sizes = divisors(ranks);
+    const double own = std::log(static_cast<double>(plan_.sharding.group));
+    std::ranges::stable_sort(sizes, {}, [own](std::int64_t size) {
+      return std::abs(std::log(static_cast<double>(size)) - own);
+    });
+    for (const std::int64_t size : sizes) {
+      if (!plan_.sharding.uses(Spread::kInner) || degrees.expert_data() * size % ranks != 0)
+        continue;
+      Plan& plan = plans.emplace_back(plan_);
+      plan.sharding.group = size;
+      if (job_.model.experts) plan.sharding.expert_group = degrees.expert_data() * size / ranks;
+    }
+    for (const std::string_view states : {"GGG", "NNG", "NNN"}) {
+      plans.emplace_back(plan_).sharding = *sharding_of(states);
+    }
+    for (const Plan& plan : fewer_degrees()) plans.push_back(plan);
+    return plans;
+  }
+
+  /// One degree given to data parallelism.
+  [[nodiscard]] std::vector<Plan> fewer_degrees() const {
+    std::vector<Plan> plans;
+    for (const auto degree : {&Parallel::tensor, &Parallel::context, &Parallel::pipeline}) {
+      if (plan_.parallel.*degree == 1) continue;
+      Plan& plan = plans.emplace_back(plan_);
+      plan.parallel.data *= std::exchange(plan.parallel.*degree, 1);
+    }
+    plans.emplace_back(plan_).parallel.expert = 1;
+    plans.emplace_back(plan_).parallel.expert_tensor = 1;
+    return plans;
   }
 
   [[nodiscard]] std::vector<Plan> orders() const {
@@ -194,24 +252,95 @@ class Towards {
   const FrameworkLaw& law_;
   const Job& job_;
   Plan plan_;
-  DegreeSet degrees_;
 };
+
+/// Plans tried from one on the way to a plan that runs.
+constexpr int kMostTried = 100;
+/// Degrees tried where nothing near a plan's own runs.
+constexpr std::size_t kMostDegrees = 200;
+
+/// Whether the framework runs what the job itself asks for, with some degrees of parallelism.
+bool runs_job(const FrameworkLaw& law, const Job& job, const Plan& plan) {
+  return std::ranges::all_of(kAbilityNames, [&](const Named<Ability>& entry) {
+    const Ability ability = entry.value;
+    if (of_plan(ability) || ability == Ability::kAttention) return true;
+    const WordSet taken = taken_words(ability, job, plan);
+    for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
+      if ((taken & ~law.allowed(ability, degrees)).none()) return true;
+    }
+    return false;
+  });
+}
+
+/// Settles one ability after another, each at the nearest of its words that leads to a plan that
+/// runs; `left` is how many plans are tried.
+std::optional<Plan> settle(const FrameworkLaw& law, const Job& job, const Plan& plan,
+                           std::set<Plan>& seen, int& left) {
+  const Towards towards(law, job, plan);
+  const std::optional<Ability> ability = towards.first_not_run();
+  if (!ability) return towards.plan();
+  for (const Plan& candidate : towards.candidates(*ability)) {
+    if (!seen.insert(candidate).second) continue;
+    if (--left < 0) return std::nullopt;
+    if (auto found = settle(law, job, candidate, seen, left)) return found;
+  }
+  return std::nullopt;
+}
+
+/// The plan in other degrees of parallelism, nearest first, by the factors between them.
+std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
+  const auto apart = [](std::int64_t a, std::int64_t b) {
+    return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
+  };
+  std::vector<std::pair<double, Parallel>> all;
+  for (const std::int64_t tensor : legal_tensor_sizes(job)) {
+    for (const std::int64_t pipeline : legal_pipeline_sizes(job)) {
+      for (const std::int64_t context : legal_context_sizes(job)) {
+        const std::int64_t model = tensor * pipeline * context;
+        if (job.cluster.devices() % model != 0) continue;
+        for (const std::int64_t expert : legal_expert_sizes(job)) {
+          const Parallel& own = plan.parallel;
+          all.emplace_back(apart(tensor, own.tensor) + apart(pipeline, own.pipeline) +
+                               apart(context, own.context) + apart(expert, own.expert),
+                           Parallel{.tensor = tensor,
+                                    .pipeline = pipeline,
+                                    .context = context,
+                                    .expert = expert,
+                                    .data = job.cluster.devices() / model});
+        }
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const auto& one) { return one.first; });
+  std::vector<Plan> plans;
+  for (const auto& [distance, parallel] : all) {
+    if (plans.size() == kMostDegrees) break;
+    Plan other = plan;
+    other.parallel = parallel;
+    other.layers.clear();
+    other.micro_batch = 1;
+    if (parallel.pipeline == 1) other.schedule = {};
+    follow(job, other);
+    if (!illegal(job, other)) plans.push_back(canonical(other, job));
+  }
+  return plans;
+}
 
 }  // namespace
 
-std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan) {
+std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
+                                bool near) {
   const FrameworkLaw law(framework);
-  Plan present = plan;
-  // Each ability is settled once, and again where a later one moved it.
-  for (std::size_t step = 0; step < 2 * kAbilities; ++step) {
-    const Towards towards(law, job, present);
-    const std::optional<Ability> ability = towards.first_not_run();
-    if (!ability) return towards.plan();
-    const std::vector<Plan> candidates = towards.candidates(*ability);
-    if (candidates.empty()) return std::nullopt;
-    present = candidates.front();
+  if (!runs_job(law, job, plan)) return std::nullopt;
+  std::set<Plan> seen;
+  int left = kMostTried;
+  auto found = settle(law, job, plan, seen, left);
+  if (found || near) return found;
+  for (const Plan& other : in_other_degrees(job, plan)) {
+    left = kMostTried;
+    if ((found = settle(law, job, other, seen, left))) break;
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace stepwright

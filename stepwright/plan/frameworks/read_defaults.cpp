@@ -24,6 +24,14 @@ DefaultSetting attention(Node node) {
   };
 }
 
+DefaultSetting selects(Node node) {
+  WordSet kernels;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    kernels.set(static_cast<std::size_t>(node.at(i).choice(kAttentionKernelNames)));
+  }
+  return [kernels](FrameworkDefaults& defaults) { defaults.selects = kernels; };
+}
+
 template <class Member, std::size_t kCount>
 std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
   std::vector<std::string_view> names;
@@ -129,6 +137,7 @@ struct DefaultKey {
 };
 constexpr DefaultKey kDefaultKeys[] = {
     {"attention", attention},
+    {"selects", selects},
     {"kernels", kernels},
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},

@@ -34,6 +34,26 @@ WordSet read_words(Node node, Ability ability) {
   return words;
 }
 
+Ability named_ability(Node node, std::string_view name) {
+  const auto* found = std::ranges::find(kAbilityNames, name, &Named<Ability>::name);
+  if (found == std::end(kAbilityNames)) node.fail(fmt::format("names no ability: {}", name));
+  return found->value;
+}
+
+FrameworkBuckets read_buckets(Node node) {
+  node.allow_only({"sharding", "gradients", "parameters", "source"});
+  FrameworkBuckets buckets;
+  buckets.sharding = read_words(node.get("sharding"), Ability::kSharding);
+  const std::string gradients = node.get("gradients").text();
+  buckets.of_plan = gradients == "plan";
+  if (gradients != "plan" && gradients != "layer") {
+    buckets.gradients = node.get("gradients").integer(1, kMostElements);
+  }
+  buckets.parameters = node.find("parameters").has_value();
+  buckets.source = read_source(node);
+  return buckets;
+}
+
 AbilityEntry read_line(Node node) {
   node.allow_only({"ability", "words", "with", "from", "before", "source"});
   AbilityEntry entry;
@@ -41,7 +61,13 @@ AbilityEntry read_line(Node node) {
   entry.words = read_words(node.get("words"), entry.ability);
   entry.source = read_source(node);
   if (const auto with = node.find("with")) {
-    entry.with = read_words(*with, Ability::kParallel).to_ulong();
+    if (with->is_mapping()) {
+      const auto [name, words] = with->members().front();
+      entry.other = named_ability(*with, name);
+      entry.with = read_words(words, entry.other);
+    } else {
+      entry.with = read_words(*with, Ability::kParallel);
+    }
   }
   entry.releases = read_releases(node);
   return entry;
@@ -82,8 +108,8 @@ constexpr auto kEntries = readers(std::make_index_sequence<std::size(kFrameworkN
 }  // namespace
 
 FrameworkEntry read_framework_entry(Node node) {
-  node.allow_only(
-      {"framework", "about", "checked", "like", "runs", "defaults", "variants", "notes"});
+  node.allow_only({"framework", "about", "checked", "like", "runs", "buckets", "defaults",
+                   "variants", "notes"});
   FrameworkEntry entry;
   if (const auto like = node.find("like")) entry = framework_entry(like->text());
   entry.variants.clear();
@@ -93,6 +119,11 @@ FrameworkEntry read_framework_entry(Node node) {
   entry.checked = node.get("checked").text();
   if (const auto runs = node.find("runs")) {
     for (std::size_t i = 0; i < runs->size(); ++i) entry.runs.push_back(read_line(runs->at(i)));
+  }
+  if (const auto buckets = node.find("buckets")) {
+    for (std::size_t i = 0; i < buckets->size(); ++i) {
+      entry.buckets.push_back(read_buckets(buckets->at(i)));
+    }
   }
   if (const auto variants = node.find("variants")) {
     for (const auto& [name, about] : variants->members()) {

@@ -16,8 +16,20 @@ namespace stepwright {
 struct AbilityEntry {
   Ability ability{};
   WordSet words;
-  DegreeSet with = 0;  ///< Holds where one of these degrees is above 1; 0: always.
+  /// Holds where a plan takes one of these words of another ability (of `parallel`: where one of
+  /// these degrees is above 1); none: always.
+  Ability other = Ability::kParallel;
+  WordSet with;
   Releases releases;
+  std::string source;
+};
+
+/// How many elements a framework reduces and gathers at a time where that is no choice.
+struct FrameworkBuckets {
+  WordSet sharding;            ///< Holds for these strategies.
+  std::int64_t gradients = 0;  ///< Elements; 0: those of a layer.
+  bool of_plan = false;        ///< The plan chooses those of gradients.
+  bool parameters = false;     ///< Parameters take those of gradients.
   std::string source;
 };
 
@@ -27,6 +39,7 @@ struct FrameworkEntry {
   std::string about;    ///< In a person's words.
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
+  std::vector<FrameworkBuckets> buckets;
   std::vector<DefaultLine> defaults;  ///< Later ones have the last word.
   /// Forks of it and stacks built on it that differ in their defaults: name and, for people, what.
   std::vector<std::pair<std::string, std::string>> variants;
