@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
@@ -374,8 +375,8 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
       }
     }
   }
-  // What differs from others in overlap alone is run by none.
-  if (table.choices.empty()) table.points = 0;
+  if (table.choices.empty())
+    count(table.not_run, Ability::kOverlap, std::exchange(table.points, 0));
   table.without_parameters = find_first_without_parameters(table.choices);
   return table;
 }
