@@ -56,14 +56,14 @@ FILES = {
 def own_runs():
     """Runs of six models on one machine."""
     lines = [
-        "id,gpu,gpus,gpus_per_node,framework,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
+        "id,gpu,gpus,gpus_per_node,job,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,"
         "seq_len,precision,global_batch,micro_batch,tp,pp,vpp,cp,ep,sp,zero_stage_or_fsdp,"
         "recompute,measured_metric,measured_value"
     ]
     for i, seconds in enumerate((1.9, 2.4, 3.4, 4.2, 4.6, 6.5)):
         hidden = 2048 + 512 * i
         lines.append(
-            f"mine-{i},A100-SXM-80GB,8,8,Megatron-LM,GPT,8,{hidden},16,16,{4 * hidden},51200,2048,"
+            f"mine-{i},A100-SXM-80GB,8,8,framework: megatron-lm,GPT,8,{hidden},16,16,{4 * hidden},51200,2048,"
             f"bf16,32,2,{1 << (i % 3)},1,1,1,1,n,none,none,iteration_time_s,{seconds}"
         )
     return "\n".join(lines) + "\n"

@@ -157,8 +157,8 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
        "recompute stages: megatron-core runs none, selective, full, modules"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
-       "overlap tensor_gradients, expert: torchtitan runs gradients, parameters, tensor, context, "
-       "pipeline"},
+       "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "
+       "context"},
       {{"stepwright", ""},
        [](Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
        "collectives nvls: stepwright runs library, ring"}};
