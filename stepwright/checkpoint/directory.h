@@ -33,8 +33,8 @@ class DirectoryLock {
   int file_ = -1;
 };
 
-/// Where a run's ranks write a checkpoint before it is committed. `run` differs from run to run, so
-/// that a left-over rank of a dead run never writes into a living one's.
+/// The folder into which a run's ranks write a checkpoint before it is committed. `run` differs
+/// from run to run, so that a left-over rank of a dead run never writes into a living one's.
 std::filesystem::path writing_directory(const std::filesystem::path& directory, std::int64_t step,
                                         const std::string& run);
 

@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a file should hold.
+/// The size and checksum that a file should have.
 struct FileSum {
   std::int64_t bytes = 0;
   std::string checksum;  ///< XXH3, 64 bits, 16 hexadecimal digits.

@@ -41,7 +41,7 @@ struct IndexedTensor {
   bool operator==(const IndexedTensor&) const = default;
 };
 
-/// What a run must have in common with the one that it continues, and where that one stood.
+/// The facts of a run that the one that continues it must share, and how far it had come.
 struct CheckpointRun {
   std::int64_t step = 0;     ///< Steps done.
   std::uint64_t seed = 0;    ///< Of initial values and of the order of samples.
@@ -63,7 +63,8 @@ struct CheckpointIndex {
   bool operator==(const CheckpointIndex&) const = default;
 };
 
-/// What one rank wrote: its file, and its part of each tensor (`slices` has one, file 0).
+/// The part of a checkpoint that one rank wrote: its file, and its part of each tensor (`slices`
+/// has one, file 0).
 struct ShardPart {
   IndexedFile file;
   std::vector<IndexedTensor> tensors;

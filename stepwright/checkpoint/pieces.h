@@ -6,9 +6,9 @@
 
 namespace stepwright {
 
-/// Where elements that stand together in a shard lie in the whole, flattened tensor: `count` runs
-/// of `length` elements, each `stride` after the one before. A slice of a matrix, however it was
-/// cut, is a few of these.
+/// The place in the whole, flattened tensor of elements that stand together in a shard: `count`
+/// runs of `length` elements, each `stride` after the one before. A slice of a matrix, however it
+/// was cut, is a few of these.
 struct Piece {
   std::int64_t begin = 0;
   std::int64_t length = 0;

@@ -13,7 +13,8 @@ namespace stepwright {
 PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
                          const Console& console);
 
-/// What `tune --against` prints below its answer: the plan, what is wrong with it, and the changes.
+/// The text that `tune --against` prints below its answer: the plan, what is wrong with it, and the
+/// changes.
 std::string against_text(const TuneResult& result, const Against& against);
 
 }  // namespace stepwright

@@ -14,7 +14,7 @@ namespace {
 
 std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + format_time(seconds); }
 
-/// What kinds of computation are called, in their order.
+/// Names of the kinds of computation, in their order.
 constexpr std::array<std::string_view, kComputeKinds> kComputationNames = {
     "matrix products",      "attention",         "matrix products of experts", "routing of tokens",
     "memory-bound kernels", "embedding and head"};

@@ -24,13 +24,15 @@ struct NamedText {
   std::filesystem::path folder;  ///< Where its relative paths start.
 };
 
-/// What a command talks to.
+/// The streams that a command reads and writes.
 struct Console {
   std::ostream& out;  ///< The answer.
   const Logger& log;  ///< Everything else.
-  /// Where to show progress and to ask; null when standard error is no terminal.
+  /// The stream on which progress is shown and questions are asked; null when standard error is no
+  /// terminal.
   std::ostream* terminal = nullptr;
-  /// Where a person answers; null when standard input or standard error is no terminal.
+  /// The stream on which a person answers; null when standard input or standard error is no
+  /// terminal.
   std::istream* keyboard = nullptr;
   /// Told how far a search is, beside the terminal; may be empty. What it throws ends the search.
   std::function<void(const TuneProgress&)> progress = {};

@@ -133,7 +133,7 @@ class Compare : public Command {
   }
 
  private:
-  /// Of a ledger of our own, call by call; of other logs the counts alone.
+  /// Compares a ledger of our own call by call; of other logs the counts alone.
   Comparison compared_ledger(const StepProgram& program, const Grid& grid, const Log& log) const {
     const auto is_ledger = [](const LogSource& source) {
       return source.format == LogFormat::kLedger;

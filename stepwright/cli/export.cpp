@@ -54,10 +54,10 @@ Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
   fail_input(fmt::format("'{}' is not known", word));
 }
 
-/// What only schedules, and what only tuner files, are made from.
+/// Options that only schedules, and that only tuner files, are made from.
 constexpr const char* kScheduleOptions[] = {"--collective", "--algorithm", "--tiers", "--chunks"};
 constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--channels"};
-/// What only files of training programs are made from.
+/// Options that only files of training programs are made from.
 constexpr const char* kLaunchOptions[] = {"--release", "--nearest"};
 /// Targets that carry out collectives.
 constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
@@ -67,7 +67,7 @@ std::vector<std::string> target_words() {
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
   return words;
 }
-/// What NCCL has at most.
+/// The most channels that NCCL has.
 constexpr int kMostNcclChannels = 64;
 
 class Export : public Command {

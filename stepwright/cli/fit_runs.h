@@ -6,7 +6,7 @@ namespace stepwright {
 
 struct Console;
 
-/// What `stepwright fit --runs` was asked for.
+/// The arguments of `stepwright fit --runs`.
 struct FitRunsRequest {
   std::string runs;
   std::string conditions;  ///< To start from; empty: the built-in ones.

@@ -11,10 +11,10 @@
 
 namespace stepwright {
 
-/// What a file of samples holds: a table, or what the PyTorch profiler exported.
+/// The content of a file of samples: a table, or what the PyTorch profiler exported.
 using SampleFile = std::variant<CsvTable, KinetoTrace>;
 
-/// What `stepwright fit` was asked for.
+/// The arguments of `stepwright fit`.
 struct FitRequest {
   std::vector<std::string> files;
   std::vector<SampleFile> samples;  ///< Of the files.

@@ -122,7 +122,7 @@ class Init : public Command {
     }
   }
 
-  /// What one flag says of another.
+  /// Settles options that one flag implies for another.
   void split() {
     if (const auto [profile, nodes] = cut_at_last(cluster_, ':'); !nodes.empty()) {
       if (!gpus_.empty()) fail_input("--gpus and the nodes of --cluster say the same: give one");

@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string>& ids) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
-/// What the ids stand for, forward and backward side by side.
+/// The operators behind the ids, forward and backward side by side.
 std::string operators_text(const StrandPair& pair) {
   Table table{.columns = {{"id"},
                           {"forward"},

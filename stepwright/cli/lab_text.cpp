@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 /// Above this share of what the machine carries the links no longer keep their rates.
 constexpr double kMostOfCapacity = 0.5;
 
-/// As network people say it, and as a lab file does.
+/// A rate in Mbit/s, as in a lab file.
 std::string mbit_text(double bytes_per_s) {
   return format_count(std::llround(bytes_per_s * 8 / 1e6)) + " Mbit/s";
 }

@@ -9,8 +9,8 @@
 
 namespace stepwright {
 
-/// What `lab check` says: the rates of a lab beside what TCP carries on this machine, and what its
-/// links keep when all are busy.
+/// The text of `lab check`: the rates of a lab beside what TCP carries on this machine, and what
+/// its links keep when all are busy.
 std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s, const BusyLinks& busy);
 nlohmann::ordered_json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s,
                                       const BusyLinks& busy);

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What `stepwright list` knows, each as a JSON array of named entries.
+/// The entries of `stepwright list`, each as a JSON array of named entries.
 nlohmann::ordered_json models_json();
 /// One model as such an array.
 nlohmann::ordered_json model_list_json(const Architecture& model);
@@ -21,11 +21,11 @@ nlohmann::ordered_json frameworks_json();
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);
-/// Of schedules: name, whether it is supported, what it is.
+/// A table of schedules: name, whether it is supported, what it is.
 std::string described_text(const nlohmann::ordered_json& entries);
 /// Name, whether a plan may say it, whether `collective/` makes schedules of it, what it is.
 std::string collectives_text(const nlohmann::ordered_json& entries);
-/// Of each framework a line for each ability, and what it computes with.
+/// A table of frameworks with a line for each ability, and the kernels of each.
 std::string frameworks_text(const nlohmann::ordered_json& frameworks);
 
 }  // namespace stepwright

@@ -126,7 +126,7 @@ std::string knee_text(const std::vector<SmallCalls>& rows, const Batching& batch
   return text;
 }
 
-/// What of the bytes follows from the plan, where the log says what does not.
+/// The share of the bytes that follows from the plan, where the log tells the rest apart.
 std::string routed_text(const RoutedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);

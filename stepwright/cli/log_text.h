@@ -7,10 +7,10 @@
 
 namespace stepwright {
 
-/// What `stepwright characterize` says of a log, for people.
+/// The text of `stepwright characterize`, for people.
 std::string characterize_text(const Characterization& of);
 
-/// What became of each file: format, lines, what was not explained, notes.
+/// A line for each file of a log: format, lines, what was not explained, notes.
 std::string sources_text(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright

@@ -11,8 +11,8 @@ namespace stepwright {
 /// Writes a document, indented, with a newline at its end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);
 
-/// To be asked before the work starts: fails with `kRuntime` when an output file cannot be written,
-/// with `kInput` when it is the input file itself.
+/// Asks whether a file can be written, before the work starts: fails with `kRuntime` when an output
+/// file cannot be written, with `kInput` when it is the input file itself.
 void check_output(const std::string& output, const std::string& input);
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.

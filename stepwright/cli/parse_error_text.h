@@ -4,7 +4,7 @@
 
 namespace stepwright {
 
-/// What is wrong with an argument, in the words of all other messages: CLI11 says "--top: Value 0
+/// The message for a bad argument, in the words of all other messages: CLI11 says "--top: Value 0
 /// not in range 1 to 9", we "--top: must be a number from 1 to 9; it is '0'".
 std::string parse_error_text(const std::string& message);
 

@@ -9,17 +9,18 @@
 
 namespace stepwright {
 
-/// What a person plans to train: the run, or nothing said of it, and devices that stand idle.
+/// The training run that a person plans: the run, or nothing said of it, and devices that stand
+/// idle.
 struct WholeRun {
   std::optional<TrainingRun> run;
   std::int64_t devices_idle = 0;
 };
 
-/// What `stepwright predict` prints: what was asked, the plan, step time, throughput, days and
+/// The text of `stepwright predict`: what was asked, the plan, step time, throughput, days and
 /// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.
 std::string prediction_text(const Prediction& prediction, const WholeRun& whole = {});
 
-/// What `stepwright predict --set` prints: both summaries and the difference by term.
+/// The text of `stepwright predict --set`: both summaries and the difference by term.
 std::string comparison_text(const Prediction& before, const Prediction& after,
                             const WholeRun& whole = {});
 

@@ -18,9 +18,9 @@ class ProgressLine {
 
   void show(std::string_view text);
 
-  /// As above, with the time that the rest takes at most if it goes on as it went: `done` of `most`
-  /// parts are done. It is said when a second has shown how it goes; fewer parts than before begin
-  /// anew.
+  /// Shows the text with the time that the rest takes at most if it goes on as it went: `done` of
+  /// `most` parts are done. It is said when a second has shown how it goes; fewer parts than before
+  /// begin anew.
   void show(std::string_view text, std::size_t done, std::size_t most);
 
  private:

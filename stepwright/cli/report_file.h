@@ -13,7 +13,7 @@ class ReportFile {
   explicit ReportFile(CLI::App& command);
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
-  /// To be asked before the work starts, as `check_output`.
+  /// Asks before the work starts whether the report can be written, as `check_output` does.
   void check(const std::string& input) const;
   /// Writes the page: what was asked in a line, the answer as `--json` prints it, and what the
   /// pictures need beside it.

@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a report calls a plan: {`code`, `words`}.
+/// The names of a plan in a report: {`code`, `words`}.
 nlohmann::ordered_json plan_name(const Plan& plan, const Job& job);
 
 /// The names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of an answer

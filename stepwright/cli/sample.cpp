@@ -22,7 +22,7 @@ namespace stepwright {
 namespace {
 
 constexpr std::chrono::seconds kSampleGrace{10};
-/// Of a job, whose messages are sampled.
+/// The number of best plans of a job whose messages are sampled.
 constexpr int kBestPlans = 3;
 
 class Sample : public Command {

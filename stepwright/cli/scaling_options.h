@@ -15,10 +15,11 @@ class ScalingOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// What they are called: other studies have no use for them.
+  /// The names of these options: other studies have no use for them.
   [[nodiscard]] static std::span<const char* const> names();
 
-  /// For the profile of that name, or the cluster file. Fails with `kInput`, naming the option.
+  /// The setting for the profile of that name, or for the cluster file. Fails with `kInput`, naming
+  /// the option.
   [[nodiscard]] ScalingSetting setting(const std::string& cluster) const;
 
  private:

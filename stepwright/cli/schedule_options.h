@@ -13,7 +13,7 @@ class ScheduleOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// What they are called: other studies have no use for them.
+  /// The names of these options: other studies have no use for them.
   [[nodiscard]] static std::span<const char* const> names();
 
   /// Fails with `kInput` when one that has no default is missing.

@@ -55,7 +55,7 @@ std::string table_text(const std::vector<SchedulePlay>& plays) {
   return to_text(table);
 }
 
-/// What a stage does, one character for each `step_s`: what it does in the middle of it.
+/// The row of a stage, one character for each `step_s`: what it does in the middle of it.
 std::string line(const SchedulePlay& play, std::size_t position, double step_s) {
   const auto width = static_cast<std::size_t>(std::llround(play.makespan_s / step_s));
   std::string text(std::min(width, kWidth), kIdle);

@@ -93,8 +93,8 @@ std::string joined_by(const std::vector<std::string>& words, std::string_view se
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-/// What may stand in a command's first free place: commands below it, or the values of its
-/// argument.
+/// The words that may stand in a command's first free place: commands below it, or the values of
+/// its argument.
 std::vector<std::string> plain_words(const Leaf& leaf) {
   std::vector<std::string> words = leaf.inner;
   for (const Argument& argument : leaf.arguments) {
@@ -138,7 +138,8 @@ std::string quoted_for_fish(const std::string& text) {
   return quoted + "'";
 }
 
-/// That a command line has the words of a path, and none that leads further.
+/// A condition which holds where a command line has the words of a path, and none that leads
+/// further.
 std::string fish_condition(const Leaf& leaf) {
   std::string condition;
   for (const std::string& word : leaf.path) {

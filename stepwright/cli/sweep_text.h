@@ -7,7 +7,8 @@
 
 namespace stepwright {
 
-/// What `tune --sweep` prints below its answer: a row and a bar of the step time for each value.
+/// The text that `tune --sweep` prints below its answer: a row and a bar of the step time for each
+/// value.
 std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run);
 
 }  // namespace stepwright

@@ -10,7 +10,7 @@
 
 namespace stepwright {
 
-/// What a plan sends with one value of a field, and how fast it is.
+/// The traffic of a plan with one value of a field, and its step time.
 struct TrafficPoint {
   std::string value;    ///< As given.
   std::string refused;  ///< Why the plan is not legal with it; empty: it is.

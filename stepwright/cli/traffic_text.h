@@ -9,11 +9,11 @@
 
 namespace stepwright {
 
-/// What `stepwright traffic` prints of a ledger: sums by scheme, then every kind of message.
+/// The text of `stepwright traffic` for a ledger: sums by scheme, then every kind of message.
 /// `rank`: whose messages they are; nothing: of all ranks.
 std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank);
 
-/// What `stepwright traffic --links` adds: the bytes that each kind of link carries.
+/// The text that `stepwright traffic --links` adds: the bytes that each kind of link carries.
 std::string links_text(const LinkLoads& links);
 
 }  // namespace stepwright

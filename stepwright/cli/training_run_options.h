@@ -16,7 +16,7 @@ class TrainingRunOptions {
  public:
   explicit TrainingRunOptions(CLI::App& app);
 
-  /// Nothing without `--tokens`. Fails with `kInput`, naming the option.
+  /// The training run, which is nothing without `--tokens`. Fails with `kInput`, naming the option.
   [[nodiscard]] std::optional<TrainingRun> run() const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace stepwright {
 
-/// What `tune --tokens` prints below its answer: days, GPU-hours and cost of the whole run with the
-/// best plan and with the alternatives.
+/// The text that `tune --tokens` prints below its answer: days, GPU-hours and cost of the whole run
+/// with the best plan and with the alternatives.
 std::string run_text(const TuneResult& result, const TrainingRun& run);
 
 /// "1T tokens take 158 days and 242,734 GPU-hours, without ...", with a price also what they cost.

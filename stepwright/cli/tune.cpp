@@ -156,7 +156,7 @@ class Tune : public Command {
     };
   }
 
-  /// What the person's own runs of the job say.
+  /// Prints what the person's own runs of the job say.
   void answer_runs(const Job& job, const Console& console) {
     ProgressLine line(console.terminal);
     tell_progress(line, console);

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What an answer tells besides its plans.
+/// The parts of an answer beside its plans.
 struct TuneExtras {
   std::vector<MemoryStep> more_memory;
   std::optional<StrandsGain> strands;
@@ -20,19 +20,21 @@ struct TuneExtras {
 
 /// How much `stepwright tune` prints.
 struct TuneDetail {
-  /// In place of the alternatives the runners-up, whatever their families, and why they lost.
+  /// Whether the runners-up, whatever their families, and why they lost stand in place of the
+  /// alternatives.
   bool plain_list = false;
-  /// Also the front of time against memory, what more memory would gain, the nearest plan of every
-  /// framework and what was refused.
+  /// Whether the front of time against memory, the gain of more memory, the nearest plan of every
+  /// framework and the refusals are told, too.
   bool verbose = false;
 };
 
-/// What `stepwright tune` prints: the best plan with its prediction, where the time goes, the
+/// The text of `stepwright tune`: the best plan with its prediction, where the time goes, the
 /// alternatives and what they win and lose, who runs it, and how the search went.
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
                       const TuneDetail& detail);
 
-/// That no plan fits in memory, by how much the smallest does not, and what fills it.
+/// The text for a job of which no plan fits in memory, with how much the smallest lacks and what
+/// fills it.
 std::string misfit_text(const TuneResult& result);
 
 /// One line that says how far a search is.

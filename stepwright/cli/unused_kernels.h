@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What each trace of a fit did not use.
+/// The kernels of each trace that a fit did not use.
 using UnusedByFile = std::map<std::string, UnusedByName>;
 
 /// A table of each file, the longest time first; empty when every kernel is a sample.

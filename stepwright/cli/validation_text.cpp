@@ -100,7 +100,7 @@ std::string value_text(TableKind kind, double value) {
   return kind == TableKind::kMemory ? format_bytes(value) : format_time(value);
 }
 
-/// What a person looks for in a bad row: the largest term of a run, what a sample is of.
+/// The part of a bad row that a person looks for: the largest term of a run, what a sample is of.
 std::string about(const RowResult& row) {
   if (!row.terms.empty()) return std::string(row.largest_term());
   return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));

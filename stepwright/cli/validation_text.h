@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// What `stepwright validate` prints for people: rows used and skipped, errors in all and by group,
-/// labels of memory, and the ten worst rows with the largest term of their prediction.
+/// The text of `stepwright validate`: rows used and skipped, errors in all and by group, labels of
+/// memory, and the ten worst rows with the largest term of their prediction.
 std::string validation_text(const Validation& validation);
 
 /// Why no row of a file could be used.

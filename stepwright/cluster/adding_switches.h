@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// Where a cluster has switches that add and copy.
+/// The links of a cluster whose switches add and copy.
 enum class AddingSwitches : std::uint8_t {
   kNone,
   kInsideNodes,   ///< NVLink SHARP.
@@ -22,7 +22,7 @@ constexpr bool adds_inside(AddingSwitches where) {
 /// eight.
 inline constexpr std::int64_t kAddingRanks = 8;
 
-/// Where the switches of a cluster add. NVSwitches do from the third generation on, which came with
+/// The switches of a cluster that add. NVSwitches do from the third generation on, which came with
 /// Hopper; those of networks are not known.
 AddingSwitches adding_switches(const Cluster& cluster);
 

@@ -39,9 +39,9 @@ Cluster read_cluster(Node node, const std::filesystem::path& directory);
 /// value twice: what derives from others (uplinks of the network) is left out.
 nlohmann::ordered_json inline_cluster(const Cluster& cluster);
 
-/// Where every number of a built-in profile comes from: the dotted path of each number in its
-/// inline mapping (`device.memory`, `levels.0.bandwidth`) -> source. Empty text: nothing is said
-/// (a test forbids it). Fails with `kInput` when there is no profile of that name.
+/// The source of every number of a built-in profile: the dotted path of each number in its inline
+/// mapping (`device.memory`, `levels.0.bandwidth`) -> source. Empty text: nothing is said (a test
+/// forbids it). Fails with `kInput` when there is no profile of that name.
 nlohmann::ordered_json cluster_sources(std::string_view name);
 
 /// All built-in profiles for people and programs: an array, one node each, of {name, device,

@@ -26,7 +26,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// What the links of a level are, where it matters: NVLink's switches add from Hopper on.
+/// The kind of a level's links, as far as it matters: NVLink's switches add from Hopper on.
 enum class Links : std::uint8_t { kOther, kNvlink };
 inline constexpr Named<Links> kLinksNames[] = {{Links::kOther, "other"},
                                                {Links::kNvlink, "nvlink"}};

@@ -54,7 +54,7 @@ std::int64_t most_leaving(const Partition& groups, std::int64_t unit, std::int64
   return std::max(broken, groups.across(begin) + groups.across(begin + rest));
 }
 
-/// As above for edges that take only some positions: looks at each unit.
+/// Does as above for edges that take only some positions: looks at each unit.
 std::int64_t most_leaving_listed(const Partition& groups, std::int64_t unit, std::int64_t bound) {
   std::int64_t most = 0;
   for (std::int64_t begin = 0; begin < groups.ranks && most < bound; begin += unit) {

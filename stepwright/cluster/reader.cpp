@@ -99,7 +99,7 @@ void read_keys(Node node, ClusterDescription& cluster) {
   if (const auto fit = node.find("fit")) cluster.fit = fit->text();
 }
 
-/// What people also call a key, and the key.
+/// Other words that people use for a key, and the key.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
     {"num_gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},

@@ -85,7 +85,7 @@ struct GroupForm {
   std::int64_t nodes = 1;    ///< At least, where they have as many.
   bool inside_adds = false;  ///< Switches inside the nodes add.
 
-  /// As many ranks on each node.
+  /// Whether each node has as many ranks as any other.
   [[nodiscard]] bool even() const { return members * nodes == ranks; }
 };
 
@@ -95,11 +95,12 @@ bool covers(Algorithm algorithm, Collective collective);
 /// Whether a group lies as an algorithm needs it (`needs`).
 bool suits(Algorithm algorithm, const GroupForm& form);
 
-/// What a group has to be like, as in "needs ..."; empty where any group of several ranks will do.
+/// The shape that a group must have, as in "needs ..."; empty where any group of several ranks will
+/// do.
 std::string_view needs(Algorithm algorithm);
 
-/// What carries out an operation of a group whose plan names an algorithm: that one where it covers
-/// the operation and suits the group, else the library.
+/// The algorithm that carries out an operation of a group whose plan names one: that one where it
+/// covers the operation and suits the group, else the library.
 Algorithm settled(Algorithm algorithm, Collective collective, const GroupForm& form);
 
 /// Whether NCCL and its like have the algorithm for an operation.
@@ -111,7 +112,7 @@ bool in_process_group(Algorithm algorithm, Collective collective);
 /// Whether schedules are generated for it.
 bool is_generated(Algorithm algorithm);
 
-/// What an algorithm does, with its steps and bytes, in one line.
+/// The steps and bytes of an algorithm in one line.
 std::string_view described(Algorithm algorithm);
 
 }  // namespace stepwright

@@ -7,8 +7,8 @@
 
 namespace stepwright {
 
-/// What a group of `members` ranks in each of `nodes` nodes has of the links; rates as seconds per
-/// byte, each way.
+/// The links of a group of `members` ranks in each of `nodes` nodes; rates as seconds per byte,
+/// each way.
 struct GroupLinks {
   std::int32_t members = 1;
   std::int32_t nodes = 1;
@@ -23,7 +23,7 @@ struct GroupLinks {
 /// The most chunks that a block is cut into on purpose.
 inline constexpr std::int32_t kMostChunks = 256;
 
-/// What is assumed of `GroupLinks::message_s` until it is measured: the work of one step.
+/// The value assumed of `GroupLinks::message_s` until it is measured: the work of one step.
 inline constexpr double kMessageStart = 1e-6;
 
 /// The links of the first ranks of a cluster, `members` in each node. Levels in a node count as
@@ -46,9 +46,9 @@ struct OverlappedLevels {
   double inside_s = 0;
   double network_s = 0;
 
-  /// With what the two take beyond the longer one's bytes, added to that: chunks of the other one
-  /// at its ends, and the starts of the messages, for the best number of chunks. The closed form
-  /// but for latencies.
+  /// The seconds together with what the two take beyond the longer one's bytes: chunks of the other
+  /// one at its ends, and the starts of the messages, for the best number of chunks. The closed
+  /// form but for latencies.
   [[nodiscard]] OverlappedLevels with_ends() const;
 };
 

@@ -16,7 +16,7 @@ double chunked_chain(double stages, double chunks, const ChunkHop& hop);
 
 inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
 
-/// What all formulas of a spec share.
+/// The terms that all formulas of a spec share.
 struct ClosedTerms {
   ClosedTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
       : spec(of),

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a piece of memory holds: pieces of inputs at one place of the buffer, added up.
+/// The content of a piece of memory: pieces of inputs at one place of the buffer, added up.
 struct Contributions {
   std::int64_t place = -1;  ///< Which piece of the collective's data; -1: nothing.
   std::uint64_t ranks = 0;  ///< Whose: bits, or beyond 64 ranks a sum of random numbers.
@@ -15,7 +15,7 @@ struct Contributions {
   bool operator==(const Contributions&) const = default;
 };
 
-/// What a collective starts from and promises.
+/// The start and the promised end of a collective.
 class Promise {
  public:
   explicit Promise(const CollectiveSchedule& schedule);

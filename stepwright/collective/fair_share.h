@@ -20,7 +20,7 @@ class FairShare {
 
  private:
   void count(const LinkMap& links, std::span<const LinkPath* const> paths);
-  /// What the links that are full first give to each of their flows; marks them.
+  /// Gives each flow of the links that are full first its share; marks them.
   double fill();
 
   struct Link {

@@ -16,7 +16,7 @@ enum class Inner : std::uint8_t {
   kRing,    ///< To the next one: for meshes and buses in a row.
 };
 
-/// What a schedule is generated from.
+/// The parameters of a generated schedule.
 struct ScheduleSpec {
   Algorithm method{};  ///< One of `kGeneratedNames`.
   Collective collective{};
@@ -48,7 +48,7 @@ std::optional<std::string> why_not(const ScheduleSpec& spec);
 /// `why_not`.
 CollectiveSchedule schedule_frame(const ScheduleSpec& spec);
 
-/// What one rank does, made without the others. `spec` has a frame, `rank` exists.
+/// The part of one rank, made without the others. `spec` has a frame, `rank` exists.
 RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 
 /// The whole schedule. Throws as `schedule_frame`.

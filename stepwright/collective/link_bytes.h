@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What links of one kind carry, one way (out of their unit).
+/// The bytes that links of one kind carry, one way (out of their unit).
 struct LinkLoad {
   std::string name;  ///< The level's, or "nic".
   std::int64_t units = 0;
@@ -19,8 +19,9 @@ struct LinkLoad {
 };
 
 struct LinkLoads {
-  /// As `Cluster::levels`: the uplinks of the units that a level joins (devices, nodes, ...).
-  /// Levels inside a node carry what stays in the node, the others what leaves it.
+  /// The loads in the order of `Cluster::levels`: the uplinks of the units that a level joins
+  /// (devices, nodes, ...). Levels inside a node carry what stays in the node, the others what
+  /// leaves it.
   std::vector<LinkLoad> levels;
   /// NIC by NIC over all nodes (`Cluster::nic_of_device`); no units without NICs.
   LinkLoad nics;
@@ -41,7 +42,7 @@ class LinkBytes {
   std::vector<double> nics_;                 ///< Per NIC of all nodes.
 };
 
-/// What a schedule puts on a cluster's links.
+/// The bytes that a schedule puts on a cluster's links.
 struct ScheduleBytes {
   std::vector<double> sent;  ///< Per rank.
   LinkLoads links;

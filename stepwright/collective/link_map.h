@@ -10,8 +10,8 @@
 
 namespace stepwright {
 
-/// What a message between two devices passes: ids of links in a `LinkMap`, and the latency of the
-/// outermost level that it crosses.
+/// The links that a message between two devices passes: ids of links in a `LinkMap`, and the
+/// latency of the outermost level that it crosses.
 struct LinkPath {
   std::array<std::int32_t, 2 * kMaxLevels + 2> links{};
   std::int32_t count = 0;

@@ -67,7 +67,7 @@ class LocalOrder {
     return true;
   }
 
-  /// What is over when the next step of channel c starts.
+  /// Marks as ended what is over when the next step of channel c starts.
   void advance_clock(std::size_t c) {
     const ScheduleChannel& channel = rank_.channels[c];
     const auto step = static_cast<std::size_t>(done_[c]);

@@ -25,7 +25,7 @@ struct PlaySetting {
 double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
                     const PlaySetting& setting);
 
-/// With all their steps larger groups need more memory than most machines have.
+/// The largest group that is played with all its steps, for which most machines have memory.
 inline constexpr std::int32_t kMostEveryRank = 8192;
 
 /// Whether every node does the same under `spec`, towards nodes at the same distance (the halving

@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What can be wrong with a schedule.
+/// The kinds of defects of a schedule.
 enum class DefectKind : std::uint8_t {
   kMalformed,    ///< A piece, peer, wait or buffer that does not exist, or a write to the input.
   kDeadlock,     ///< Steps that wait for each other, or for a message that nobody sends.

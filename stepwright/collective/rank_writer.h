@@ -37,7 +37,8 @@ class RankWriter {
 
   RankSchedule rank_;
   int lanes_;
-  /// Of a channel and one that it waited for: steps of the latter that are over.
+  /// The number of steps that are over, by a channel and one that it waited for: steps of the
+  /// latter that are over.
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> over_;
 };
 

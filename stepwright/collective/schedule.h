@@ -22,7 +22,7 @@ struct PieceRun {
   bool operator==(const PieceRun&) const = default;
 };
 
-/// What a step does with a run of pieces.
+/// The deed of a step with a run of pieces.
 enum class StepKind : std::uint8_t {
   kSend,           ///< `source` to `peer`; over when the peer has it.
   kReceive,        ///< From `peer` into `target`.
@@ -76,7 +76,7 @@ struct ScheduleChannel {
   std::vector<StepWait> waits;  ///< In the order of their steps.
 };
 
-/// What one rank does.
+/// The steps of one rank.
 struct RankSchedule {
   std::vector<ScheduleChannel> channels;
 };

@@ -137,7 +137,7 @@ class SymbolicRun {
     return place.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
   }
 
-  /// What a step of `rank` writes.
+  /// Applies what a step of `rank` writes.
   void apply(std::int32_t rank, std::size_t c, const ScheduleStep& step, const End* from) {
     for (std::int32_t i = 0; i < step.pieces; ++i) {
       const std::size_t piece = step.target.piece + static_cast<std::size_t>(i);

@@ -6,7 +6,7 @@
 namespace stepwright {
 namespace {
 
-/// Where the partial sums of one tier stand in scratch: per buffered stage, chunk and place on the
+/// The place in scratch of the partial sums of one tier: per buffered stage, chunk and place on the
 /// tiers between, one sum, or with an inner ring one for each place that a partial passes.
 struct SumRegion {
   std::int32_t first = 0;
@@ -14,7 +14,8 @@ struct SumRegion {
   std::int32_t width = 1;
 };
 
-/// Of the sums of a chunk one is sent, one added to, and two may be made inside or be on their way.
+/// Stages of buffers for the sums of a chunk, since one is sent, one added to, and two may be made
+/// inside or be on their way.
 constexpr std::int32_t kBufferedStages = 4;
 
 /// Stages of partial sums that are alive at a time.
@@ -111,7 +112,7 @@ class TieredReduce {
     return static_cast<std::size_t>(region.first + place);
   }
 
-  /// What this rank has of `block` before tier `level`.
+  /// The value that this rank has of `block` before tier `level`.
   [[nodiscard]] Value value_below(int level, const Round& round, std::int32_t block) const {
     if (level == 0) return {input(block * tiered_.chunks + round.chunk), {}};
     const std::size_t found = sum(level - 1, round, block);

@@ -21,7 +21,7 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
 double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
                   const GroupForm& form);
 
-/// What one level of the cluster carries for a collective on behalf of one group: `bytes` leave one
+/// The load of one level of the cluster by a collective on behalf of one group: `bytes` leave one
 /// lower unit (the one that most leave), one way; `messages` cross the level one after the other.
 struct LevelLoad {
   double bytes = 0;

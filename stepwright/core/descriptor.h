@@ -27,7 +27,7 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-/// What a system call returned, unless it failed: then as `fail_system`.
+/// The result of a system call, unless it failed: then as `fail_system`.
 int checked(int result, const char* what);
 
 /// Both ends of a pipe, which programs that are started do not inherit.

@@ -42,7 +42,7 @@ class Node {
   [[nodiscard]] Node get(std::string_view key) const;
   /// Fails when a mapping has a key that is not among these, naming the nearest of them.
   void allow_only(std::span<const std::string_view> keys) const;
-  /// As above, for `node.allow_only({"name", "nodes"})`.
+  /// Allows only these keys, for `node.allow_only({"name", "nodes"})`.
   void allow_only(std::initializer_list<std::string_view> keys) const;
   /// Members of a mapping in file order. Fails when this is not a mapping.
   [[nodiscard]] std::vector<std::pair<std::string, Node>> members() const;
@@ -71,7 +71,8 @@ class Node {
     return table[choice_of(words)].value;
   }
 
-  /// Where this is: `job.yaml:3:7: batch.length`; without the position when it came from no file.
+  /// The place of this node: `job.yaml:3:7: batch.length`; without the position when it came from
+  /// no file.
   [[nodiscard]] std::string where() const;
   /// The dotted path from the root: `batch.length`, `layers.0`; empty for the root.
   [[nodiscard]] std::string path() const;
@@ -117,7 +118,7 @@ class Document {
   /// The node would dangle: keep the document in a variable.
   Node root() const&& = delete;
 
-  /// What stands for the document in messages: the path of the file.
+  /// The name of the document in messages: the path of the file.
   [[nodiscard]] const std::string& name() const;
 
   /// A copy with the scalar at a dotted path replaced; an element of a list is a number, as in

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a document holds; nodes point into it.
+/// The content of a document; nodes point into it.
 struct DocumentContent {
   std::string name;
   Tree root;

@@ -41,7 +41,8 @@ std::string three_digits(double value) {
   return sign + fmt::format("{:.{}f}", size, decimals);
 }
 
-/// In the first unit (they go from large to small) of which there is one; else in the last.
+/// Writes a value in the first unit (they go from large to small) of which there is one; else in
+/// the last.
 std::string in_units(double value, std::span<const Unit> units) {
   if (!std::isfinite(value)) return std::string(kNotAvailable);
   const auto fits = [value](const Unit& unit) { return std::abs(value) >= 0.9995 * unit.size; };

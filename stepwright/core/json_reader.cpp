@@ -93,7 +93,7 @@ class TreeBuilder {
   Assembler assembler_;
 };
 
-/// Where the first list or mapping that is nested too deep begins.
+/// The place at which the first list or mapping that is nested too deep begins.
 std::size_t too_deep_at(std::string_view text) {
   std::size_t depth = 0;
   std::size_t at = 0;

@@ -19,9 +19,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> known);
 
-/// For a message that a word is unknown: "; did you mean 'dgx-a100-40g' or 'dgx-a100-80g'?". The
-/// known words that it begins, if they are at most three, and the nearest, with them only if the
-/// word begins with it. Empty where nothing is near.
+/// A hint for the message that a word is unknown: "; did you mean 'dgx-a100-40g' or
+/// 'dgx-a100-80g'?". The known words that it begins, if they are at most three, and the nearest,
+/// with them only if the word begins with it. Empty where nothing is near.
 std::string hint_of(std::string_view word, std::span<const std::string_view> known);
 
 /// Words for a message: `ring, tree, ho-ring`.

@@ -64,7 +64,7 @@ std::string numbers_of(double low, double high) {
   return fmt::format("a number from {} to {}", low, high);
 }
 
-/// What is wrong with a scalar that was to be a number.
+/// The reason why a scalar that was to be a number is none.
 std::string not_a_number(const Tree& value) {
   if (value.quoted && is_number(value.text)) return describe(value) + ", text in quotes";
   if (is_number(value.text)) return describe(value);

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a quantity of a file is of; a number without a unit is in the first unit named here.
+/// The kinds of quantities in files; a number without a unit is in the first unit named here.
 enum class Quantity : std::uint8_t {
   kBytes,  ///< B, kB, MB, GB, TB, KiB, MiB, GiB, TiB
   kRate,   ///< B/s and so on; bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s

@@ -24,7 +24,7 @@ bool reads_as_other_than_text(std::string_view word);
 /// Whether text can stand in a YAML file without quotes, for any YAML reader.
 bool is_plain_word(std::string_view text);
 
-/// What came of reading a word as an integer.
+/// The result of reading a word as an integer.
 struct IntegerReading {
   /// Why there is no value, or `kGood`.
   enum class Status : std::uint8_t { kGood, kNotANumber, kNotIntegral, kTooLarge };

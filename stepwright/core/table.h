@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// To which side the cells of a column are pushed.
+/// The side to which the cells of a column are pushed.
 enum class Align { kLeft, kRight };
 
 /// A column of a table.

@@ -19,7 +19,7 @@ namespace stepwright {
 ///     plan.set("layers", Tree::flow_sequence(std::vector<int>{40, 40}));
 ///     std::string text = Document::from(plan, "plan.yaml").to_yaml();
 struct Tree {
-  /// What a value is; a scalar is a number, a truth value or text.
+  /// The kind of a value; a scalar is a number, a truth value or text.
   enum class Kind : std::uint8_t { kNull, kScalar, kSequence, kMapping };
 
   Kind kind = Kind::kNull;
@@ -27,7 +27,7 @@ struct Tree {
   bool quoted = false;
   /// Written on one line, as `{a: 1}` or `[1, 2]`.
   bool flow = false;
-  /// Where the value begins in its file, from 1; 0 when it came from no file.
+  /// The line on which the value begins in its file, from 1; 0 when it came from no file.
   std::uint32_t line = 0;
   /// Bytes from the start of the line, from 1.
   std::uint32_t column = 0;
@@ -78,10 +78,10 @@ struct Tree {
   Tree& add(Tree value);
   /// The value of a key of a mapping; null pointer when absent or not a mapping.
   [[nodiscard]] const Tree* find(std::string_view key) const;
-  /// As above, to change it.
+  /// Finds a key to change its value.
   [[nodiscard]] Tree* find(std::string_view key);
 
-  /// Same values in the same order; layout and position do not count.
+  /// Whether both hold the same values in the same order; layout and position do not count.
   friend bool operator==(const Tree& a, const Tree& b) {
     return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.items == b.items;
   }

@@ -23,7 +23,7 @@ inline constexpr int kCollectives = std::size(kCollectiveNames);
 enum class Protocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;
 
-/// What one protocol costs.
+/// The constants of one protocol.
 struct ProtocolConstants {
   double start_us = 0;     ///< Of a message.
   double hop = 0;          ///< A hop inside a node, times the link's latency.
@@ -36,7 +36,7 @@ struct ProtocolConstants {
   bool operator==(const ProtocolConstants&) const = default;
 };
 
-/// What one operation costs: the constants of
+/// The cost of one operation: the constants of
 ///
 ///     seconds^2 = wait^2 + 2 fill wait move + move^2
 ///     wait      = start + hops * latency
@@ -54,8 +54,8 @@ struct OperationConstants {
   double network_share = 1;  ///< Of the NICs' line rate.
   double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
   double crowding = 0;       ///< By which power of its crowd a group attains less of the network.
-  /// Of the line rate inside a node when the switch adds (NVLS), each rank sending its buffer once;
-  /// all-reduce only; 0 where no switch does.
+  /// The share of the line rate inside a node when the switch adds (NVLS), each rank sending its
+  /// buffer once; all-reduce only; 0 where no switch does.
   double switch_share = 0;
 
   bool operator==(const OperationConstants&) const = default;
@@ -77,8 +77,8 @@ struct CollectiveConstants {
   }
 };
 
-/// What a tree attains of the network over what a ring does, unfitted: with switches that add, and
-/// with a chain inside each node.
+/// The rate that a tree attains of the network over that of a ring, unfitted: with switches that
+/// add, and with a chain inside each node.
 inline constexpr double kSwitchTree = 0.9;
 inline constexpr double kChainTree = 0.55;
 /// Share of the line rate at which their switches add, unfitted.

@@ -98,7 +98,7 @@ LineRates::LineRates(const Cluster& cluster) {
   nic_s_per_byte_ = nic > 0 ? 1 / nic : 0;
 }
 
-/// Of a unit's uplink, what joins it to units that take part: all of it through a switch.
+/// The share of a unit's uplink that joins it to units which take part: all of it through a switch.
 double LineRates::share_of_links(const CollectiveMessage& message, int level) const {
   const std::int64_t others = levels_[level].others;
   if (others == 0) return 1;

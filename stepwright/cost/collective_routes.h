@@ -48,7 +48,7 @@ class LineRates {
   [[nodiscard]] GroupForm form(const GroupLayout& layout) const {
     return group_form(layout, inside_, adds_inside_);
   }
-  /// What a schedule in such a group has of the links, with an operation's shares of line rates.
+  /// The links that a schedule in such a group has, with an operation's shares of line rates.
   [[nodiscard]] GroupLinks links(const CollectiveMessage& message,
                                  const OperationConstants& constants) const;
 
@@ -77,8 +77,8 @@ class LineRates {
 /// (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on several).
 inline constexpr Algorithm kWays[] = {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls};
 
-/// What a message costs one way by one protocol: start and hops, and the transfer, which grows with
-/// the payload and is nothing without one.
+/// The seconds of a message one way by one protocol: start and hops, and the transfer, which grows
+/// with the payload and is nothing without one.
 struct WayTimes {
   double wait_s = 0;
   double move_s = 0;

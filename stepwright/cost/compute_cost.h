@@ -25,9 +25,10 @@ enum class Load : std::uint8_t { kRunning, kIsolated };
 /// `docs/models.md`: a roofline with attainable rates.
 class ComputeCost {
  public:
-  /// With the built-in profiles, those of the job's device first.
+  /// Prices with the built-in profiles, those of the job's device first.
   explicit ComputeCost(const Job& job);
-  /// With these profiles in order of preference, which must outlive this; with none, unfitted.
+  /// Prices with these profiles in order of preference, which must outlive this; with none,
+  /// unfitted.
   ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
               Load load = Load::kRunning);
 
@@ -49,8 +50,8 @@ class ComputeCost {
   /// shapes: its FLOPs at the best rate that its price knows.
   [[nodiscard]] double least_seconds(const Operator& op) const;
 
-  /// Where an operator lies outside of what its profile was fitted on ("keys 32768, fitted 1024 to
-  /// 5120"); empty when inside, or when no profile prices it.
+  /// The sizes in which an operator lies outside of what its profile was fitted on ("keys 32768,
+  /// fitted 1024 to 5120"); empty when inside, or when no profile prices it.
   [[nodiscard]] std::string outside_range(const Operator& op) const;
 
   /// "unfitted", or "by" the profiles that price computations, those of other devices "(scaled)".
@@ -68,11 +69,12 @@ class ComputeCost {
     double start_s = 0;   ///< Of a product or an attention.
     double launch_s = 0;  ///< Of any kernel.
   };
-  /// What prices a class and pass.
+  /// The profile's entry that prices a class and pass.
   struct Fitted {
     const OperatorProfile* profile = nullptr;
     const Later<OperatorEntry>* entry = nullptr;
-    /// Of the arithmetic: another generation, another attention kernel, a running job.
+    /// The factor on the rate of arithmetic: another generation, another attention kernel, a
+    /// running job.
     double speedup = 1;
   };
 

@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-/// What the host issues for an operator, in kernels issued by the framework. Casts of a narrow
+/// Launches of the host for an operator, in kernels issued by the framework. Casts of a narrow
 /// product and experts of a grouped one are issued by the library that it calls.
 double launches(const Operator& op, const ComputeCost& compute) {
   const bool narrow = op.dtype != storage_type(op.dtype);
@@ -95,7 +95,7 @@ std::string CostModel::provenance() const {
   return fmt::format("{}. The stated error of a step is {:.0f}%.", text, 100 * stated_error_);
 }
 
-/// What the device keeps in a run of the rate that an operator has alone.
+/// The share of an operator's rate alone that the device keeps in a run.
 double CostModel::rate_of(const Operator& op) const {
   switch (op.kind) {
     case OperatorKind::kLinear:

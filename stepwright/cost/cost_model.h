@@ -32,7 +32,7 @@ class CostModel {
  public:
   /// Fails with `kInput` when the job's conditions or its measured profile cannot be read.
   explicit CostModel(const Job& job);
-  /// With other conditions of training than the built-in ones.
+  /// Prices with other conditions of training than the built-in ones.
   CostModel(const Job& job, const TrainingConditions& conditions);
 
   /// A computation: `ComputeCost::seconds` under the conditions of training of its device.

@@ -31,7 +31,7 @@ struct SampledLaw {
   std::vector<ShapeCurve> curves;
 };
 
-/// What messages cost that were sampled on the cluster itself.
+/// The costs of messages that were sampled on the cluster itself.
 struct MeasuredMessages {
   std::array<std::optional<SampledLaw<SocketLaw>>, kCollectives> gloo;
   std::map<std::pair<Algorithm, Collective>, SampledLaw<ScheduleLaw>> schedules;

@@ -47,7 +47,8 @@ inline constexpr Named<OperatorClass> kOperatorClassNames[] = {
     {OperatorClass::kUnfusedOptimizer, "unfused_optimizer"}};
 inline constexpr std::size_t kOperatorClasses = std::size(kOperatorClassNames);
 
-/// What was measured as one: the forward, or the whole backward (data and weight gradient).
+/// The pass that was measured as one: the forward, or the whole backward (data and weight
+/// gradient).
 enum class Pass : std::uint8_t { kForward, kBackward };
 inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
                                              {Pass::kBackward, "backward"}};

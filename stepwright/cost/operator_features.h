@@ -15,8 +15,8 @@ namespace stepwright {
 struct KernelWork {
   double flops = 0;  ///< With the head dimension padded to what the kernel computes.
   double bytes = 0;  ///< `memory_bytes`.
-  /// What tiles and waves compute over what was asked: at least 1. The least over tiles of 128 x
-  /// 256, 256 x 128 and 128 x 128; the rows of queries for a fused attention.
+  /// The ratio of what tiles and waves compute to what was asked: at least 1. The least over tiles
+  /// of 128 x 256, 256 x 128 and 128 x 128; the rows of queries for a fused attention.
   double waves = 1;
   double depth = 0;          ///< Length of the inner sum of each result; 0: no product.
   double rows = 0;           ///< Rows of a vector kernel; layers of tensors of an optimizer.
@@ -33,7 +33,7 @@ struct PassWork {
   int count = 1;
 };
 
-/// What the law of a class reads. The phase of `op` does not count: `pass` says it.
+/// The features that the law of a class reads. The phase of `op` does not count: `pass` says it.
 PassWork pass_work(OperatorClass what, Pass pass, const Operator& op, int multiprocessors);
 
 /// Inputs of the trees that correct a law: logarithms of sizes, alignments, tiles and waves.

@@ -51,7 +51,7 @@ constexpr bool uses(OperatorClass what, const LawConstant& constant) {
   return true;
 }
 
-/// What a law is measured against.
+/// The peaks against which a law is measured.
 struct DevicePeaks {
   double flops = 1;  ///< Dense, in 16 bits.
   double bandwidth_bytes_per_s = 1;

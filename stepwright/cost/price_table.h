@@ -19,7 +19,7 @@ class PriceTable {
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
  private:
-  /// What a price depends on.
+  /// The facts on which a price depends.
   struct Key {
     OperatorKind kind{};
     Phase phase{};

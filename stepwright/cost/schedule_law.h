@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// What a collective costs that runs as a schedule over sockets (`process_group/`) when all sister
+/// The cost of a collective that runs as a schedule over sockets (`process_group/`) when all sister
 /// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
 /// carries the messages of all of its ranks.
 struct ScheduleLaw {

@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// What one message of c10d's Gloo is made of when all sister groups send at the same time. Ranks
-/// of a node meet over its loopback, one bus for all of them and both ways.
+/// The parts of one message of c10d's Gloo when all sister groups send at the same time. Ranks of a
+/// node meet over its loopback, one bus for all of them and both ways.
 ///
 ///     all-gather       a ring: g - 1 steps, in each of which every rank passes on a block
 ///     all-reduce       a ring, twice round
@@ -41,7 +41,7 @@ SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_
 
 SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group);
 
-/// What such a message costs. A link carries the messages of all sister groups; while some are on
+/// The cost of such a message. A link carries the messages of all sister groups; while some are on
 /// their way through the machine it carries others. A ring has two parts of a block on their way at
 /// once, so that half of a hop hides behind the other part:
 ///

@@ -9,8 +9,8 @@
 
 namespace stepwright {
 
-/// What a generation of devices keeps of its rates in a training run, where it is hot, shares its
-/// power and its memory, over those of one operator alone. 1: all.
+/// The share of its rates that a generation of devices keeps in a training run, where it is hot,
+/// shares its power and its memory, over those of one operator alone. 1: all.
 struct DeviceConditions {
   std::string device;              ///< A device's name, or a generation for all others of it.
   double product_rate = 1;         ///< Products in 16 bits, those of unfused attention too.
@@ -30,8 +30,9 @@ struct FrameworkConditions {
   double update_passes = 1;  ///< Of an update and its norm: their time over that of moving each
                              ///< operand once.
   double message_us = 0;     ///< Of the host to issue a message of a layer, beside its kernel.
-  /// Where messages between stages cross nodes and make hosts wait: host time of a pass that each
-  /// rank of a tensor group adds, in shares of its own. 0: the host runs ahead of its device.
+  /// The share of a wait for messages between stages that cross nodes and make hosts wait: host
+  /// time of a pass that each rank of a tensor group adds, in shares of its own. 0: the host runs
+  /// ahead of its device.
   double stage_wait = 0;
   double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
   double beside_network = 1;
@@ -60,7 +61,7 @@ struct TrainingConditions {
   StepIntervals intervals;
 };
 
-/// Those compiled in (`cost/training/conditions.yaml`).
+/// The conditions compiled in (`cost/training/conditions.yaml`).
 const TrainingConditions& built_in_conditions();
 
 /// Reads a file of the same form. Fails with `kInput`, naming file, field and value.
@@ -69,10 +70,10 @@ TrainingConditions load_conditions(const std::filesystem::path& path);
 /// The text of such a file, with what differs from an entry that says nothing.
 std::string conditions_yaml(const TrainingConditions& all);
 
-/// Those of the job's file, or else the built-in ones. Fails as `load_conditions` does.
+/// The conditions of the job's file, or else the built-in ones. Fails as `load_conditions` does.
 TrainingConditions conditions_of(const Job& job);
 
-/// Of a device, or else of its generation; rates of 1 when there are none.
+/// The conditions of a device, or else of its generation; rates of 1 when there are none.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
@@ -80,7 +81,7 @@ DeviceConditions conditions_of(const TrainingConditions& all, std::string_view d
 StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
                          const Device& device);
 
-/// Of a framework: its own, or else those without a name.
+/// The conditions of a framework: its own, or else those without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework);
 
 }  // namespace stepwright

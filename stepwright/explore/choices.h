@@ -10,9 +10,9 @@ namespace stepwright {
 /// `precisions`, `schedules` and `shardings` with what they are, `recompute`.
 nlohmann::ordered_json choices_json();
 
-/// What each number of a plan can be while the rest of it stays: the sizes that the rules which
-/// look at it alone leave over, ascending. And the `devices`, `devices_per_node` and `nodes` there
-/// are.
+/// The values that each number of a plan can take while the rest of it stays: the sizes that the
+/// rules which look at it alone leave over, ascending. And the `devices`, `devices_per_node` and
+/// `nodes` there are.
 nlohmann::ordered_json sizes_json(const PlannedJob& planned);
 
 }  // namespace stepwright

@@ -28,8 +28,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What an expert would begin with; where nothing of that fits, what needs least memory without
-/// cutting the model.
+/// The plan with which an expert would begin; where nothing of that fits, what needs least memory
+/// without cutting the model.
 PlannedJob begin(const Job& given) {
   PlannedJob first{.job = with_free_kernels(given), .plan = {}};
   if (const auto rule = rule_of_thumb(first.job, CostModel(first.job), usable_bytes(first.job))) {

@@ -19,7 +19,7 @@ constexpr int kMostChannelPeers = 32;
 constexpr std::size_t kMostChannels = 32;
 /// Offsets have 16 bits.
 constexpr std::size_t kMostBufferPieces = 32768;
-/// Of which the loader makes a table when it reads the part of one rank.
+/// The most elements of which the loader makes a table when it reads the part of one rank.
 constexpr std::size_t kMostElements = 4096;
 
 using Xml = pugi::xml_node;

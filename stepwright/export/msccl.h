@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What an algorithm file of MSCCL says beside its steps.
+/// The head of an algorithm file of MSCCL, beside its steps.
 struct MscclSetting {
   std::string name;
   std::int64_t min_bytes = 0;
@@ -16,8 +16,8 @@ struct MscclSetting {
   /// `MSCCL_MAX_NUM_STEPS` of the executor that loads the file: 64 in Azure/msccl-executor-nccl,
   /// 256 in microsoft/msccl.
   std::size_t most_steps = 64;
-  /// Of a rank: all of them wait for each other, so that each needs a multiprocessor of its own; an
-  /// A100 has 108.
+  /// The most thread blocks of a rank: all of them wait for each other, so that each needs a
+  /// multiprocessor of its own; an A100 has 108.
   std::size_t most_thread_blocks = 108;
 };
 

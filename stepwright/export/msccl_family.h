@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What the files of MSCCL and MSCCL++ share: words, and loaders with fixed room.
+/// The part that the files of MSCCL and MSCCL++ share: words, and loaders with fixed room.
 
 /// The word for an operation. Fails with `kUnsupported` where there is none.
 std::string_view collective_word(Collective collective);

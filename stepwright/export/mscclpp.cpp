@@ -22,7 +22,7 @@ constexpr int kThreads = 1024;
 constexpr std::size_t kMostOfAKind = 16;
 constexpr std::string_view kMscclppLoader = "MSCCL++";
 
-/// What all ranks' plans are made from.
+/// The source from which all ranks' plans are made.
 struct PlanSource {
   const CollectiveSchedule& schedule;
   const MscclppSetting& setting;
@@ -244,7 +244,7 @@ class GpuPlan {
   std::map<MessageFlow, ChannelId> channels_;
   std::map<MessageFlow, std::size_t> sent_;
   std::map<MessageFlow, std::size_t> received_;
-  /// From one channel to another that waits for it.
+  /// Semaphores from one channel to another that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
   std::map<std::pair<std::int32_t, RankBuffer>, int> remote_ids_;

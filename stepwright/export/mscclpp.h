@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What a plan of MSCCL++ says beside its steps.
+/// The head of a plan of MSCCL++, beside its steps.
 struct MscclppSetting {
   std::string name;
   std::int32_t ranks_per_node =

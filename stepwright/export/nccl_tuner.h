@@ -30,7 +30,7 @@ std::vector<TunerGroup> node_groups(const Cluster& cluster);
 /// order of `GroupKind`.
 std::vector<TunerGroup> plan_groups(const PlannedJob& planned);
 
-/// What is cheapest from one size of the full buffer to another, both included.
+/// The cheapest choice from one size of the full buffer to another, both included.
 struct TunerRange {
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = kMostTunerBytes;
@@ -40,13 +40,13 @@ struct TunerRange {
   bool operator==(const TunerRange&) const = default;
 };
 
-/// What the cost model finds cheapest for each size, without gaps from 0 to `kMostTunerBytes`. Of
-/// equals the first in the order of ways, then of protocols. Exact: squared seconds are quadratic
-/// in the size, and their crossings are where a choice may change.
+/// The choice that the cost model finds cheapest for each size, without gaps from 0 to
+/// `kMostTunerBytes`. Of equals the first in the order of ways, then of protocols. Exact: squared
+/// seconds are quadratic in the size, and their crossings are where a choice may change.
 std::vector<TunerRange> tuner_ranges(const CollectiveCost& cost, Collective collective,
                                      const GroupLayout& layout);
 
-/// What a tuner file says beside its ranges.
+/// The head of a tuner file, beside its ranges.
 struct TunerSetting {
   std::string about;  ///< What it is for, in one line.
   int channels = -1;  ///< Of every collective; -1: NCCL's choice.

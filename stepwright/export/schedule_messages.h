@@ -18,7 +18,7 @@ struct MessageFlow {
   auto operator<=>(const MessageFlow&) const = default;
 };
 
-/// Where a message arrives.
+/// The place at which a message arrives.
 struct Landing {
   std::int32_t channel = 0;  ///< Of the receiver.
   const ScheduleStep* step = nullptr;
@@ -27,7 +27,7 @@ struct Landing {
 /// The receives of each flow, in the order of its sends.
 using Landings = std::map<MessageFlow, std::vector<Landing>>;
 
-/// What a sender must know of its receivers. Refers to the schedule.
+/// The facts of its receivers that a sender must know. Refers to the schedule.
 class ScheduleMessages {
  public:
   explicit ScheduleMessages(const CollectiveSchedule& schedule);

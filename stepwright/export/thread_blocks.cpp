@@ -53,7 +53,7 @@ void merge(BlockClock& clock, const BlockClock& other) {
   for (std::size_t b = 0; b < other.size(); ++b) clock[b] = std::max(clock[b], other[b]);
 }
 
-/// What the steps of a rank have done to its memory so far.
+/// The effect so far of a rank's steps on its memory.
 class TouchedPieces {
  public:
   explicit TouchedPieces(const CollectiveSchedule& schedule) {
@@ -196,7 +196,7 @@ class BlockCutter {
     clocks_[block].push_back(std::move(clock));
   }
 
-  /// Of `earlier` the steps that neither the thread block's own order nor another one implies.
+  /// The steps of `earlier` that neither the thread block's own order nor another one implies.
   [[nodiscard]] std::vector<StepRef> needed(const std::vector<StepRef>& earlier,
                                             const BlockClock& clock) const {
     std::vector<StepRef> list;
@@ -209,7 +209,7 @@ class BlockCutter {
     return list;
   }
 
-  /// What is over when a step starts.
+  /// The clock of what is over when a step starts.
   [[nodiscard]] const BlockClock& clock_of(StepRef step) const {
     return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
   }

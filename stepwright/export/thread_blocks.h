@@ -12,13 +12,13 @@ namespace stepwright {
 struct BlockStep {
   ScheduleStep step;
   PieceRun lands{};  ///< Of a send: where its receiver puts it.
-  /// What else must be over before it starts: thread blocks (as `channel`) and their steps. No
-  /// other steps imply one of them.
+  /// The other steps that must be over before it starts: thread blocks (as `channel`) and their
+  /// steps. No other steps imply one of them.
   std::vector<StepRef> after;
   bool awaited = false;  ///< A step of another thread block is `after` it.
 };
 
-/// What a thread block of MSCCL does, step by step: it sends to one rank or receives from one.
+/// The steps of a thread block of MSCCL: it sends to one rank or receives from one.
 struct ThreadBlock {
   std::int32_t send_peer = -1;
   std::int32_t receive_peer = -1;
@@ -33,7 +33,7 @@ using FlowChannels = std::map<MessageFlow, int>;
 /// channel.
 FlowChannels flow_channels(const Landings& landings, int most_peers);
 
-/// Where thread blocks are cut from.
+/// The source from which thread blocks are cut.
 struct BlockSource {
   const CollectiveSchedule& schedule;
   const Landings& landings;

@@ -48,7 +48,8 @@ class Residuals : public Eigen::DenseFunctor<double> {
   }
 
  private:
-  /// At least one for each parameter, as Eigen asks for; those that are missing are 0.
+  /// The number of residuals, at least one for each parameter, as Eigen asks for; those that are
+  /// missing are 0.
   static int count(const LeastSquares& problem, const Eigen::VectorXd& start) {
     return static_cast<int>(std::max(problem.residuals(start).size(), start.size()));
   }

@@ -7,7 +7,7 @@ namespace stepwright {
 
 /// Parameters within limits, judged by residuals.
 struct LeastSquares {
-  /// As many residuals on every call, without a unit.
+  /// The residuals of a set of parameters, as many on every call, without a unit.
   std::function<Eigen::VectorXd(const Eigen::VectorXd& parameters)> residuals;
   Eigen::VectorXd least, most;  ///< Limits of each parameter, which may be infinite.
   /// Ends when a step lowers the sum of squares, or moves the parameters, by less than this share.
@@ -20,12 +20,12 @@ struct LeastSquares {
 /// still. Deterministic.
 Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& start);
 
-/// What stands for a residual so that those far above 1 count by their size instead of their
+/// The stand-in for a residual by which those far above 1 count by their size instead of their
 /// square: half its square is sqrt(1 + residual^2) - 1 (soft L1).
 double soft_l1(double residual);
 
-/// What stands for a residual so that those above 1 count by their size: half its square is that of
-/// the residual up to 1, and |residual| - 1/2 above (Huber 1964).
+/// The stand-in for a residual by which those above 1 count by their size: half its square is that
+/// of the residual up to 1, and |residual| - 1/2 above (Huber 1964).
 double huber(double residual);
 
 }  // namespace stepwright

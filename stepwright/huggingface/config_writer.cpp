@@ -123,7 +123,7 @@ Json gpt_neox_config(const Architecture& model) {
   return json;
 }
 
-/// What reading the family's file back would change; nothing where it cannot be read.
+/// The differences that reading the family's file back would show; nothing where it cannot be read.
 std::optional<std::vector<std::string>> lost_in(const Architecture& model, const Family& family) {
   try {
     const Json json = family_config(model, family);

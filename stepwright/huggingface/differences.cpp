@@ -10,7 +10,7 @@
 namespace stepwright {
 namespace {
 
-/// What decides parameters and results.
+/// The fields that decide parameters and results.
 nlohmann::ordered_json essence(Architecture model) {
   model.name.clear();
   model.dropout = 0;

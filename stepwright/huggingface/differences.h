@@ -7,8 +7,9 @@
 
 namespace stepwright {
 
-/// Where two models differ in parameters or results, one phrase each ("norm_epsilon: 1e-05, here
-/// 1e-06"). Names and dropout do not count, nor the longest sequence where no table depends on it.
+/// The differences of two models in parameters or results, one phrase each ("norm_epsilon: 1e-05,
+/// here 1e-06"). Names and dropout do not count, nor the longest sequence where no table depends on
+/// it.
 std::vector<std::string> differences(const Architecture& theirs, const Architecture& ours);
 
 }  // namespace stepwright

@@ -31,7 +31,7 @@ struct ParameterNames {
 struct Family {
   std::string_view model_type;
   std::string_view model_class;  ///< In transformers.
-  /// What names begin with; files of the model without its head leave it out.
+  /// The prefix of names; files of the model without its head leave it out.
   std::string_view prefix;
   std::span<const ParameterNames> names;
   std::span<const ParameterNames> expert_names;

@@ -13,7 +13,7 @@ namespace stepwright {
 
 /// Types of floating-point numbers that files of weights hold.
 enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
-/// As safetensors calls them, and as command lines, jobs and configurations do.
+/// Names of number types in safetensors, and in command lines, jobs and configurations.
 inline constexpr Named<NumberType> kSafetensorsTypes[] = {{NumberType::kF64, "F64"},
                                                           {NumberType::kF32, "F32"},
                                                           {NumberType::kF16, "F16"},

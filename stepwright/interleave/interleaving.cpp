@@ -42,7 +42,7 @@ Strand rotated(const Strand& forward, std::size_t start) {
   return out;
 }
 
-/// What reductions save that run beside the weight gradient of the product before them.
+/// Seconds that reductions save which run beside the weight gradient of the product before them.
 double own_overlap_s(const Strand& backward, const Contention& contention) {
   double saved_s = 0;
   for (const StrandOperator& op : backward) {
@@ -104,8 +104,8 @@ double longest_s(const StrandPair& pair) {
   return std::ranges::max(busy_s);
 }
 
-/// Where the forward list may start, in the order of trial: at its begin, then behind collectives,
-/// which are mostly the best.
+/// The places at which the forward list may start, in the order of trial: at its begin, then behind
+/// collectives, which are mostly the best.
 std::vector<std::size_t> starts_of(const Strand& forward, bool rotate) {
   std::vector<std::size_t> starts{0};
   for (const bool behind : {true, false}) {

@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// What `stepwright interleave --json` prints (`docs/formats.md`) of a pair and its plan.
+/// The answer of `stepwright interleave --json` (`docs/formats.md`) for a pair and its plan.
 nlohmann::ordered_json interleaving_json(const StrandPair& pair, const Interleaving& interleaving);
 
 }  // namespace stepwright

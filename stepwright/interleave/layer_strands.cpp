@@ -15,7 +15,7 @@
 namespace stepwright {
 namespace {
 
-/// What an operator of a template is for, as far as its id depends on it.
+/// The use of an operator of a template, as far as its id depends on it.
 enum class Use : std::uint8_t { kCompute, kWeightGradient, kEnter, kLeave };
 
 Use use_of(const Operator& op) {
@@ -162,7 +162,8 @@ class StrandWriter {
     }
   }
 
-  /// In an order that respects the dependences: of those that may come next the first one met.
+  /// The strand in an order that respects the dependences: of those that may come next the first
+  /// one met.
   Strand strand() {
     Strand out;
     std::vector<std::size_t> place(strand_.size(), strand_.size());

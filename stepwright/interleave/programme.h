@@ -20,13 +20,13 @@ class Programme {
   Programme(const StrandStates& forward, const StrandStates& backward,
             const Contention& contention);
 
-  /// What no sequence does without.
+  /// The exposed seconds that every sequence has at least.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
 
   /// The least exposed seconds, when they are below a limit; else `kUnreached`.
   double solve(double limit_s);
 
-  /// Of the last solution below its limit.
+  /// The blocks of the last solution below its limit.
   [[nodiscard]] std::vector<Block> blocks() const;
 
  private:
@@ -38,7 +38,7 @@ class Programme {
     double seconds = 0;
     bool known = false;  ///< Could come before the computation that led here.
   };
-  /// Where the block that leads to a state begins.
+  /// The state at which the block that leads to another begins.
   struct Origin {
     std::size_t from = 0;
     bool computes = false;  ///< The block is one computation.

@@ -38,7 +38,7 @@ inline constexpr std::size_t kMostStrandOperators = 64;
 constexpr OperatorSet only(std::size_t place) { return OperatorSet{1} << place; }
 constexpr bool holds(OperatorSet set, std::size_t place) { return (set >> place & 1U) != 0; }
 
-/// By place: everything that an operator depends on.
+/// The operators before each one, by place: everything that an operator depends on.
 std::vector<OperatorSet> ancestors(const Strand& strand);
 
 /// All sets that hold with an operator what it depends on (order ideals), small ones first: the

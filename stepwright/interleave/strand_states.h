@@ -9,13 +9,13 @@
 
 namespace stepwright {
 
-/// What a strand still has to do, in seconds.
+/// The work that a strand still has to do, in seconds.
 struct Remaining {
   double compute_s = 0;
   LinkSeconds messages_s{};
 };
 
-/// What a strand can do without a collective.
+/// The work that a strand can do without a collective.
 struct Extension {
   std::size_t state = 0;
   double compute_s = 0;

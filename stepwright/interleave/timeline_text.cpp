@@ -20,7 +20,7 @@ constexpr TimelineRow kTimelineRows[] = {{"computation", LinkClass::kNone, '-'},
                                          {"network", LinkClass::kNetwork, '='}};
 constexpr std::size_t kNameColumns = 13;
 
-/// What a row has in a block: its ids, and for which share of the block.
+/// The content of a row in a block: its ids, and for which share of the block.
 struct Cell {
   std::string ids;
   double share = 0;

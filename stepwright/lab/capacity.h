@@ -4,13 +4,13 @@
 
 namespace stepwright {
 
-/// What TCP on this machine carries in all, in bytes/s of payload: two nodes joined as in a lab but
-/// not shaped, in packets as those of shaped links, busy both ways for `seconds` on every core.
-/// A lab whose links carry more than half of it together measures the machine, not the links.
-/// Fails as `Namespaces` does.
+/// The payload that TCP on this machine carries in all, in bytes/s: two nodes joined as in a lab
+/// but not shaped, in packets as those of shaped links, busy both ways for `seconds` on every core.
+/// A lab whose links carry more than half of it together measures the machine, not the links. Fails
+/// as `Namespaces` does.
 double tcp_capacity_bytes_per_s(double seconds);
 
-/// What share of its rate the slowest link of each kind keeps, in payload, when all are busy.
+/// The share of its rate that the slowest link of each kind keeps, in payload, when all are busy.
 struct BusyLinks {
   double nic = 1;  ///< 1 where there is but one node.
   double inside = 1;

@@ -8,7 +8,8 @@
 
 namespace stepwright {
 
-/// What this machine lacks for a lab: rights, programs, features of the kernel; empty when nothing.
+/// The things that this machine lacks for a lab: rights, programs, features of the kernel; empty
+/// when nothing.
 std::vector<Lack> missing_for_lab();
 
 /// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,

@@ -14,12 +14,12 @@
 namespace stepwright {
 namespace {
 
-/// Where `ip netns` keeps the names.
+/// The path at which `ip netns` keeps a name.
 std::filesystem::path path_of(const std::string& name) {
   return std::filesystem::path("/run/netns") / name;
 }
 
-/// Of this process; the first that it does not use yet.
+/// A lab name of this process; the first that it does not use yet.
 std::string free_lab_name() {
   const Owner owner = find_owner(::getpid()).value();
   int number = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
 
-/// From 1 Mbit/s to 100 Gbit/s.
+/// Reads a rate from 1 Mbit/s to 100 Gbit/s.
 double read_rate(Node node) {
   constexpr double kLeast = 125e3;
   constexpr double kMost = 12.5e9;

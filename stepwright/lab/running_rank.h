@@ -18,10 +18,10 @@ struct RankEnd {
   double seconds = 0;
 };
 
-/// For messages: `rank 3 on node 1 ended with exit code 7`.
+/// The words for a rank's end in messages: `rank 3 on node 1 ended with exit code 7`.
 std::string describe(const RankEnd& end);
 
-/// What a rank writes to one of its streams, until it is closed.
+/// The output of a rank to one of its streams, until it is closed.
 struct RankOutput {
   explicit RankOutput(const std::string& prefix) : lines(prefix) {}
 

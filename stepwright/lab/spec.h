@@ -15,8 +15,8 @@ namespace stepwright {
 struct ShapedLink {
   double rate_bytes_per_s = 0;
   std::int64_t packet_bytes = 0;  ///< Largest packet (MTU), so large that headers do not matter.
-  /// What may pass at once after a pause. The least that still reaches the rate is one packet and
-  /// what the rate carries until a late timer has woken up.
+  /// The bytes that may pass at once after a pause. The least that still reaches the rate is one
+  /// packet and what the rate carries until a late timer has woken up.
   std::int64_t burst_bytes = 0;
 
   bool operator==(const ShapedLink&) const = default;
@@ -42,7 +42,8 @@ struct LabSpec {
   [[nodiscard]] std::int64_t nics_per_node() const {
     return nic_of == NicOwner::kRank ? ranks_per_node : 1;
   }
-  /// What all links of the lab carry together when all are busy: every NIC and every bus, one way.
+  /// The bytes/s that all links of the lab carry together when all are busy: every NIC and every
+  /// bus, one way.
   [[nodiscard]] double shaped_bytes_per_s() const;
 
   bool operator==(const LabSpec&) const = default;
@@ -56,7 +57,7 @@ inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 /// a latency, which only the kernel's netem could give.
 LabSpec read_lab(Node node);
 
-/// As above, from a file.
+/// Loads the lab of a file.
 LabSpec load_lab(const std::filesystem::path& path);
 
 /// The lab as a cluster, with nominal rates: a rank sends its share of the node's bus.

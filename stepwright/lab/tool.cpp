@@ -19,7 +19,7 @@
 namespace stepwright {
 namespace {
 
-/// What a spawned program has for standard input, output and error.
+/// The standard input, output and error of a spawned program.
 class Streams {
  public:
   explicit Streams(int error) {

@@ -45,7 +45,7 @@ void add_cable(const LabSpec& spec, const std::string& lab, std::int64_t node, s
   commands.push_back(words(fmt::format("ip -n {} link set {} up", home, nic)));
 }
 
-/// Nothing is lost in a lab, so that Reno's window only grows, like the credit of a fabric without
+/// Sets Reno, whose window only grows where nothing is lost, like the credit of a fabric without
 /// loss. Others guess the rate from acknowledgements, which here wait behind what their own host
 /// sends: a NIC that sends and receives would stand still in between.
 void set_congestion_control(const std::string& home, std::vector<CommandLine>& commands) {

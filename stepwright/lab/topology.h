@@ -29,17 +29,17 @@ std::string nic_name(std::int64_t rail);
 /// The address of a NIC: 10.0.RAIL.(NODE + 1).
 std::string nic_address(std::int64_t node, std::int64_t rail);
 
-/// What makes the namespaces and joins them by links that are as fast as the machine.
+/// The commands that make the namespaces and join them by links that are as fast as the machine.
 std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string& lab);
 
-/// What holds these links to their rates.
+/// The commands that hold these links to their rates.
 std::vector<CommandLine> shaping_commands(const LabSpec& spec, const std::string& lab);
 
-/// What holds one device of a network namespace to its rate.
+/// The command that holds one device of a network namespace to its rate.
 CommandLine shape_command(const std::string& network, const std::string& device,
                           const ShapedLink& link);
 
-/// What a rank finds in its environment: the names that torchrun sets, the interface for Gloo, and
+/// The environment of a rank: the names that torchrun sets, the interface for Gloo, and
 /// `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (of its NIC), `STEPWRIGHT_LAB_ADDRESSES` (of
 /// every rank's, with commas).
 std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank);

@@ -141,7 +141,7 @@ Json zero_json(const PlannedJob& planned) {
   return json;
 }
 
-/// What the training code has to do itself.
+/// The part that the training code has to do itself.
 Json code_json(const PlannedJob& planned, const std::vector<std::string>& header) {
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;

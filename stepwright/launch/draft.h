@@ -9,13 +9,13 @@
 
 namespace stepwright {
 
-/// What a person adds to files that do not say everything.
+/// The facts that a person adds to files which do not say everything.
 struct Given {
   std::string model;  ///< A built-in name or a path, once `with_model` has run; empty: the files'.
   std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
   std::optional<std::int64_t> nodes;
   std::string batch;  ///< `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job.
-  /// In place of the words above, where they are known already.
+  /// The model in place of the words above, where it is known already.
   std::optional<Architecture> known_model;
   std::optional<Cluster> known_cluster;
 };
@@ -26,7 +26,7 @@ struct SourceFile {
   std::string text;
 };
 
-/// What the files of a framework say of a plan and its job, before what they leave open is settled.
+/// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
   Framework framework;
   std::optional<Architecture> model;
@@ -50,7 +50,8 @@ struct Draft {
   std::vector<std::string> notes;  ///< What was assumed, for people.
 };
 
-/// With the model that its words name. Fails with `kInput` where there is none of that name.
+/// The same with the model that its words name. Fails with `kInput` where there is none of that
+/// name.
 Given with_model(Given given);
 
 /// Loads the cluster and gives the ranks that tensor, context and pipeline leave over to data

@@ -16,9 +16,9 @@ struct EnvironmentSetting {
   std::string reason;
 };
 
-/// What a plan needs set wherever it runs: NCCL's algorithms. Fails with `kUnsupported` when
-/// schemes of more than one rank ask NCCL for different ones, which its environment cannot tell
-/// apart.
+/// The settings that a plan needs wherever it runs: NCCL's algorithms. Fails with `kUnsupported`
+/// when schemes of more than one rank ask NCCL for different ones, which its environment cannot
+/// tell apart.
 std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
 
 /// The algorithms of a plan whose NCCL_ALGO has this value; fails with `kInput` on other values.

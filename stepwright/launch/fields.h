@@ -61,8 +61,8 @@ class Fields {
   Node node_;
 };
 
-/// What is said of keys that a reader does not understand: one that is nearly a known one fails
-/// with `kInput`, the others are listed in a note. `passed` are known to matter to no plan.
+/// A note on keys that a reader does not understand: one that is nearly a known one fails with
+/// `kInput`, the others are listed in a note. `passed` are known to matter to no plan.
 std::optional<std::string> unread_keys(Node node, std::span<const std::string_view> known,
                                        std::span<const std::string_view> passed);
 

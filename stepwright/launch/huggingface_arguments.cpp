@@ -19,7 +19,7 @@ constexpr Named<Optimizer> kOptimizerWords[] = {{Optimizer::kAdamW, "adamw_torch
                                                 {Optimizer::kAdamW, "adamw_apex_fused"},
                                                 {Optimizer::kSgd, "sgd"}};
 
-/// What is what among the files.
+/// The roles of the given files.
 struct HuggingFaceFiles {
   std::optional<Document> model, arguments;
   const SourceFile* deepspeed = nullptr;

@@ -34,7 +34,7 @@ struct MaxTextAxis {
   std::string_view name;
   std::int64_t MaxTextMesh::* size;
 };
-/// From the fastest to the slowest (base.yml, mesh_axes).
+/// The axes of a mesh, from the fastest to the slowest (base.yml, mesh_axes).
 constexpr MaxTextAxis kMaxTextAxes[] = {
     {"expert", &MaxTextMesh::expert}, {"tensor_sequence", &MaxTextMesh::tensor_sequence},
     {"tensor", &MaxTextMesh::tensor}, {"context", &MaxTextMesh::context},

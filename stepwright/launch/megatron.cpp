@@ -29,7 +29,7 @@ const std::vector<ShellWord>& training_command(const ShellScript& script, const 
   return *most;
 }
 
-/// Where the arguments of the program begin, behind those of its launcher.
+/// The place at which the arguments of the program begin, behind those of its launcher.
 std::size_t program_of(const std::vector<ShellWord>& words) {
   const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
   const auto program = std::ranges::find_if(words, is_program);

@@ -16,7 +16,7 @@
 namespace stepwright {
 namespace {
 
-/// What follows a flag of Megatron-LM.
+/// The values that follow a flag of Megatron-LM.
 enum class Arity : std::uint8_t {
   kNone,  ///< Nothing: the flag sets its field to `value`.
   kOne,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLeastBucket = 40'000'000;
 constexpr std::int64_t kBucketOfRank = 1'000'000;
-/// To which multiple times the tensor degree Megatron pads the vocabulary.
+/// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
 constexpr std::int64_t kVocabularyMultiple = 128;
 
 constexpr Named<ContextKind> kMegatronContexts[] = {{ContextKind::kRing, "p2p"},
@@ -107,7 +107,7 @@ void add_data(Tree& fields, const PlannedJob& planned) {
   fields.set("bucket_size", plan.gradient_bucket);
 }
 
-/// In the words of `--recompute-modules`.
+/// A module in the words of `--recompute-modules`.
 std::string_view megatron_word(const Named<Module>& module) {
   return module.value == Module::kNorm ? "layernorm" : module.name;
 }

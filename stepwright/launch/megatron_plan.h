@@ -11,7 +11,7 @@ namespace stepwright {
 /// of the training loop, under the names of `megatron_flags`. `release` is of Megatron-Core.
 Tree megatron_fields(const PlannedJob& planned, std::string_view release);
 
-/// What such fields say; `draft` may already know ranks and nodes. `file` stands for the file in
+/// Reads such fields; `draft` may already know ranks and nodes. `file` stands for the file in
 /// messages. Fails with `kInput` on contradictory or unknown words, with `kUnsupported` on what no
 /// plan says (offload).
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,

@@ -15,7 +15,7 @@
 namespace stepwright {
 namespace {
 
-/// Where a field of Megatron stands in a ConfigContainer, when it is not in `model` under its name.
+/// The place of a field of Megatron in a ConfigContainer, when it is not in `model` under its name.
 struct BridgeField {
   std::string_view field;
   std::string_view section;

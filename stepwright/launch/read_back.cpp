@@ -24,7 +24,7 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   return finish(std::move(draft), given, file.name);
 }
 
-/// What cannot be read back cannot be said.
+/// The plan as the target's file can say it: one that cannot be read back cannot be said.
 PlannedJob sayable(const LaunchTarget& target, const PlannedJob& planned) {
   try {
     return read_back(target, planned);
@@ -34,7 +34,8 @@ PlannedJob sayable(const LaunchTarget& target, const PlannedJob& planned) {
   }
 }
 
-/// What a file must say as it is: of two plans, all but what changes no result.
+/// The plan with the choices of another that a file need not say: of two plans, all but what
+/// changes no result.
 Plan with_soft_choices(Plan plan, const Plan& soft) {
   plan.overlap = soft.overlap;
   plan.gradient_bucket = soft.gradient_bucket;

@@ -88,7 +88,8 @@ ShellScript ShellCommands::finish() {
   return std::move(script_);
 }
 
-/// Of a condition or a case only the first branch counts; `blocks_` are the open ones.
+/// Enters or leaves a condition or a case, of which only the first branch counts; `blocks_` are the
+/// open ones.
 void ShellCommands::enter_or_leave(const ShellWord& word) {
   if (word.text == "if" || word.text == "case") blocks_.push_back(word.text);
   if (word.text == "else" || word.text == "elif") pass_over_rest(word.line);

@@ -15,7 +15,8 @@ bool is_shell_name(std::string_view text);
 /// Words with a blank between them.
 std::string joined(const std::vector<std::string>& words);
 
-/// What the commands of a script, one after the other, set and start. Nothing of it is executed.
+/// The state of a script whose commands, one after the other, set and start things. Nothing of it
+/// is executed.
 class ShellCommands {
  public:
   using Words = std::vector<std::string>;
@@ -26,7 +27,7 @@ class ShellCommands {
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
   /// Counts words, of which a script may have 100,000.
   void count(std::size_t words, std::uint32_t line);
-  /// Of a variable; null where the script has not set it.
+  /// The value of a variable; null where the script has not set it.
   [[nodiscard]] const Words* value_of(const std::string& name) const;
 
   /// A whole command: an assignment, a word of the shell, or a program that is started.
@@ -36,7 +37,7 @@ class ShellCommands {
   /// `;;` of a case.
   void end_branch(std::uint32_t line);
 
-  /// What has been found, for those who add to it.
+  /// The script found so far, for those who add to it.
   [[nodiscard]] ShellScript& script() { return script_; }
   /// The same with the variables that programs see, when all is read.
   ShellScript finish();

@@ -15,7 +15,7 @@ struct ShellWord {
   std::uint32_t line = 0;  ///< From 1.
 };
 
-/// What a shell script says that starts a job. Nothing of it is executed.
+/// The content of a shell script that starts a job. Nothing of it is executed.
 struct ShellScript {
   std::vector<std::vector<ShellWord>> commands;  ///< Assignments in front are not in them.
   std::map<std::string, std::string> exported;   ///< Variables that programs see.

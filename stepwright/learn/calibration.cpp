@@ -27,7 +27,7 @@ constexpr double kOutlierError = 0.3;
 constexpr double kOutlierTimes = 5;
 constexpr std::size_t kRunsPerOutlier = 4;
 
-/// What runs may move, as shares of the widths of the prior.
+/// The freedom of runs to move constants, as shares of the widths of the prior.
 struct Freedom {
   std::string_view name;
   double device = 0;
@@ -139,7 +139,7 @@ class Calibrator {
            1;
   }
 
-  /// With the digits that a file keeps.
+  /// The logarithms rounded to the digits that a file keeps.
   [[nodiscard]] Eigen::VectorXd rounded(Eigen::VectorXd logarithms) const {
     for (Eigen::Index k = 0; k < logarithms.size(); ++k) {
       if (logarithms[k] != learnable_.prior().mean[k]) logarithms[k] = kept_digits(logarithms[k]);

@@ -42,7 +42,7 @@ struct Known {
   std::vector<double> log_seconds;  ///< Of its runs, in the order of the table.
 };
 
-/// What is believed of the logarithm of a plan's seconds.
+/// The distribution of the logarithm of a plan's seconds.
 struct Believed {
   Eigen::VectorXd mean, deviation;
 };
@@ -162,7 +162,7 @@ class Loop {
     set_shares(first);
   }
 
-  /// What constants and runs say of every plan: a plan that ran is known by its runs.
+  /// The distribution over every plan by constants and runs: a plan that ran is known by its runs.
   [[nodiscard]] Believed believe() const {
     Believed all{.mean = times_.at(belief_.mean), .deviation = deviations(belief_, times_)};
     for (std::size_t i = 0; i < plans_.size(); ++i) {
@@ -224,7 +224,7 @@ class Loop {
     return least;
   }
 
-  /// What measuring a plan is worth when the best so far is `best`.
+  /// The expected gain of measuring a plan when the best so far is `best`.
   [[nodiscard]] static double worth(double mean, double deviation, double p_fits, double best) {
     const double z = (best - mean) / deviation;
     const double improvement = deviation * (z * normal_cdf(z) + normal_density(z));

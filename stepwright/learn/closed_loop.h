@@ -20,8 +20,8 @@ struct LoopPlan {
   double high_s = 0;
   double p_fits = 0;
   bool ran = false;  ///< Its step was measured.
-  /// Of measuring it: the share of the best step that this is expected to save, less what a failed
-  /// start costs.
+  /// The expected gain of measuring it: the share of the best step that this is expected to save,
+  /// less what a failed start costs.
   double gain = 0;
 };
 
@@ -30,7 +30,7 @@ struct LearnedConstant {
   LearnableConstant before, now;
 };
 
-/// What a person's own runs of a job say of its plans.
+/// The verdict of a person's own runs of a job on its plans.
 struct ClosedLoop {
   std::optional<LoopPlan> best;  ///< Nothing where no plan fits.
   std::vector<LoopPlan> next;    ///< Whose measurement is worth most, first the most.
@@ -61,7 +61,7 @@ struct LoopOptions {
 ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options);
 
-/// What `stepwright tune --runs --json` prints (docs/formats.md).
+/// The answer of `stepwright tune --runs --json` (docs/formats.md).
 nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop);
 
 }  // namespace stepwright

@@ -6,9 +6,9 @@
 
 namespace stepwright {
 
-/// What is believed of the memory of one person's job: how far its runs are from the account. Half
-/// of the variance of `MemoryDoubt` is common to all plans of the job and learned from its runs,
-/// half is of each plan.
+/// The posterior of the memory of one person's job: how far its runs are from the account. Half of
+/// the variance of `MemoryDoubt` is common to all plans of the job and learned from its runs, half
+/// is of each plan.
 class MemoryBelief {
  public:
   explicit MemoryBelief(const MemoryDoubt& doubt);

@@ -4,7 +4,7 @@
 
 namespace stepwright {
 
-/// What is believed of the logarithms of some constants: a normal distribution, cut off at limits.
+/// The distribution of the logarithms of some constants: a normal distribution, cut off at limits.
 struct Belief {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
@@ -31,14 +31,14 @@ struct MeasuredSteps {
   Eigen::VectorXd trust;
 };
 
-/// What the model misses of one plan whatever its constants are, of the logarithm of its seconds:
-/// the median error of the fit on the rows that it saw is 5 % (docs/accuracy.md), and a normal
-/// distribution has two thirds of its deviation as its median error.
+/// The deviation of the model on one plan whatever its constants are, of the logarithm of its
+/// seconds: the median error of the fit on the rows that it saw is 5 % (docs/accuracy.md), and a
+/// normal distribution has two thirds of its deviation as its median error.
 inline constexpr double kPlanDeviation = 0.075;
 /// The same of a measurement that is repeated: the middle of equal plans of one source.
 inline constexpr double kRunDeviation = 0.02;
 
-/// What is believed of the constants after these steps. Errors of steps are of Student's
+/// The distribution of the constants after these steps. Errors of steps are of Student's
 /// distribution with thirty degrees of freedom and the deviation of plan and run, so that one run
 /// that is far off counts little: a normal posterior, weighted again until it stands (Lange, Little
 /// and Taylor 1989, "Robust statistical modeling using the t distribution"). Where the steps are

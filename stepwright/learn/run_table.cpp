@@ -16,7 +16,7 @@ std::string told(const Skipped& skipped) {
   return skipped.reason + (skipped.detail.empty() ? "" : ": " + skipped.detail);
 }
 
-/// What a row leaves empty and its job says.
+/// Fills in what a row leaves empty and its job says.
 void complete(RunRow& row, const Job& job) {
   const auto set = [](auto& value, auto known) {
     if (!value) value = known;

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What became of a run: its column `outcome`.
+/// The outcome of a run: its column `outcome`.
 enum class RunOutcome : std::uint8_t {
   kOpen,  ///< Not run yet: neither an outcome nor a measurement.
   kOk,
@@ -43,7 +43,7 @@ struct OwnRuns {
 /// skipped.
 OwnRuns read_own_runs(const CsvTable& table, const Job* of);
 
-/// Those that ran and whose step was measured; the others are skipped.
+/// The runs that went through and whose step was measured; the others are skipped.
 OwnRuns only_measured(OwnRuns runs);
 
 /// The jobs of some plans.

@@ -10,7 +10,7 @@
 namespace stepwright {
 namespace {
 
-/// Of a logarithm, for the derivative: rates move little, times of hosts much.
+/// The step of a logarithm for the derivative: rates move little, times of hosts much.
 constexpr double kDeviceStep = 0.05;
 constexpr double kFrameworkStep = 0.2;
 

@@ -24,7 +24,7 @@ struct OperationVolume {
   double seconds = 0;              ///< Of those.
 };
 
-/// By operation, then by size of the group.
+/// The volumes by operation, then by size of the group.
 std::vector<OperationVolume> volumes(const Log& log);
 
 /// Calls and bytes of payloads from k to 2k - 1 (0 holds empty messages), by operation: key k.
@@ -37,7 +37,7 @@ struct SizeClass {
 using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, SizeClass>>;
 SizeHistogram size_histogram(const Log& log);
 
-/// What the logs of a job communicated: all that `stepwright characterize` says.
+/// The communication in the logs of a job: all that `stepwright characterize` says.
 struct Characterization {
   std::int64_t calls = 0;
   std::int64_t unexplained = 0;  ///< Lines of the files.

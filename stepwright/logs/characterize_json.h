@@ -13,7 +13,7 @@ nlohmann::ordered_json characterize_json(const Characterization& of);
 /// Calls below the knee of their operation, for that answer and for the one of `compare`.
 nlohmann::ordered_json below_knee_json(const std::vector<SmallCalls>& calls);
 
-/// What became of each file, for both.
+/// The outcome of each file, for both.
 nlohmann::ordered_json sources_json(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright

@@ -9,14 +9,14 @@
 
 namespace stepwright {
 
-/// What was sent in one group of ranks, of all ranks in the log.
+/// The messages in one group of ranks, of all ranks in the log.
 struct CommunicatorRole {
   std::int64_t group_size = 0;      ///< 0: not known.
   std::vector<std::int64_t> ranks;  ///< Empty: not known.
   std::map<LogOperation, std::int64_t> calls;
   std::int64_t payload_bytes = 0;
-  /// Of them, payloads of a size that the same rank sends again: what a plan can know beforehand;
-  /// the rest is data, like how many rows a router sends to whom.
+  /// The bytes among them of payloads of a size that the same rank sends again: what a plan can
+  /// know beforehand; the rest is data, like how many rows a router sends to whom.
   std::int64_t repeated_bytes = 0;
   std::string probably;  ///< The scheme that sends so; empty: no telling.
 };

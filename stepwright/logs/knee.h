@@ -34,7 +34,7 @@ struct SmallCalls {
   double seconds = 0;              ///< Below it, where timed.
 };
 
-/// For each operation and size of group that has a knee: the one of its line among
+/// The small calls of each operation and size of group that has a knee: the one of its line among
 /// `lines`, else `knee_bytes` when given. Empty messages are left out.
 std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
                                     std::optional<double> knee_bytes);

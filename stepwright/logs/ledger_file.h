@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// What a training run sent.
+/// The messages of a training run.
 struct ExecutedLedger {
   std::int64_t ranks = 1;
   std::int64_t steps = 0;

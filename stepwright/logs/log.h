@@ -59,7 +59,7 @@ struct Unexplained {
   std::string reason;
 };
 
-/// What became of one file.
+/// The outcome of one file.
 struct LogSource {
   std::string file;
   LogFormat format{};

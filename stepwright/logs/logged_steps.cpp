@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-/// What a record is in the plan's terms.
+/// A record in the plan's terms.
 struct ResolvedCall {
   CallKind kind;
   std::int64_t payload_bytes = 0;
@@ -175,7 +175,7 @@ class StepFinder {
     return best;
   }
 
-  /// What the i-th call of the rank is, and its number among the distinct ones.
+  /// The meaning of the i-th call of the rank, and its number among the distinct ones.
   [[nodiscard]] const ResolvedCall& call(std::size_t i) const {
     return resolver_.calls()[calls_[i]];
   }
@@ -212,7 +212,7 @@ class StepFinder {
     if (same ? guess.steps > best.steps : guess.differing < best.differing) best = guess;
   }
 
-  /// What is left of a kind of calls of a step: planned less logged.
+  /// The rest of a kind of calls of a step: planned less logged.
   struct Left {
     std::map<std::int64_t, double> calls;  ///< By payload.
     double data_bytes = 0;                 ///< Of data parallelism, in buckets of any size.

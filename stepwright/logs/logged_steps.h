@@ -20,7 +20,7 @@ struct LoggedSize {
   double exposed_s = 0;
 };
 
-/// What one rank sent in whole steps.
+/// The messages of one rank in whole steps.
 struct LoggedSteps {
   std::map<CallKind, std::map<std::int64_t, LoggedSize>> calls;  ///< By payload.
   std::int64_t steps = 0;

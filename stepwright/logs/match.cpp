@@ -156,7 +156,7 @@ class KindMatch {
     std::int64_t logged_left = 0;
   };
 
-  /// Of logged calls that the plan does not have: what it sends in that group.
+  /// Gives schemes to logged calls that the plan does not have: what it sends in that group.
   void give_schemes(const PlannedStep& planned) {
     Scheme scheme = Scheme::kNone;
     if (is_point_to_point(kind_.operation)) scheme = Scheme::kPipeline;

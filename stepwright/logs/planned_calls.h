@@ -34,11 +34,12 @@ using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
 
 /// The calls that every rank of a program makes in one step.
 Calls planned_calls(const StepProgram& program, const Grid& grid);
-/// Those of one rank.
+/// Adds the planned calls of one rank.
 void add_planned_calls(Calls& calls, const StepProgram& program, const Grid& grid,
                        std::int64_t rank);
 
-/// Those of them whose payload is data: routed ones, unless every rank gets exactly the mean.
+/// The calls among them whose payload is data: routed ones, unless every rank gets exactly the
+/// mean.
 std::set<GroupCall> data_calls(const StepProgram& program);
 
 /// "all_gather of parameters, forward, 4096 bytes".

@@ -44,7 +44,7 @@ struct PlannedGroup {
   Scheme scheme{};   ///< Of what the plan sends in it; kNone: nothing.
 };
 
-/// What one rank sends in a step, in the words of logs: a shift is a send and a receive.
+/// The messages of one rank in a step, in the words of logs: a shift is a send and a receive.
 struct PlannedStep {
   std::map<CallKind, std::map<std::int64_t, PlannedSize>> calls;  ///< By payload.
   std::map<std::vector<std::int64_t>, PlannedGroup> groups;       ///< By members.

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a call of a communication library does, whoever logged it.
+/// The operation of a call of a communication library, whoever logged it.
 enum class LogOperation : std::uint8_t {
   kAllReduce,
   kAllGather,

@@ -106,7 +106,7 @@ class RecordList {
     }
   };
 
-  /// What equal calls have in common.
+  /// The fields that equal calls have in common.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           std::int32_t, std::int32_t, std::int32_t, LogOperation, std::uint8_t>;
   std::uint32_t kind_of(const LogRecord& record);

@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-/// Where an exchange stands: the n-th of a step in its group.
+/// The place of an exchange: the n-th of a step in its group.
 struct Place {
   std::int32_t communicator = -1;
   std::int64_t number = 0;
@@ -172,7 +172,7 @@ class RoutedTrafficReader {
     out_.moved_of_exchange = moved_of_exchange_.share();
   }
 
-  /// Of one rank; a step follows another where its number does.
+  /// Compares the steps of one rank; a step follows another where its number does.
   void compare_steps(const std::map<std::int64_t, Matrix>& matrices) {
     out_.steps = std::max(out_.steps, std::ssize(matrices));
     const Matrix* last = nullptr;

@@ -8,13 +8,14 @@
 
 namespace stepwright {
 
-/// What of a log's bytes a plan can know beforehand, and how the rest moves: rows that a router
-/// sends to experts, where the log says the parts of its all-to-alls. Shares of two matrices are
-/// sum |a - b| / sum (a + b): 0 where they are equal, 1 where they have nothing in common.
+/// The split of a log's bytes into what a plan can know beforehand and how the rest moves: rows
+/// that a router sends to experts, where the log says the parts of its all-to-alls. Shares of two
+/// matrices are sum |a - b| / sum (a + b): 0 where they are equal, 1 where they have nothing in
+/// common.
 struct RoutedTraffic {
   std::int64_t payload_bytes = 0;  ///< Of all calls whose payload is known.
-  /// Of them, all-to-alls whose parts differ, in any step, at their place in it. All else follows
-  /// from the plan, the sizes of groups and the batch.
+  /// The bytes among them of all-to-alls whose parts differ, in any step, at their place in it. All
+  /// else follows from the plan, the sizes of groups and the batch.
   std::int64_t routed_bytes = 0;
   std::int64_t unsaid_bytes = 0;  ///< Of all-to-alls of whose parts the log says nothing.
   std::int64_t steps = 0;        ///< That were told apart, of the rank with most; else repetitions.

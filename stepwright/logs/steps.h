@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// Where a list of calls repeats: `repeats` times `period` calls from `first` on.
+/// The repetition of a list of calls: `repeats` times `period` calls from `first` on.
 struct Repetition {
   std::size_t first = 0;
   std::size_t period = 0;

@@ -15,7 +15,7 @@
 namespace stepwright {
 namespace {
 
-/// What is left of one operation in the groups of one scheme.
+/// The rest of one operation in the groups of one scheme.
 struct LeftOver {
   Scheme scheme{};
   LogOperation operation{};
@@ -60,7 +60,7 @@ std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 0.03 * std::max(a, b); }
 
-/// So many times as much, but for padding; other models differ by any factor.
+/// Whether a ratio is so many times, but for padding; other models differ by any factor.
 bool is_times(double ratio, double times) {
   return ratio >= 0.995 * times && ratio <= 1.02 * times;
 }
@@ -168,7 +168,7 @@ std::string subject_of(const LeftOver& left) {
                      ranks, left.group);
 }
 
-/// What only one side has, and how much.
+/// The words for what only one side has, and how much.
 std::string apart_text(const LeftOver& left) {
   const std::string planned =
       fmt::format("{} ({})", counted(left.predicted, "call"), format_bytes(left.predicted_bytes));

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What differs between plan and log, the largest first, each with what most likely explains it:
+/// The differences between plan and log, the largest first, each with what most likely explains it:
 /// gradients in another type, parameters gathered again or kept, an all-reduce where a plan shards,
 /// a norm or loss that only one of them sums.
 std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& rows);

@@ -13,8 +13,8 @@ struct MemoryDoubt {
   double deviation = 0;
 };
 
-/// Of a job's framework: one of those whose runs ran out of memory or not before somebody's eyes,
-/// one whose peaks are known, or another. Fitted by `tools/accuracy/fit_memory.py`
+/// The error model of a job's framework: one of those whose runs ran out of memory or not before
+/// somebody's eyes, one whose peaks are known, or another. Fitted by `tools/accuracy/fit_memory.py`
 /// (docs/accuracy.md).
 MemoryDoubt memory_doubt(const Framework& framework);
 

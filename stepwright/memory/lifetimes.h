@@ -14,8 +14,8 @@ using KindBytes = std::array<double, kTensorKinds>;
 /// The sum over all kinds.
 double total_bytes(const KindBytes& kinds);
 
-/// What a tensor takes on the rank that holds most of it: a routed one `imbalance` times its mean,
-/// rounded up to a whole byte.
+/// The bytes of a tensor on the rank that holds most of it: a routed one `imbalance` times its
+/// mean, rounded up to a whole byte.
 double buffer_bytes(const Tensor& tensor, double imbalance);
 
 /// When a tensor of a template dies.
@@ -27,11 +27,10 @@ struct Life {
 /// One per tensor of the template.
 std::vector<Life> lives_of(const Template& piece);
 
-/// What running a template does to memory, from its operands alone. A tensor lives from the
-/// operator that writes it first (inputs and restored tensors: from before the first) to the last
-/// operator in issue order that touches it (to the template's end if none does); outputs and saved
-/// tensors outlive the template. An input is freed after its last use unless it is also saved or an
-/// output.
+/// The effect of a template on memory, from its operands alone. A tensor lives from the operator
+/// that writes it first (inputs and restored tensors: from before the first) to the last operator
+/// in issue order that touches it (to the template's end if none does); outputs and saved tensors
+/// outlive the template. An input is freed after its last use unless it is also saved or an output.
 struct Footprint {
   KindBytes retained{};   ///< Saved for the backward: alive after the template, per micro-batch.
   KindBytes restored{};   ///< What an earlier template retained and this one takes over.

@@ -52,17 +52,17 @@ double capacity_bytes(const Job& job);
 /// The probability of fitting that a job's plans are asked for; 0 where only the account is asked.
 double fit_confidence(const Job& job);
 
-/// What plans may fill of it: as much as fits with that probability (`share_at`), or all but the
-/// reserve that the job states.
+/// The bytes that plans may fill of it: as much as fits with that probability (`share_at`), or all
+/// but the reserve that the job states.
 double usable_bytes(const Job& job);
 
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< By pipeline position.
   double peak_bytes = 0;            ///< Of the largest stage.
   double capacity_bytes = 0;        ///< Of the job.
-  /// What the largest stage needs more when experts are loaded by `kExpertImbalance`.
+  /// The bytes that the largest stage needs more when experts are loaded by `kExpertImbalance`.
   double uneven_bytes = 0;
-  /// Of the capacity kept free: all that is not usable, and `uneven_bytes`.
+  /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
   double p_fits = 1;  ///< Probability that peak and `uneven_bytes` fit in the capacity.
 
@@ -94,8 +94,8 @@ inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
 /// runs on 80 GB devices. Its order of magnitude is what counts: with tensors from the program, 1
 /// GiB more or less changes a hundredth of the labels.
 inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
-/// At most this share of a device: a small one (a lab's, a laptop's) has fewer kernels and
-/// channels.
+/// The largest share of a device that a framework keeps: a small one (a lab's, a laptop's) has
+/// fewer kernels and channels.
 inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
 /// The margins of a job, under its framework (`MemoryMargins`).
 Reserve framework_reserve(const Job& job);
@@ -104,7 +104,7 @@ Reserve framework_reserve(const Job& job);
 /// largest transient, exact for the program's own order of issue (`memory/sequences.h`).
 MemoryReport memory_report(const Job& job, const StepProgram& program);
 
-/// What a stage holds around one slot of its schedule.
+/// The memory of a stage around one slot of its schedule.
 struct MemoryMoment {
   StageMemory during;  ///< At the slot's largest moment.
   StageMemory after;   ///< Until the next slot begins.

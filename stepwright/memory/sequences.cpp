@@ -63,7 +63,7 @@ class Between {
     }
   }
 
-  /// From where it may be made until `last`, without the maker's own position.
+  /// Lays a tensor from where it may be made until `last`, without the maker's own position.
   void lay_made(TensorId id, std::int32_t maker, std::int32_t last) {
     lay(id, maker, made_from(maker), maker - 1);
     lay(id, maker, maker + 1, last);

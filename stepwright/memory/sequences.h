@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What running a sequence once does to memory, beside what was alive when it started.
+/// The effect on memory of running a sequence once, beside what was alive when it started.
 ///
 /// Items run in their order; what an item hands on is one buffer, counted once, until the item that
 /// takes it as an input is done (to the end of the sequence if none does). An item without

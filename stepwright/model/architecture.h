@@ -78,7 +78,8 @@ struct Experts {
   bool operator==(const Experts&) const = default;
 };
 
-/// What makes two layers differ in work, parameters or messages. Few distinct values per model.
+/// The features by which two layers differ in work, parameters or messages. Few distinct values per
+/// model.
 struct LayerClass {
   bool experts = false;
   std::int64_t window = 0;  ///< Sliding attention window in tokens; 0: full attention.

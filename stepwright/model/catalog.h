@@ -40,7 +40,7 @@ Architecture read_model(Node node, const std::filesystem::path& directory);
 /// plans that stand alone.
 nlohmann::ordered_json inline_model(const Architecture& model);
 
-/// What `stepwright list models --json` prints of one model: name, parameters, active_parameters,
+/// The entry of one model in `stepwright list models --json`: name, parameters, active_parameters,
 /// layers, hidden, heads, kv_heads, head_dim, ffn, vocabulary, positions, norm, position,
 /// activation, gated, tied, attention (full | grouped | latent), length, forward_flops_per_token
 /// and flops_per_token (forward and backward) at that length; where the model has them window,

@@ -107,7 +107,8 @@ constexpr Row kDense[] = {
     {"qwen3-8b", qwen3, 36, 4096, 32, 8, 128, 12288, 151936, 40960},
 };
 
-/// Of all models whose name begins so, where they are not the defaults of `Architecture`.
+/// The numbers of all models whose name begins so, where they are not the defaults of
+/// `Architecture`.
 struct Numbers {
   std::string_view models;
   double norm_epsilon, rotary_base;
@@ -168,7 +169,7 @@ void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size
   std::fill_n(model.experts->is_dense.begin(), dense_layers, std::uint8_t{1});
 }
 
-/// What a few models have beyond their family.
+/// Adds what a few models have beyond their family.
 void add_specialities(Architecture& model) {
   if (model.name.starts_with("llama-3.")) {
     const double factor = model.name.starts_with("llama-3.2") ? 32 : 8;

@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What a field of the inline mapping is called in another file format.
+/// The name of a field of the inline mapping in another file format.
 struct FieldName {
   std::string_view field;  ///< As in the inline mapping: heads, experts.top_k, ...
   std::string_view name;   ///< As in the file that was read: num_attention_heads, ...

@@ -176,7 +176,7 @@ Architecture read_deepseek_v3(const ConfigFields& fields) {
   return model;
 }
 
-/// What GPT-2 and GPT-NeoX share.
+/// The blocks that GPT-2 and GPT-NeoX share.
 Architecture gpt_blocks() {
   Architecture model;
   model.gated = false;

@@ -8,9 +8,9 @@
 
 namespace stepwright {
 
-/// What readers of a model do with keys that may be missing. `Fields` has `value(key)`, which is
-/// nothing where a key is absent or null; a value that is wrong fails with `kInput` where it
-/// stands.
+/// The rule by which readers of a model treat keys that may be missing. `Fields` has `value(key)`,
+/// which is nothing where a key is absent or null; a value that is wrong fails with `kInput` where
+/// it stands.
 template <class Fields>
 class OptionalFields {
  public:

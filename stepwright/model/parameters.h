@@ -57,7 +57,7 @@ struct Parameter {
 /// attention.kv_norm, attention.kv_up. A `.norm` weight's bias is `..._bias`.
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
 
-/// What the bias beside a weight is called, if there is one: "mlp.fc1_bias", "head.bias".
+/// The name of the bias beside a weight, if there is one: "mlp.fc1_bias", "head.bias".
 std::string bias_name(std::string_view weight);
 
 /// Embedding side: embedding.word, embedding.position (learned), embedding.norm.

@@ -28,8 +28,8 @@ std::string name_in_id(std::string_view id) {
   return name;
 }
 
-/// For the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in model
-/// that it may be, first of all the longest name with which it begins.
+/// A hint for the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in
+/// model that it may be, first of all the longest name with which it begins.
 std::string hint_of_id(std::string_view text) {
   const std::string name = name_in_id(text);
   const std::vector<std::string_view> known = built_in_models();

@@ -4,8 +4,8 @@
 
 namespace stepwright {
 
-/// What a plan's sharding comes to, as in `canonical`: a group of one rank holds what N holds, a
-/// group of all ranks what G holds.
+/// The sharding that a plan's comes to, as in `canonical`: a group of one rank holds what N holds,
+/// a group of all ranks what G holds.
 Sharding canonical_sharding(const Job& job, Plan plan);
 
 }  // namespace stepwright

@@ -24,7 +24,7 @@ void follow_sharding(const Job& job, Plan& plan) {
   sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
 }
 
-/// With the pipeline as the slowest axis both sides always agree.
+/// Settles the rank order: with the pipeline as the slowest axis both sides always agree.
 void follow_rank_order(Plan& plan) {
   const auto last = std::ranges::end(plan.rank_order.axes);
   const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
@@ -66,7 +66,7 @@ void follow_collectives(const Job& job, Plan& plan) {
   }
 }
 
-/// What a schedule needs a pipeline or several chunks for is 1f1b without them.
+/// Settles the schedule: one that needs a pipeline or several chunks is 1f1b without them.
 void follow_schedule(Plan& plan) {
   const ScheduleTraits& traits = traits_of(plan.schedule.kind);
   const bool alone = plan.parallel.pipeline == 1;

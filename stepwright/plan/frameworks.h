@@ -15,7 +15,7 @@ namespace stepwright {
 struct AbilityEntry;
 struct FrameworkBuckets;
 
-/// What one framework, in one release, runs; the newest release when none is stated.
+/// The law of one framework, in one release; the newest release when none is stated.
 class FrameworkLaw {
  public:
   static constexpr DegreeSet kDegreeSets = 32;  ///< All below.

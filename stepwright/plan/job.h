@@ -27,8 +27,8 @@ inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"
                                                        {Optimizer::kAdamNarrow, "adam_bf16"},
                                                        {Optimizer::kSgd, "sgd"}};
 
-/// What the framework captures in CUDA graphs, which the host replays at once: a whole step, or
-/// parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
+/// The parts that the framework captures in CUDA graphs, which the host replays at once: a whole
+/// step, or parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
 struct CudaGraphs {
   bool step = false;
   bool attention = false;
@@ -62,8 +62,8 @@ struct Kernels {
   /// Activations between stages travel in one part per tensor rank and are gathered on arrival
   /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
   bool scattered_pipeline = false;
-  /// Of gradients whose optimizer is sharded each rank is handed its share of the sum
-  /// (reduce-scatter); false: the whole sum (all-reduce), of which it takes its share.
+  /// Whether each rank is handed its share of the sum (reduce-scatter) where gradients' optimizer
+  /// is sharded; false: the whole sum (all-reduce), of which it takes its share.
   bool scattered_gradients = true;
   bool wide_gradients = false;  ///< Gradients travel in fp32, whatever they are summed in.
   /// The gated half of an MLP is in the same product as the other; false: in one of its own, whose
@@ -107,7 +107,7 @@ inline constexpr Named<Dispatcher> kDispatcherNames[] = {
     {Dispatcher::kAllGather, "allgather"},
     {Dispatcher::kOncePerNode, "once_per_node"}};
 
-/// What the tuner looks for.
+/// The goal of the tuner.
 enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
 inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
     {ObjectiveKind::kStepTime, "step_time"},
@@ -131,7 +131,8 @@ struct Objective {
   double target_tokens_per_s = 0;
 };
 
-/// What is trained, on what, with which batch: everything that a person decides before planning.
+/// The training task: the model, the cluster and the batch: everything that a person decides before
+/// planning.
 struct Job {
   std::string model_name;
   Architecture model;
@@ -151,8 +152,8 @@ struct Job {
   Objective objective;
   bool use_all = false;  ///< The search leaves no device of the cluster idle.
   Space space;           ///< What the search may choose; free dimensions are empty lists.
-  /// What the reader took differently from how it was written, for people (an alias that is only
-  /// the nearest, a sharding group of one).
+  /// The notes of the reader on what it took differently from how it was written, for people (an
+  /// alias that is only the nearest, a sharding group of one).
   std::vector<std::string> notes;
 
   [[nodiscard]] double tokens() const {

@@ -78,7 +78,7 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
 static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
 
-/// In the order in which they are checked.
+/// The laws in the order in which they are checked.
 std::array<std::span<const Law>, 9> all_laws() {
   return {grid_laws(),     cut_laws(),      expert_laws(), block_collective_laws(),
           coverage_laws(), schedule_laws(), state_laws(),  data_collective_laws(),

@@ -100,7 +100,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
 /// "heads-per-tensor".
 std::string_view rule_name(Rule rule);
 
-/// What the rule demands, as one sentence without a full stop.
+/// The demand of the rule, as one sentence without a full stop.
 std::string_view rule_sentence(Rule rule);
 
 /// Whether plans that break the rule mean something that nothing covers yet (`kUnsupported`),
@@ -125,15 +125,16 @@ std::optional<Rule> broken_rule(const Job& job, const Plan& plan);
 /// The first broken one of the rules of recomputation, whatever else the plan breaks.
 std::optional<Rule> broken_recompute(const Job& job, const Plan& plan);
 
-/// As above, with the reason and the nearest legal plans; costs nothing more for a legal plan.
+/// Judges as above, with the reason and the nearest legal plans; costs nothing more for a legal
+/// plan.
 std::optional<Rejected> illegal(const Job& job, const Plan& plan);
 
 /// Fails with the reason of a refusal: `kUnsupported` where nothing covers it yet, else `kInput`.
 /// `where` stands before it.
 [[noreturn]] void fail_refused(const Rejected& refused, std::string_view where = "");
 
-/// What makes every plan of the job illegal: the broken ones of the rules that look at the job
-/// alone, each with its reason and the nearest change of the job.
+/// The reasons that make every plan of the job illegal: the broken ones of the rules that look at
+/// the job alone, each with its reason and the nearest change of the job.
 std::vector<Rejected> illegal_job(const Job& job);
 
 /// Values that a degree can have in any legal plan of the job, ascending: what the rules that look

@@ -42,7 +42,7 @@ class ModuleSet {
   constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// What this set has and the other has not.
+  /// The modules that this set has and the other has not.
   [[nodiscard]] constexpr ModuleSet without(ModuleSet other) const {
     ModuleSet rest;
     rest.bits_ = static_cast<std::uint8_t>(bits_ & ~other.bits_);
@@ -60,7 +60,7 @@ class ModuleSet {
 /// The names of a set's modules, in the order of `kModuleNames`.
 std::vector<std::string_view> module_words(ModuleSet modules);
 
-/// Those of a set that some layer of the model has.
+/// The modules of a set that some layer of the model has.
 ModuleSet held_modules(const Architecture& model, ModuleSet modules);
 
 }  // namespace stepwright

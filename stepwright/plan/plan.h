@@ -36,7 +36,7 @@ struct Parallel {
   auto operator<=>(const Parallel&) const = default;
 };
 
-/// What a column-parallel layer keeps for its weight gradient under sequence parallelism.
+/// The input that a column-parallel layer keeps for its weight gradient under sequence parallelism.
 enum class TensorInput : std::uint8_t { kKeep, kRegather };
 inline constexpr Named<TensorInput> kTensorInputNames[] = {{TensorInput::kKeep, "keep"},
                                                            {TensorInput::kRegather, "regather"}};
@@ -89,8 +89,9 @@ struct Overlap {
   bool gradients = true;
   bool parameters = true;
   bool tensor = false;  ///< In pieces, beside the product that makes or takes them.
-  /// Of a product split by columns: its input gathered again beside its data gradient, that
-  /// gradient reduced beside the weight gradient (Megatron-LM's asynchronous messages).
+  /// Whether a product split by columns overlaps its messages with its weight gradient: its input
+  /// gathered again beside its data gradient, that gradient reduced beside the weight gradient
+  /// (Megatron-LM's asynchronous messages).
   bool tensor_gradients = true;
   bool context = true;
   bool expert = false;
@@ -104,15 +105,15 @@ inline constexpr Named<bool Overlap::*> kOverlapNames[] = {
     {&Overlap::context, "context"},     {&Overlap::expert, "expert"},
     {&Overlap::pipeline, "pipeline"}};
 
-/// Nothing beside computation, or all that can be.
+/// An overlap of nothing beside computation, or of all that can be.
 constexpr Overlap overlap_all(bool on) {
   Overlap overlap;
   for (const auto& [flag, name] : kOverlapNames) overlap.*flag = on;
   return overlap;
 }
 
-/// What carries out the messages of each scheme, wherever it covers the operation and suits the
-/// group (`settled`); the library carries out the others, and all of the pipeline.
+/// The algorithm of each scheme's messages, wherever it covers the operation and suits the group
+/// (`settled`); the library carries out the others, and all of the pipeline.
 struct Collectives {
   Algorithm tensor = Algorithm::kLibrary;
   Algorithm context = Algorithm::kLibrary;
@@ -168,7 +169,7 @@ struct Plan {
   auto operator<=>(const Plan&) const = default;
 };
 
-/// Where the chunks of a plan lie.
+/// The placement of a plan's chunks.
 inline Placement placement_of(const Plan& plan) {
   return placement_of(plan.schedule, plan.parallel.pipeline);
 }

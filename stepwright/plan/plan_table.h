@@ -68,8 +68,8 @@ nlohmann::ordered_json as_it_is(const Value& value) {
   return value;
 }
 
-/// In the order of messages. A choice without a free list of its own in `tune/dimensions.cpp` has
-/// its default in a search that does not list it.
+/// The choices in the order of messages. A choice without a free list of its own in
+/// `tune/dimensions.cpp` has its default in a search that does not list it.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
            Path<&Space::tensor>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},

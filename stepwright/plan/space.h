@@ -16,9 +16,9 @@ struct CollectiveLists {
   std::vector<Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
-/// What the tuner may choose from, one list per dimension (the job's `search:` mapping). An empty
-/// list leaves the dimension free: the tuner takes every legal value of it, or, for the dimensions
-/// marked (*), the one default of `Plan`.
+/// The values from which the tuner may choose, one list per dimension (the job's `search:`
+/// mapping). An empty list leaves the dimension free: the tuner takes every legal value of it, or,
+/// for the dimensions marked (*), the one default of `Plan`.
 struct Space {
   std::vector<std::int64_t> tensor;
   std::vector<std::int64_t> pipeline;

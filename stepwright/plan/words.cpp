@@ -28,7 +28,7 @@ std::string pipeline_words(const Plan& plan) {
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
-/// As the field calls it ("zero1"), else its letters ("NIG").
+/// The name that the field has for a sharding ("zero1"), else its letters ("NIG").
 std::string sharding_name(const Sharding& sharding) {
   const std::string word = sharding_word(sharding);
   for (const ShardingAlias& alias : kShardingAliases) {

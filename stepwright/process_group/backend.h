@@ -18,7 +18,7 @@
 
 namespace stepwright {
 
-/// What a group is made of.
+/// The parts of which a group is made.
 struct GroupSetup {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
@@ -101,7 +101,7 @@ class StepwrightBackend : public c10d::Backend {
   Work barrier(const c10d::BarrierOptions& opts) override;
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
-  /// What it was made of.
+  /// The setup of which it was made.
   [[nodiscard]] const GroupSetup& setup() const { return setup_; }
   /// Calls so far, scheduled and passed on.
   [[nodiscard]] std::map<Tally::Key, Tally::Count> counts() const { return tally_.counts(); }

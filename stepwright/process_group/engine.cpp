@@ -18,7 +18,7 @@ std::span<std::byte> span_of(const at::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
-/// What ranks must agree on.
+/// The words on which ranks must agree.
 std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
   return fmt::format("{} in {} by {}", call.text, chunks, name_of(kAlgorithmNames, call.method));
 }

@@ -26,7 +26,7 @@ struct SizeChoice {
   std::optional<Algorithm> method;
 };
 
-/// What a person can choose; the same on all ranks.
+/// The options that a person can choose; the same on all ranks.
 struct EngineOptions {
   Algorithm method = Algorithm::kHoRing;
   std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
@@ -34,7 +34,7 @@ struct EngineOptions {
   std::int64_t message_bytes = 1 << 20;   ///< Longest message.
   std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
 
-  /// Of an operation; an all-to-all for which nothing is chosen is relayed.
+  /// The algorithm of an operation; an all-to-all for which nothing is chosen is relayed.
   [[nodiscard]] std::optional<Algorithm> method_for(Collective collective, double bytes) const;
 };
 
@@ -54,7 +54,7 @@ struct CollectiveCall {
 /// Memory that is kept for the next call.
 class Room {
  public:
-  /// So many bytes, of unknown value; what was taken before is gone.
+  /// A span of so many bytes, of unknown value; what was taken before is gone.
   std::span<std::byte> take(std::int64_t bytes);
   /// Bytes that are kept.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }

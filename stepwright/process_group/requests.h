@@ -15,9 +15,9 @@ struct KnownReduction {
   std::optional<double> factor;
   bool average = false;
 };
-/// Nothing for types that cannot be summed.
+/// The element type, or nothing for types that cannot be summed.
 std::optional<ElementType> element_type(at::ScalarType type);
-/// Of tensors of a type.
+/// The reduction of tensors of a type.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
 /// "sum", "average", ...

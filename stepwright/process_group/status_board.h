@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// Where the ranks of a group leave word of a collective that failed, in the group's store, so that
-/// each can say what the others were doing.
+/// The board on which the ranks of a group leave word of a collective that failed, in the group's
+/// store, so that each can say what the others were doing.
 class StatusBoard {
  public:
   /// `rank` of `size` ranks that share the store.

@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What a group was called for: run as a schedule, or given to the wrapped backend and why.
+/// The count of a group's calls: run as a schedule, or given to the wrapped backend and why.
 class Tally {
  public:
   /// Calls of one kind.

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kinds = std::array<double, kMemoryKinds>;
 
-/// From when to when each slot of each stage computes.
+/// The times from when to when each slot of each stage computes.
 std::vector<std::vector<std::pair<double, double>>> slot_times(const Prediction& prediction) {
   const StepProgram& program = prediction.program;
   std::vector<std::vector<std::pair<double, double>>> times;

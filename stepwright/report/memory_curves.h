@@ -6,9 +6,9 @@
 
 namespace stepwright {
 
-/// What fills the memory of each stage over a step, by kind (docs/formats.md, "Report"): the
-/// account of `memory_moments` at the times of the recorded timeline. The largest moment of a stage
-/// is its peak in the prediction.
+/// The kinds of memory that fill each stage over a step (docs/formats.md, "Report"): the account of
+/// `memory_moments` at the times of the recorded timeline. The largest moment of a stage is its
+/// peak in the prediction.
 nlohmann::ordered_json memory_curves_json(const Prediction& prediction);
 
 }  // namespace stepwright

@@ -49,7 +49,7 @@ Json with_the_plan(const Prediction& prediction, const Change& change) {
   return result;
 }
 
-/// With the plan that is best then.
+/// The step with a node fewer, with the plan that is best then.
 Json with_a_node_fewer(const Prediction& prediction, const SearchAgain& search) {
   Job job = prediction.planned.job;
   --job.cluster.nodes;

@@ -11,9 +11,9 @@ namespace stepwright {
 /// The best plan for another job; nothing where none is legal and fits.
 using SearchAgain = std::function<std::optional<Prediction>(const Job&)>;
 
-/// What the step would take if one thing were different (docs/formats.md, "Report"): the network,
-/// the batch, the length and the micro-batch with the plan as it is, and one node fewer with the
-/// plan that is best then, where `search` can find it.
+/// The step times with one thing different (docs/formats.md, "Report"): the network, the batch, the
+/// length and the micro-batch with the plan as it is, and one node fewer with the plan that is best
+/// then, where `search` can find it.
 nlohmann::ordered_json sensitivity_json(const Prediction& prediction,
                                         const SearchAgain& search = {});
 

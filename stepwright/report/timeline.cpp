@@ -66,7 +66,7 @@ struct Lane {
   }
 };
 
-/// What stands on a row without a break worth seeing.
+/// The stretch of a row without a break worth seeing.
 struct Bar {
   std::int32_t slot = 0;
   std::string_view kind;
@@ -224,8 +224,8 @@ class Timeline {
     return text + '|' + std::to_string(is_communication(op.kind) ? op.payload_bytes() : 0);
   }
 
-  /// From the beginning of a forward in the middle of the critical stage's schedule to the end of
-  /// what follows it; the whole step where nothing does.
+  /// The window from the beginning of a forward in the middle of the critical stage's schedule to
+  /// the end of what follows it; the whole step where nothing does.
   [[nodiscard]] std::pair<double, double> window() const {
     const std::int32_t critical = simulation_.critical_stage;
     const auto slots = static_cast<std::int32_t>(stage(critical).schedule.size());

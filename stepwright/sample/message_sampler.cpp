@@ -24,10 +24,10 @@ using Clock = std::chrono::steady_clock;
 
 /// A message longer than this is the last of its series.
 constexpr double kLongS = 0.2;
-/// Of one that is longer than this few are enough.
+/// The seconds of a message of which few calls are enough.
 constexpr double kVeryLongS = 1;
-/// What a series of equal messages may take, and how many there are; longer where few sizes of
-/// few groups are asked for.
+/// The seconds that a series of equal messages may take, and how many there are; longer where few
+/// sizes of few groups are asked for.
 constexpr double kSeriesS = 0.25;
 constexpr int kFew = 2;
 constexpr int kFewest = 3;
@@ -40,7 +40,7 @@ constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
 /// Between two messages.
 constexpr double kPauseS = 2e-3;
 
-/// What schedules are sampled for.
+/// Whether schedules are sampled for an operation.
 bool is_scheduled(Collective operation) {
   return operation == Collective::kAllReduce || operation == Collective::kAllGather ||
          operation == Collective::kReduceScatter;

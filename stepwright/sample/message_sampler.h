@@ -13,8 +13,8 @@ namespace stepwright {
 struct MessageSampling {
   double scale = 1;         ///< Of the held runs that they are for.
   bool world_only = false;  ///< The group of all ranks, else groups of every even shape.
-  /// Of the longest all-reduce, all-gather and reduce-scatter; 0: goes on while they are short, and
-  /// takes all operations.
+  /// The bytes of the longest all-reduce, all-gather and reduce-scatter; 0: goes on while they are
+  /// short, and takes all operations.
   std::int64_t most_bytes = 0;
   std::vector<PlanMessage> asked;  ///< None but these, of held runs; empty: all.
 };

@@ -92,7 +92,8 @@ std::string shape_text(const Shape& s) {
                      s.heads, s.kv_heads, s.queries, s.keys, s.head_dim, s.value_dim, s.pairs);
 }
 
-/// Not the median: where processes share a core, few of the runs wait for it, and those wait long.
+/// The mean, not the median: where processes share a core, few of the runs wait for it, and those
+/// wait long.
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -32,7 +32,7 @@ struct OverlapComputation {
   Repeated run;
 };
 
-/// What is bound by arithmetic, and what is bound by memory.
+/// The computations that are bound by arithmetic and by memory.
 std::vector<OverlapComputation> overlap_computations() {
   constexpr std::int64_t kSide = 256;
   constexpr std::int64_t kElements = 1 << 20;

@@ -12,13 +12,13 @@ class App;
 
 namespace stepwright {
 
-/// What `stepwright sample` measures.
+/// The kinds of measurements of `stepwright sample`.
 enum class SampleKind : std::uint8_t { kOperators, kMessages, kOverlap };
 inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators, "operators"},
                                                          {SampleKind::kMessages, "collectives"},
                                                          {SampleKind::kOverlap, "overlap"}};
 
-/// What a person chooses of it.
+/// The options of a measurement.
 struct SampleOptions {
   std::string kind;         ///< A word of `kSampleKindNames`.
   std::string output;       ///< Table to write.

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What an operator's time depends on.
+/// The facts on which an operator's time depends.
 struct OperatorKey {
   OperatorKind kind{};
   Phase phase{};

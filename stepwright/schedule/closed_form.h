@@ -18,7 +18,7 @@ struct PipelineSeconds {
   std::span<const double> slowest_chunk;
   double hop_s = 0;
 
-  /// Of a micro-batch through all positions and back, without and with the hops.
+  /// Seconds of a micro-batch through all positions and back, without and with the hops.
   [[nodiscard]] double through_s() const;
   [[nodiscard]] double hops_s() const {
     return 2 * hop_s * static_cast<double>(forward.size() - 1);

@@ -20,7 +20,7 @@ void add(std::vector<Moment>& fullest, const Moment& moment) {
   fullest.push_back(moment);
 }
 
-/// What waits after the part has run.
+/// Notes what waits after the part has run.
 void run(const Part& part, Moment& waiting) {
   const auto chunk = static_cast<std::size_t>(part.chunk);
   switch (part.direction) {

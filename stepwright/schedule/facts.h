@@ -32,8 +32,8 @@ std::vector<Moment> fullest_moments(std::span<const Part> parts, std::int64_t ch
 /// Weight gradients that stand after the last data gradient.
 std::int64_t weights_at_end(std::span<const Part> parts);
 
-/// What the backwards of a schedule are: whole, cut into data and weight gradients that have turns
-/// of their own, or some of each.
+/// The forms of the backwards of a schedule: whole, cut into data and weight gradients that have
+/// turns of their own, or some of each.
 enum class BackwardForm : std::uint8_t { kWhole, kSplit, kBoth };
 inline constexpr std::size_t kBackwardForms = 3;
 BackwardForm backward_form(const Schedule& schedule);

@@ -31,7 +31,7 @@ enum class ScheduleKind : std::uint8_t {
   kAuto
 };
 
-/// What a kind of schedule asks of a plan.
+/// The demands of a kind of schedule on a plan.
 struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
   std::int64_t least_chunks = 1;  ///< Of a position.
@@ -47,7 +47,7 @@ struct ScheduleTraits {
   bool runs = true;               ///< A plan may name it; else it is only studied.
 };
 
-/// As many as layers allow.
+/// The mark of as many chunks as layers allow.
 inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
 
 /// One position of a pipeline, as a generator of turns sees it.
@@ -137,9 +137,9 @@ ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
 inline bool has_chunk_choice(ScheduleKind kind) {
   return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
 }
-/// Those of `listed` where there is a choice, else the one number.
+/// The numbers of `listed` where there is a choice, else the one number.
 std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
-/// Those of `listed` where a forward stands beside a backward, else one.
+/// The numbers of `listed` where a forward stands beside a backward, else one.
 std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
 
 }  // namespace stepwright

@@ -51,10 +51,10 @@ class Placement {
     return on_route_of({0, 0}, model_chunk);
   }
 
-  /// Where a forward goes on from here; nothing after the last chunk. It may be the same position:
-  /// then nothing is sent.
+  /// The place at which a forward goes on from here; nothing after the last chunk. It may be the
+  /// same position: then nothing is sent.
   [[nodiscard]] std::optional<Place> next(const Place& place) const;
-  /// Where a backward goes on; nothing before the first chunk.
+  /// The place at which a backward goes on; nothing before the first chunk.
   [[nodiscard]] std::optional<Place> previous(const Place& place) const;
   /// Whether what a forward, or a backward, makes here goes to another position.
   [[nodiscard]] bool sends_forward(const Place& place) const;

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What one chunk takes and keeps for one micro-batch.
+/// The seconds and bytes of one chunk for one micro-batch.
 struct ChunkLoad {
   std::int64_t forward_ns = 0;
   std::int64_t data_ns = 0;        ///< Data gradients.
@@ -22,11 +22,11 @@ struct ChunkLoad {
   auto operator<=>(const ChunkLoad&) const = default;
 };
 
-/// Where the chunks of an order that is found may lie.
+/// The placements in which the chunks of an order that is found may lie.
 inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
                                                             {PlacementKind::kCyclic, "cyclic"}};
 
-/// What the order of an `auto` schedule is found for.
+/// The basis for which the order of an `auto` schedule is found.
 struct OrderBasis {
   PlacementKind placement = PlacementKind::kV;  ///< Or cyclic.
   std::vector<ChunkLoad> chunks;                ///< In model order; empty: no order is settled yet.

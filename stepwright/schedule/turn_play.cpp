@@ -95,7 +95,7 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   return beside[static_cast<std::size_t>(other.chunk)];
 }
 
-/// Where the end of a forward, or of a backward or data gradient, is kept.
+/// The cell that keeps the end of a forward, or of a backward or data gradient.
 std::size_t TurnPlayer::cell(Direction direction, std::int64_t model_chunk,
                              std::int64_t micro_batch) const {
   const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);

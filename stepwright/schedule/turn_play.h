@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a forward beside each of several backwards takes, and beside a part of one alone.
+/// Seconds of a forward beside each of several backwards, and beside a part of one alone.
 template <class Cost>
 struct Beside {
   std::vector<Cost> backward = {};
@@ -40,13 +40,13 @@ struct ChunkMessages {
   double after_s = 0;   ///< From where its last backward or data gradient begins.
 };
 
-/// What the turns of a schedule cost.
+/// The seconds of a schedule's turns.
 struct TurnSeconds {
   std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
   double hop_s = 0;                                  ///< Of a message to another position.
   std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
 
-  /// Of a turn of a position.
+  /// Seconds of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
 };
 

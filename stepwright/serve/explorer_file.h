@@ -7,8 +7,8 @@
 
 namespace stepwright {
 
-/// That the explorer's page is neither beside this program nor where packages put it, and how to
-/// build it; nothing where it is.
+/// The lack of the explorer's page beside this program and where packages put it, and how to build
+/// it; nothing where it is.
 std::optional<Lack> missing_explorer();
 
 /// The explorer's page. Fails with `kUnsupported`, saying how to build it, when it is not there.

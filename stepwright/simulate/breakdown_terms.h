@@ -9,7 +9,7 @@ namespace stepwright {
 
 inline constexpr std::size_t kTerms = 8;
 
-/// What people call the terms of a breakdown, in the order of `breakdown_terms`.
+/// People's names of the terms of a breakdown, in the order of `breakdown_terms`.
 inline constexpr std::array<const char*, kTerms> kTermNames = {"computation",
                                                                "pipeline bubble",
                                                                "optimizer",

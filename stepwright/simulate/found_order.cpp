@@ -46,9 +46,9 @@ struct Built {
   MemoryReport memory;
 };
 
-/// With as much less room as the order of a plan needs more of than there is, by the program's
-/// account. None where no position is left room for one micro-batch, or some tries do not do, or
-/// its order does not come near to `useful_s`.
+/// Finds an order with as much less room as the order of a plan needs more of than there is, by the
+/// program's account. None where no position is left room for one micro-batch, or some tries do not
+/// do, or its order does not come near to `useful_s`.
 std::optional<Built> with_room(const Job& job, Plan plan, double useful_s) {
   Schedule& schedule = plan.schedule;
   for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {

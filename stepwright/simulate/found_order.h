@@ -11,8 +11,8 @@ namespace stepwright {
 /// Whether a plan's schedule is `auto` without an order: it stands for the best there is.
 bool lacks_order(const Plan& plan);
 
-/// What the chunks of an `auto` plan take and keep by their price, in the placement that its basis
-/// names, with room for as much as fits, up to what so many micro-batches keep at most.
+/// The seconds and bytes of the chunks of an `auto` plan by their price, in the placement that its
+/// basis names, with room for as much as fits, up to what so many micro-batches keep at most.
 OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_batches);
 
 /// Plans with orders found by their price in each placement that can be the best, with room for as

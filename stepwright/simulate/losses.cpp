@@ -8,7 +8,7 @@
 namespace stepwright {
 namespace {
 
-/// Of the terms of a breakdown but the first, in their order.
+/// The keys of the terms of a breakdown but the first, in their order.
 constexpr std::array<const char*, kTerms - 1> kTermKeys = {
     "bubble",         "optimizer",        "exposed_tensor", "exposed_context",
     "exposed_expert", "exposed_pipeline", "exposed_data"};

@@ -15,11 +15,11 @@ struct Loss {
   double seconds = 0;     ///< Of the step.
 };
 
-/// What keeps a step from its ideal, the time of the model's FLOPs at the dense peak: the largest
-/// first, those of zero left out. They sum to (1 - MFU) of the step. What products and attention
-/// lose is what the critical stage takes for them beyond the ideal, so that layers which it has
-/// more than other stages count there; it is negative where a kernel skips what the FLOPs count,
-/// as the masked half of attention.
+/// The losses that keep a step from its ideal, the time of the model's FLOPs at the dense peak: the
+/// largest first, those of zero left out. They sum to (1 - MFU) of the step. What products and
+/// attention lose is what the critical stage takes for them beyond the ideal, so that layers which
+/// it has more than other stages count there; it is negative where a kernel skips what the FLOPs
+/// count, as the masked half of attention.
 std::vector<Loss> losses(const Prediction& prediction);
 
 }  // namespace stepwright

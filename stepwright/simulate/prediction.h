@@ -43,7 +43,7 @@ Prediction predict(const PlannedJob& planned, bool record = false);
 /// Seconds of each operator of each template, alone: of a message without what runs beside it.
 std::vector<std::vector<double>> operator_times(const Prediction& prediction);
 
-/// What `stepwright predict --json` prints (docs/formats.md, "Prediction").
+/// The answer of `stepwright predict --json` (docs/formats.md, "Prediction").
 nlohmann::ordered_json prediction_json(const Prediction& prediction);
 
 /// A breakdown as JSON: `compute_s`, `computation` {...}, `bubble_s`, `optimizer_s`, `exposed`

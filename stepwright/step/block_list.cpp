@@ -18,7 +18,7 @@ std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId 
   return -1;
 }
 
-/// Of the messages of a sequence.
+/// The direction of the messages of a sequence.
 Direction passing(const Sequence& sequence) {
   const bool forward = sequence.direction == Direction::kForward;
   return forward ? Direction::kForward : Direction::kBackward;
@@ -240,7 +240,7 @@ Sequence SequenceWriter::weight_gradients(bool last) {
   return sequence;
 }
 
-/// Where a sequence gets the residual stream from.
+/// Appends the source from which a sequence gets the residual stream.
 void SequenceWriter::append_source(Sequence& sequence, Progress& progress, ChunkLink from) {
   if (from == ChunkLink::kNone) return;
   Item item{.which = from == ChunkLink::kMessage ? store_.receive(passing(sequence))
@@ -249,7 +249,7 @@ void SequenceWriter::append_source(Sequence& sequence, Progress& progress, Chunk
   progress.source = append(sequence, std::move(item));
 }
 
-/// Where it gives it to.
+/// Appends the target to which it gives it.
 void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, ChunkLink to) {
   if (to == ChunkLink::kNone) return;
   Item item{

@@ -24,8 +24,9 @@ struct Block {
 /// The templates of a program, each stored once.
 class TemplateStore {
  public:
-  /// Where `form` says so backwards of layers are cut in two; those of the embedding, which has no
-  /// data gradients, and of the head, whose logits are too large to wait, are not.
+  /// A store in which backwards of layers are cut in two where `form` says so; those of the
+  /// embedding, which has no data gradients, and of the head, whose logits are too large to wait,
+  /// are not.
   TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
 
   Block embedding();

@@ -7,7 +7,7 @@ namespace stepwright {
 /// Attention of one layer behind its norm: from normed rows [rows, hidden] to the partial result
 /// [tokens, hidden] of the output projection, which `leave_tensor` completes.
 TensorId attention_block(Emit& e, TensorId normed, std::int64_t window);
-/// From the gradient of the projection's result [tokens, hidden] to that of the normed rows.
+/// Leads from the gradient of the projection's result [tokens, hidden] to that of the normed rows.
 TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window);
 
 /// Projections of latent attention (DeepSeek): normed rows to queries, keys and values, and back.

@@ -14,7 +14,7 @@ constexpr Reach reach_of(Spread spread) {
   return spread == Spread::kInner ? Reach::kInner : Reach::kWorld;
 }
 
-/// From gradients as backwards leave them to what the optimizer's rank has to have.
+/// The messages from gradients as backwards leave them to what the optimizer's rank has to have.
 DataMessages last_reductions(Spread gradients, Spread optimizer, bool scattered) {
   if (gradients == Spread::kGlobal) return {};
   const bool whole = !scattered && gradients == Spread::kNone;

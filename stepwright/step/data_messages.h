@@ -43,7 +43,7 @@ struct DataMessage {
   bool operator==(const DataMessage&) const = default;
 };
 
-/// At most two messages, one after the other.
+/// A list of at most two messages, one after the other.
 class DataMessages {
  public:
   constexpr DataMessages() = default;
@@ -59,7 +59,7 @@ class DataMessages {
   std::size_t count_ = 0;
 };
 
-/// What one of the fourteen strategies sends at a moment: one cell of the table.
+/// The messages that one of the fourteen strategies sends at a moment: one cell of the table.
 /// `scattered`: as `Kernels::scattered_gradients`.
 DataMessages data_messages(const Sharding& sharding, DataMoment moment, bool scattered);
 
@@ -129,7 +129,7 @@ struct EndMessage {
   Purpose purpose{};
   Scheme scheme{};
 };
-/// What a position has to sum at the end of a step.
+/// The sums of a position at the end of a step.
 struct StepEnd {
   std::int64_t partial = 0;     ///< As `UnitSize::partial`.
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.

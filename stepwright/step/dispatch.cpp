@@ -93,8 +93,8 @@ TensorId token_counts(Emit& e) { return kept(e, Keep::kTokenCounts); }
 TensorId indices(Emit& e) { return kept(e, Keep::kRouterIndices); }
 TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
 
-/// What travels between the rank that owns a token and those that hold its experts: rows, or one
-/// number for each copy of a row. `outwards`: to the experts.
+/// The rows of a dispatch and its combine between the rank that owns a token and those that hold
+/// its experts: rows, or one number for each copy of a row. `outwards`: to the experts.
 struct Journey {
   Phase phase{};
   LayerPart part{};
@@ -200,7 +200,7 @@ Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
                               choice_tensor(e, "gathered_weights", s.exact, all)})};
 }
 
-/// And partial sums for all rows back.
+/// Gathers the combined rows: partial sums for all rows come back.
 TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);

@@ -8,8 +8,8 @@
 
 namespace stepwright {
 
-/// What the builders of blocks write to. A forward builder fills `kept`, a backward builder reads
-/// it.
+/// The target to which the builders of blocks write. A forward builder fills `kept`, a backward
+/// builder reads it.
 struct Emit {
   TemplateBuilder& out;
   const Setting& s;
@@ -24,8 +24,8 @@ struct Emit {
 /// Notes that a module ends with this tensor.
 void end_module(Emit& e, Module module, TensorId result);
 
-/// What a forward kept under a role; in a backward what it did not keep is computed anew first. -1
-/// where the forward had none.
+/// The tensor that a forward kept under a role; in a backward what it did not keep is computed anew
+/// first. -1 where the forward had none.
 TensorId kept(Emit& e, Keep role);
 
 /// A computation of a part, in the type of storage.
@@ -39,8 +39,8 @@ struct Product {
   std::int64_t columns = 0;
   LayerPart part{};         ///< Also of its parameter.
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
-  /// In the type of storage whatever the precision of products: head and router, which fp8 recipes
-  /// leave alone (Transformer Engine, Megatron-LM).
+  /// Whether it is in the type of storage whatever the precision of products: head and router,
+  /// which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
   TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
   /// Products that this one stands for, each with an equal part of the columns: what each adds to
@@ -83,7 +83,7 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
                        TensorId residual = -1);
 
-/// Where rows cross the border of a tensor-parallel region.
+/// The crossing of rows over the border of a tensor-parallel region.
 struct Crossing {
   std::int64_t columns = 0;
   LayerPart part{};

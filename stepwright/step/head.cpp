@@ -94,7 +94,7 @@ TensorId gather_logits(Emit& e, TensorId own) {
   return all;
 }
 
-/// What the loss reads: the rank's own logits, or those of all tensor ranks in fp32 for a plain
+/// The input of the loss: the rank's own logits, or those of all tensor ranks in fp32 for a plain
 /// cross entropy.
 TensorId loss_input(Emit& e, TensorId own) {
   if (!e.s.kernels.gathered_logits) return own;

@@ -96,7 +96,7 @@ TensorId layer_backward(Emit& e, TensorId dy, LayerClass layer) {
   return parallel ? parallel_backward(e, dy, layer) : serial_backward(e, dy, layer);
 }
 
-/// What a backward asks for of a module, but for the module's input.
+/// The kept tensors of a module for which a backward asks, but for the module's input.
 std::vector<Keep> inside(Module module) {
   switch (module) {
     case Module::kCoreAttention:
@@ -131,7 +131,7 @@ std::vector<Keep> inside(Module module) {
 constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::kMoe,
                                  Module::kSharedExperts};
 
-/// What of `all` survives the forward under a recomputation.
+/// The part of `all` that survives the forward under a recomputation.
 Kept surviving(const Kept& all, TensorId x, const LayerRecompute& recompute) {
   Kept kept = all;
   if (recompute.whole) {

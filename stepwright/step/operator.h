@@ -12,8 +12,8 @@
 
 namespace stepwright {
 
-/// What one node of a step program does. The meaning of `Shape` per kind stands beside it; rows are
-/// tokens (or token copies) on this rank.
+/// The kind of one node of a step program. The meaning of `Shape` per kind stands beside it; rows
+/// are tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
   kEmbedding,      ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
@@ -106,7 +106,7 @@ constexpr bool is_backward(Phase phase) {
   return phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
 }
 
-/// In-order queues of a rank. Operators of one stream run one after the other.
+/// The in-order queues of a rank. Operators of one stream run one after the other.
 enum class Stream : std::uint8_t {
   kCompute,
   kTensor,
@@ -161,14 +161,14 @@ constexpr bool is_of_states(Purpose purpose) {
   return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareLoss;
 }
 
-/// For which kind of parallelism an operator communicates; the traffic ledger adds up by it.
+/// The kind of parallelism for which an operator communicates; the traffic ledger adds up by it.
 enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
 inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
     {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
 
-/// What a plan lets carry out the messages of a scheme, wherever it can (`settled`).
+/// The algorithm that a plan lets carry out the messages of a scheme, wherever it can (`settled`).
 constexpr Algorithm algorithm_of(const Collectives& collectives, Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return collectives.tensor;
@@ -213,8 +213,8 @@ struct Operator {
   Stream stream = Stream::kCompute;
   Scheme scheme = Scheme::kNone;
   GroupKind group = GroupKind::kNone;
-  /// Of the elements computed or sent; of kLinear and kGroupedLinear the precision of the product
-  /// (elements narrower than 16 bits are stored as bf16).
+  /// The type of the elements computed or sent; of kLinear and kGroupedLinear the precision of the
+  /// product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
   /// Routed work: `shape.rows` and the payload are means; the busiest rank has `imbalance` times
   /// as much.
@@ -231,7 +231,8 @@ struct Operator {
   LayerPart part{};
   std::string_view name{};  ///< For people; of a part the part's own.
   Purpose purpose = Purpose::kPlain;
-  /// In a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the backward's.
+  /// The strand in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the
+  /// backward's.
   std::uint8_t strand = 0;
   ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
   Slice reads{};               ///< Tensors, into Template::operands.

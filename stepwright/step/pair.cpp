@@ -112,7 +112,7 @@ class Issuer {
     return best.found;
   }
 
-  /// Of the first computation of each strand and its weight gradients.
+  /// Issues the first computation of each strand and its weight gradients.
   void issue_computation() {
     const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
     Choice best;

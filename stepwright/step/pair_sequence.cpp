@@ -41,7 +41,7 @@ class PairSequence {
   }
 
  private:
-  /// Where an item of a strand went, and how many outputs stand before its own.
+  /// The place of an item of a strand, and the number of outputs before its own.
   struct Place {
     std::int32_t item = -1;
     std::int32_t outputs = 0;
@@ -80,7 +80,7 @@ class PairSequence {
     out_.items.push_back(std::move(item));
   }
 
-  /// What the item comes after and takes from, as items of the new sequence.
+  /// Takes over what the item comes after and takes from, as items of the new sequence.
   void take_over(Item& item, std::size_t strand, std::size_t index, std::int32_t outputs) {
     const Item& old = strands_[strand]->items[index];
     for (const std::int32_t other : old.after) {

@@ -14,7 +14,7 @@
 
 namespace stepwright {
 
-/// What a tensor is for; memory adds up by it.
+/// The purpose of a tensor; memory adds up by it.
 enum class TensorKind : std::uint8_t {
   kActivation,
   kLogits,         ///< Vocabulary-wide tensors of the head.
@@ -77,7 +77,8 @@ struct Template {
   std::vector<TensorId> saved;
   std::int32_t saved_beside =
       0;  ///< Of a pair: how many of them, the last, are the second strand's.
-  /// What the one before saved, in the same order; what is needed again after that is saved again.
+  /// The tensors that the one before saved, in the same order; what is needed again after that is
+  /// saved again.
   std::vector<TensorId> restored;
 
   [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {
@@ -93,16 +94,17 @@ struct Template {
 
 using TemplateId = std::int32_t;
 
-/// Where an item finds one of its template's inputs: an output of an earlier item.
+/// The source of one of its template's inputs for an item: an output of an earlier item.
 struct Source {
   std::int32_t item = 0;
   std::int32_t output = 0;  ///< Position in that template's outputs.
 };
 
-/// What `Item::units` calls a block that owns parameters: a layer by its number, or one of these.
+/// The number of a block that owns parameters in `Item::units`: a layer by its number, or one of
+/// these.
 inline constexpr std::int32_t kEmbeddingUnit = -1;
 inline constexpr std::int32_t kHeadUnit = -2;
-/// What a chunk hands over to the next one of its own position.
+/// The mark of what a chunk hands over to the next one of its own position.
 inline constexpr std::int32_t kHandedOver = -3;
 
 /// A template in a sequence. It starts when the items in `after` (earlier positions of the same
@@ -115,7 +117,7 @@ struct Item {
   /// Blocks whose parameters it uses or gathers, or whose gradients it reduces; none: no block's,
   /// or (in an update) those of all. Of a pair that of each strand.
   std::vector<std::int32_t> units;
-  /// In a sequence of two strands: whose it is. Of a pair 0, and operators say it.
+  /// The strand of an item in a sequence of two: whose it is. Of a pair 0, and operators say it.
   std::uint8_t strand = 0;
   std::int32_t beside_layer = -1;  ///< Of a pair: the layer of the second strand.
 
@@ -131,8 +133,8 @@ struct Item {
   }
 };
 
-/// What a stage does for one micro-batch of one chunk in one direction, or at the end of a step. An
-/// update starts when everything before it on the rank has ended, on every stream.
+/// The work of a stage for one micro-batch of one chunk in one direction, or at the end of a step.
+/// An update starts when everything before it on the rank has ended, on every stream.
 struct Sequence {
   Direction direction = Direction::kForward;
   std::int32_t chunk = 0;  ///< Of the stage.
@@ -163,7 +165,7 @@ struct States {
   std::int64_t optimizer = 0;
 };
 
-/// What one pipeline position holds and does in a step; all its ranks do the same.
+/// The states and the work of one pipeline position in a step; all its ranks do the same.
 struct Stage {
   std::int32_t position = 0;
   std::vector<std::vector<std::int64_t>> chunks;  ///< Layers of each chunk.

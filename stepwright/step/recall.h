@@ -7,19 +7,19 @@
 
 namespace stepwright {
 
-/// Where a module of a forward ends: its result, and how many operators stand before.
+/// The end of a module of a forward: its result, and how many operators stand before.
 struct ModuleEnd {
   TensorId result = -1;
   std::int32_t operators = 0;
 };
-/// By `Module`.
+/// The ends by `Module`.
 using ModuleEnds = std::array<ModuleEnd, std::size(kModuleNames)>;
 
 /// Computes in a backward template what its forward did not keep: the operators of the forward that
 /// lead from what it kept to the tensor that is asked for, and no others, each once.
 class Recall {
  public:
-  /// Where the values come from.
+  /// The source of the values.
   struct Source {
     const TemplateBuilder& forward;
     const Kept& all;           ///< Everything that a backward may ask for.
@@ -29,7 +29,7 @@ class Recall {
   /// `restored`: what was kept, as tensors of the backward; `parameters`: gathered there.
   Recall(const Source& source, const Kept& restored, TensorId parameters);
 
-  /// Where one of these roles is asked for, everything up to the end of its module runs again.
+  /// Runs everything up to the end of its module again where one of these roles is asked for.
   void run_whole(std::vector<Keep> roles, const ModuleEnd& end);
 
   /// Appends to the backward what makes the tensor of a role, and fills every role in `kept` whose

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kComputeShare = 0.5;
 constexpr double kMemoryShare = 0.75;
-/// Of a rate that nobody states: seconds stay finite.
+/// The least of a rate that nobody states: seconds stay finite.
 constexpr double kLeastRate = 1;
 /// A kernel or a message at least.
 constexpr double kLeastSeconds = 5e-6;

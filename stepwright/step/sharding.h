@@ -52,7 +52,7 @@ class ShardingBuilder {
   /// The messages of `moments` in their order, for blocks of a size: of one kind of parameters.
   void add(MessageWriter& out, const StateSpread& spread, const UnitSize& size, Moments moments,
            Stream stream) const;
-  /// Of the dense parameters, then of the routed ones.
+  /// Adds the messages of the dense parameters, then of the routed ones.
   void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
   void add_end(MessageWriter& out, const EndMessage& message) const;
 

@@ -11,8 +11,9 @@
 
 namespace stepwright {
 
-/// What a forward block keeps for its backward. One name per role, so that a backward builder finds
-/// the tensor whether the forward ran in another template (restored) or in this one (recomputed).
+/// The roles of what a forward block keeps for its backward. One name per role, so that a backward
+/// builder finds the tensor whether the forward ran in another template (restored) or in this one
+/// (recomputed).
 enum class Keep : std::uint8_t {
   kAttentionInput,
   kAttentionStatistics,

@@ -85,12 +85,12 @@ double passes(const Operator& op) {
   }
 }
 
-/// Of what an update computes with.
+/// The bytes of what an update computes with.
 std::int64_t master_bytes(DType storage) {
   return std::max<std::int64_t>(4, size_bytes(storage, 1));
 }
 
-/// Of both moments.
+/// The bytes of both moments.
 std::int64_t moment_bytes(Optimizer optimizer, DType storage) {
   switch (optimizer) {
     case Optimizer::kSgd: return 0;

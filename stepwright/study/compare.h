@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What one way to choose a plan chose, on the same cost model as all others.
+/// The choice of one way to choose a plan, on the same cost model as all others.
 struct Choice {
   std::string by;
   std::optional<Plan> plan;    ///< Nothing when it found none that fits.
@@ -26,7 +26,7 @@ struct SearchComparison {
 };
 SearchComparison compare_searches(const Job& job);
 
-/// What `stepwright study search --json` prints (docs/formats.md, "Study").
+/// The answer of `stepwright study search --json` (docs/formats.md, "Study").
 nlohmann::ordered_json comparison_json(const SearchComparison& comparison);
 
 }  // namespace stepwright

@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a two-level search in the manner of Alpa finds, and at what cost.
+/// The result of a two-level search in the manner of Alpa, and its cost.
 struct InterOperatorResult {
   Plan plan;
   double step_time_s = 0;            ///< Simulated.

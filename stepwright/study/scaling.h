@@ -13,7 +13,7 @@
 
 namespace stepwright {
 
-/// What a study of scaling looks at.
+/// The setting of a study of scaling.
 struct ScalingSetting {
   std::vector<Cluster> clusters;  ///< One machine in several numbers of nodes.
   std::vector<Collective> collectives;
@@ -44,11 +44,11 @@ struct ScalingPoint {
   bool played = false;
   std::vector<ScheduleTime> schedules;  ///< Those that there are, as in `kGeneratedNames`.
   LeastSeconds least;
-  /// Of an all-reduce, with switches that add between nodes, and inside nodes as well.
+  /// The seconds of an all-reduce, with switches that add between nodes, and inside nodes as well.
   std::optional<double> adding_network_s;
   std::optional<double> adding_switches_s;
 
-  /// Nothing when the schedule does not exist.
+  /// The seconds, or nothing when the schedule does not exist.
   [[nodiscard]] std::optional<double> seconds(Algorithm method) const;
   /// The fastest schedule that is no HO-Ring; null when there is none.
   [[nodiscard]] const ScheduleTime* rival() const;
@@ -72,7 +72,7 @@ struct ScalingStudy {
 ScalingStudy study_scaling(const ScalingSetting& setting);
 inline constexpr std::int64_t kMostScaledRanks = std::int64_t{1} << 20;
 
-/// What `stepwright study collectives --json` prints (docs/formats.md, "Study").
+/// The answer of `stepwright study collectives --json` (docs/formats.md, "Study").
 nlohmann::ordered_json scaling_json(const ScalingStudy& study);
 
 }  // namespace stepwright

@@ -19,8 +19,8 @@ struct SchedulePlay {
   std::vector<std::vector<double>> ends_s;
   double makespan_s = 0;
   std::vector<double> idle_s;  ///< By position.
-  /// By position, in activations of one micro-batch through a whole position, each held until its
-  /// weight gradient is done; in a pair the backward frees before the forward allocates.
+  /// The peaks by position, in activations of one micro-batch through a whole position, each held
+  /// until its weight gradient is done; in a pair the backward frees before the forward allocates.
   std::vector<double> peak_activations;
   std::optional<double> closed_form_s;  ///< Of schedules that have one.
 };
@@ -32,7 +32,7 @@ struct SchedulePlay {
 inline constexpr std::int64_t kMostTurns = 4'000'000;
 std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool finds = true);
 
-/// What `stepwright study schedules --json` prints.
+/// The answer of `stepwright study schedules --json`.
 nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays);
 
 }  // namespace stepwright

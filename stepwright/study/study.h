@@ -73,7 +73,7 @@ struct Variation {
 Panel exposed_shares(const std::string& key, const ChartAxis& x,
                      const std::vector<Variation>& variations);
 
-/// What `stepwright study --json` prints (docs/formats.md, "Study").
+/// The answer of `stepwright study --json` (docs/formats.md, "Study").
 nlohmann::ordered_json study_json(const Study& study);
 
 }  // namespace stepwright

@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What carries out the messages of a step: the plan's algorithms, where they suit the groups as
+/// The carriers of the messages of a step: the plan's algorithms, where they suit the groups as
 /// they lie on the cluster; without a cluster the library all of them.
 struct Carriers {
   const Cluster* cluster = nullptr;
@@ -31,7 +31,7 @@ struct Call {
 std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
                            const Carriers& carriers);
 
-/// What a rank sends in one call, in the mean over its group; 0 for a receive.
+/// The bytes that a rank sends in one call, in the mean over its group; 0 for a receive.
 double sent_bytes(const Call& call);
 
 }  // namespace stepwright

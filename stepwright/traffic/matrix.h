@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What a rank sends to one other in a step.
+/// The bytes of a rank to one other in a step.
 struct Edge {
   std::int64_t to = 0;
   double bytes = 0;
@@ -32,7 +32,7 @@ class TrafficMatrix {
                 const Collectives& collectives);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
-  /// What `from` sends, by receiver in ascending order, each once and never itself.
+  /// The messages of `from`, by receiver in ascending order, each once and never itself.
   [[nodiscard]] std::vector<Edge> row(std::int64_t from) const;
 
  private:

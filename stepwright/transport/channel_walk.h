@@ -15,7 +15,7 @@
 
 namespace stepwright {
 
-/// What all channels of a run share.
+/// The state that all channels of a run share.
 struct RunContext {
   const RankSchedule& schedule;
   const RankMemory& memory;
@@ -32,7 +32,7 @@ struct RunContext {
 /// come before the waits of its step are over; only the sum follows them.
 class ChannelWalk {
  public:
-  /// Of a channel of the schedule; `run` and `staging` outlive this.
+  /// The walk along a channel of the schedule; `run` and `staging` outlive this.
   ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
 
   /// Throws what the transport throws, and `Error{kRuntime}` when another channel has failed.

@@ -8,7 +8,7 @@
 namespace stepwright {
 namespace {
 
-/// What an element is calculated in.
+/// The type in which an element is calculated.
 template <typename T>
 auto widened(T element) {
   if constexpr (std::is_arithmetic_v<T>) {

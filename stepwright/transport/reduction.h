@@ -22,8 +22,8 @@ enum class ElementType : std::uint8_t {
 /// How two elements become one. Integers wrap round, as everywhere in the field.
 enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
 
-/// What a reduction does with elements. Types of 16 bits are widened for each operation and rounded
-/// to nearest even after it.
+/// The operation of a reduction on elements. Types of 16 bits are widened for each operation and
+/// rounded to nearest even after it.
 struct Reduction {
   ElementType type = ElementType::kFloat32;
   ReduceKind kind = ReduceKind::kSum;

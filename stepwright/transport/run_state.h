@@ -11,10 +11,10 @@
 
 namespace stepwright {
 
-/// What the channels of a rank know about each other during a run.
+/// The knowledge that the channels of a rank share during a run.
 class RunState {
  public:
-  /// Of a run that has not begun.
+  /// The state of a run that has not begun.
   explicit RunState(std::size_t channels) : done_(channels) {}
 
   /// The next step of a channel is over.

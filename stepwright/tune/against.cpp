@@ -53,7 +53,7 @@ std::vector<Take> flags() { return takes(Taken::kFlag); }
 
 std::vector<Take> layouts() { return takes(Taken::kLayout); }
 
-/// Those that would change a plan.
+/// The changes among them that would change a plan.
 std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, const Plan& best) {
   std::vector<Take> open;
   std::ranges::copy_if(takes, std::back_inserter(open), [&](const Take& take) {
@@ -82,7 +82,7 @@ class PathToBest {
     return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kAsGood);
   }
 
-  /// Of the cheapest kind of changes in which some is worth it, the one that gains most.
+  /// The change that gains most, of the cheapest kind in which some is worth it.
   Change next() {
     for (const auto& proposals : {&PathToBest::single_flags, &PathToBest::pairs_of_flags,
                                   &PathToBest::new_layouts, &PathToBest::layouts_with_all_flags}) {

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What a change touches: choices that a framework takes as options, or the degrees of parallelism
+/// The extent of a change: choices that a framework takes as options, or the degrees of parallelism
 /// and the order of ranks, which move the model to other ranks.
 enum class ChangeKind : std::uint8_t { kFlag, kLayout };
 inline constexpr Named<ChangeKind> kChangeKindNames[] = {{ChangeKind::kFlag, "flag"},

@@ -12,14 +12,14 @@ namespace stepwright {
 struct Alternative {
   std::string family;  ///< `family_of` its plan.
   TunedPlan tuned;
-  /// What it does better and worse than the best plan, in words: time, memory, and the terms of the
-  /// breakdown that differ most. Differences below a thousandth are not told.
+  /// The points in which it does better and worse than the best plan, in words: time, memory, and
+  /// the terms of the breakdown that differ most. Differences below a thousandth are not told.
   std::vector<std::string> wins;
   std::vector<std::string> loses;
 };
 
-/// What people care about of a plan: its degrees, sharding strategy, recomputation and schedule.
-/// "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
+/// The traits of a plan that people care about: its degrees, sharding strategy, recomputation and
+/// schedule. "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
 std::string family_of(const Plan& plan);
 
 /// The best of each other family among the plans that were simulated and fit, at most `most`,

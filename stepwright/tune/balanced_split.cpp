@@ -49,7 +49,7 @@ class Balance {
     return best;
   }
 
-  /// Of a position's chunks the one with least work; with two strands, of which layers run side by
+  /// The chunk of a position that has least work; with two strands, of which layers run side by
   /// side, the one with fewest layers.
   [[nodiscard]] std::size_t lightest_chunk(std::size_t position,
                                            const std::vector<std::int64_t>& split) const {
@@ -85,7 +85,7 @@ class Balance {
     return split;
   }
 
-  /// What the slowest position takes, each layer as long as it is.
+  /// Seconds of the slowest position, each layer as long as it is.
   [[nodiscard]] double slowest_s(const std::vector<std::int64_t>& split) const {
     std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
     position_s[position_of(split.size() - 1)] += head_s_;

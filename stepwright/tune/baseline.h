@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// What an expert would run without a search, by the published guides of Megatron-LM and
+/// The plan that an expert would run without a search, by the published guides of Megatron-LM and
 /// Megatron-Core (2104.04473, 2205.05198, 2402.15627; their performance guides for mixtures of
 /// experts), whatever the job's space lists:
 /// - the smallest tensor x pipeline that fits, tensor within a node, of equal products the larger

@@ -23,8 +23,8 @@ inline bool before(const Candidate& a, const Candidate& b) {
   return std::tie(a.key, a.text) < std::tie(b.key, b.text);
 }
 
-/// By how much of the best plan's time one that was left out may be faster, by its bound, without
-/// being looked at again.
+/// The share of the best plan's time by which one that was left out may be faster, by its bound,
+/// without being looked at again.
 inline constexpr double kWantedGap = 0.02;
 
 /// The best candidates by (key, text), at most `most`; of all others what may be faster all the
@@ -44,8 +44,8 @@ class BestPlans {
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
-  /// What was offered and not kept, and may be faster than the best by more than the wanted gap;
-  /// without texts.
+  /// The candidates that were offered and not kept, and may be faster than the best by more than
+  /// the wanted gap; without texts.
   [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
   /// Least lower bound of all others that were offered and not kept.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }

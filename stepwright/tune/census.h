@@ -57,7 +57,7 @@ class Census {
   [[nodiscard]] const std::map<Rule, Plan>& examples() const { return examples_; }
 
  private:
-  /// What group sizes and algorithms are legal in a grid follows from these.
+  /// The key from which the legal group sizes and algorithms of a grid follow.
   using DataKey =
       std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t, DegreeSet, Parallel>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, DegreeSet>;
@@ -71,11 +71,11 @@ class Census {
   void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
   void leave(Ability ability, std::int64_t points);
   void leave(const AbilityCounts& counts, std::int64_t each);
-  /// What of a rank grid the job's framework does not run.
+  /// The ability of a rank grid that the job's framework does not run.
   [[nodiscard]] std::optional<Ability> grid_not_run(const Plan& plan) const;
   /// Recomputations that it runs.
   void refuse(const Recomputations& recomputations, std::int64_t each, Plan example);
-  /// What its abilities depend on; nothing without a framework.
+  /// The degrees on which its abilities depend; nothing without a framework.
   [[nodiscard]] DegreeSet degrees(const Plan& plan) const;
   const StageTable& stages(const Plan& legal);
   const DataTable& data(const Plan& legal);

@@ -19,7 +19,7 @@ void count(RuleCounts& counts, Rule rule, std::int64_t points) {
   counted = plus(counted, points);
 }
 
-/// Of these abilities the first in which the job's framework does not run a canonical plan.
+/// The first of these abilities in which the job's framework does not run a canonical plan.
 std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const Plan& usual,
                                   std::initializer_list<Ability> abilities) {
   if (!space.framework) return std::nullopt;
@@ -262,7 +262,7 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
   }
 }
 
-/// What blocks may choose for the messages of their schemes.
+/// The algorithms that blocks may choose for the messages of their schemes.
 std::vector<Collectives> block_algorithms(const CollectiveLists& lists) {
   std::vector<Collectives> all;
   for (const Algorithm tensor : lists.tensor) {

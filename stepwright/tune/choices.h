@@ -20,15 +20,15 @@ using AbilityCounts = std::array<std::int64_t, kAbilities>;
 // the grid alone, not on the other two, so they are listed once and multiplied. All lists hold
 // canonical choices: no plan appears twice.
 
-/// What the blocks of a plan depend on beside the grid and the micro-batch.
+/// The choices on which the blocks of a plan depend beside the grid and the micro-batch.
 struct BlockChoice {
   bool sequence_parallel = false;
   TensorInput tensor_input{};
   ContextKind context_kind{};
   Overlap overlap;
   Collectives collectives;  ///< But for data.
-  /// Of choices that differ in the overlap of parameters alone, the first: the only one where
-  /// sharding has no parameters to gather.
+  /// Whether it is the first of choices that differ in the overlap of parameters alone: the only
+  /// one where sharding has no parameters to gather.
   bool first_without_parameters = true;
   FrameworkLaw::Joint joint;
   /// Of a free overlap, for each kind that it gives up though its degrees allow it, the lines that
@@ -89,7 +89,7 @@ struct Recomputations {
 struct StageTable {
   Recomputations recomputations;
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
-  /// Of each schedule and split into layers the choice that recomputes least.
+  /// The choice that recomputes least of each schedule and split into layers.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
   std::int64_t choices = 0;  ///< Over all micro-batches.
   std::uint64_t holds = 0;   ///< What any of them says to the lines of the framework.

@@ -32,7 +32,7 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
 /// until `most_operators` were played. Returns it.
 double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators);
 
-/// As `settle` by lower bounds alone: what is settled is proven.
+/// Settles as `settle` does by lower bounds alone: what is settled is proven.
 double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top);
 
 }  // namespace stepwright

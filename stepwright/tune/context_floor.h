@@ -25,8 +25,8 @@ class ContextFloor {
  public:
   ContextFloor(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
 
-  /// By class of layers, in the order in which the model meets them. `plan` is legal as far as
-  /// blocks go and in the usual order of ranks. References stay valid.
+  /// The messages by class of layers, in the order in which the model meets them. `plan` is legal
+  /// as far as blocks go and in the usual order of ranks. References stay valid.
   const std::vector<ContextMessages>& of(const Plan& plan);
 
  private:

@@ -23,9 +23,9 @@ class PlayedPrices {
       : job_(job), pricer_(job, cost), work_(job, cost), most_operators_(most_operators) {}
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
-  /// By closed form.
+  /// Prices a plan by its closed form.
   Price price(const Plan& plan) { return pricer_.price(plan); }
-  /// By its turns; `text` is the plan's.
+  /// Prices a plan by its turns; `text` is the plan's.
   const Price& played(const Plan& plan, const std::string& text) {
     const auto [entry, fresh] = known_.try_emplace(text);
     if (fresh) entry->second = pricer_.played_price(plan);

@@ -33,8 +33,8 @@ std::vector<std::int64_t> free_chunks(const Job& job) {
   return chunks;
 }
 
-/// Those that are searched unasked; where the framework has neither, 1f1b, which all have of one
-/// position, and what it has.
+/// The schedules that are searched unasked; where the framework has neither, 1f1b, which all have
+/// of one position, and what it has.
 std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
   std::vector<ScheduleKind> usual = {ScheduleKind::kOneForwardOneBackward,
                                      ScheduleKind::kInterleaved};
@@ -105,7 +105,7 @@ std::vector<RankOrder> free_rank_orders(const Dimensions& out) {
   return distinct(orders);
 }
 
-/// What stands for each dimension that a job does not list; empty: the default of a plan.
+/// The values of each dimension that a job does not list; empty: the default of a plan.
 Space free_values(const Job& job, const Dimensions& out) {
   Space free;
   free.tensor = legal_tensor_sizes(job);

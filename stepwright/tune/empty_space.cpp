@@ -76,7 +76,7 @@ std::vector<Way> another_batch(const Job& job) {
   return {};
 }
 
-/// What leaves legal plans: a batch, a framework, a dimension that is freed.
+/// Advice on what leaves legal plans: a batch, a framework, a dimension that is freed.
 std::string advice(const Job& job, std::vector<Way> ways) {
   for (Way& way : freed_dimensions(job)) ways.push_back(std::move(way));
   std::vector<std::string> words;
@@ -116,7 +116,7 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
   return std::nullopt;
 }
 
-/// What the framework does not run, where plans would be legal without one.
+/// The plans that the framework does not run, where some would be legal without one.
 std::optional<std::string> left_by_framework(const Job& job, const Dimensions& space,
                                              const Census& census) {
   Job any = job;
@@ -129,7 +129,7 @@ std::optional<std::string> left_by_framework(const Job& job, const Dimensions& s
                      advice(job, {{"no framework", legal}}));
 }
 
-/// What refuses the plans that come farthest, and what would leave legal ones.
+/// The rule that refuses the plans which come farthest, and what would leave legal ones.
 std::string farthest(const Job& job, const Dimensions& space, const Census& census) {
   if (const auto text = left_by_framework(job, space, census)) return *text;
   if (census.examples().empty()) return "it has no points";

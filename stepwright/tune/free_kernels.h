@@ -12,7 +12,7 @@ namespace stepwright {
 /// rate, so that this is chosen before the search and not in it.
 Job with_free_kernels(const Job& job);
 
-/// What was chosen, for people; empty where all stays as it was.
+/// The note on the kernel that was chosen, for people; empty where all stays as it was.
 std::string free_kernels_note(const Job& before, const Job& after);
 
 }  // namespace stepwright

@@ -26,7 +26,8 @@ constexpr Amount kAmounts[] = {
 /// Probabilities of fitting, one step of risk apart.
 constexpr double kConfidences[] = {0.75, kLeastConfidence};
 
-/// What plans may fill one step of risk further: all of the memory where a reserve is stated.
+/// The bytes that plans may fill one step of risk further: all of the memory where a reserve is
+/// stated.
 double riskier_bytes(const Job& job) {
   const double confidence = fit_confidence(job);
   if (job.objective.memory_reserve >= 0 || confidence == 0) return capacity_bytes(job);

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a device with more memory would train.
+/// The plan that a device with more memory would train.
 struct MemoryStep {
   double capacity_bytes = 0;  ///< Of the device.
   double reserve_share = 0;   ///< Of the capacity, that the plan leaves free.
@@ -15,7 +15,7 @@ struct MemoryStep {
   double gain_s = 0;          ///< Against the best plan of the answer.
 };
 
-/// What more risk and the next gigabytes would gain: first the memory of the device with a lower
+/// The gains of more risk and of the next gigabytes: first the memory of the device with a lower
 /// probability of fitting (0.75, or 0.5 where no more than that was asked), or without a stated
 /// reserve, then a quarter more, half more and twice the memory with as large a share kept free.
 /// Each is followed from the one before to neighbours that are faster in simulation (`descend`), so
@@ -23,7 +23,7 @@ struct MemoryStep {
 /// listed. Empty where the answer has no plan that fits.
 std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options);
 
-/// As it stands in `tune --json`.
+/// The value as it stands in `tune --json`.
 nlohmann::ordered_json more_memory_json(const TuneResult& result,
                                         const std::vector<MemoryStep>& steps);
 

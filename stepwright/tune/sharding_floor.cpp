@@ -16,7 +16,7 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   return static_cast<std::uint32_t>(kinds.size() - 1);
 }
 
-/// What a choice's update depends on.
+/// The facts on which a choice's update depends.
 DataChoice update_of(const DataChoice& data) {
   DataChoice update = data;
   update.sharding.parameters = Spread::kNone;

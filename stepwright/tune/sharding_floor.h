@@ -50,7 +50,7 @@ class ShardingFloor {
  public:
   ShardingFloor(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
 
-  /// What the kinds of a table add to a position.
+  /// The seconds that the kinds of a table add to a position.
   struct Times {
     const std::vector<DataCost>* dense;
     const std::vector<DataCost>* expert;
@@ -68,7 +68,8 @@ class ShardingFloor {
   };
 
   const ShardingTable& table(const GridChoice& grid);
-  /// For a position of this size with that many blocks; what overlaps is sent in more pieces.
+  /// The seconds for a position of this size with that many blocks; what overlaps is sent in more
+  /// pieces.
   Times times(const GridChoice& grid, const Overlap& overlap, const StageCost& stage);
   /// Forgets what can be made again, once it is large. Ends all `Times`.
   void trim();

@@ -14,10 +14,10 @@ struct StageFloor {
   double simulated_s = 0;
 };
 
-/// With m micro-batches no position is done before m times its own work, which begins when a
-/// micro-batch has come through a chunk of each position before it and ends when a backward has
-/// gone back through them (where the schedule has a closed form; one that is played may fill and
-/// drain with less). Of the layers as the choice lists them, or even.
+/// The floor of a stage: with m micro-batches no position is done before m times its own work,
+/// which begins when a micro-batch has come through a chunk of each position before it and ends
+/// when a backward has gone back through them (where the schedule has a closed form; one that is
+/// played may fill and drain with less). Of the layers as the choice lists them, or even.
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches);
 

@@ -27,7 +27,7 @@ struct Sweep {
   std::vector<SweepPoint> points;
 };
 
-/// What a sweep is over.
+/// The field over which a sweep goes.
 struct SweptField {
   std::string field;
   std::vector<std::string> values;  ///< Between commas; commas in brackets are part of a value.

@@ -14,7 +14,7 @@ struct TrainingRun {
   std::optional<double> price_per_gpu_hour;  ///< In any currency.
 };
 
-/// What a whole run takes: steps alone, without restarts, checkpoints and evaluation.
+/// The cost of a whole run: steps alone, without restarts, checkpoints and evaluation.
 struct RunCost {
   double days = 0;
   double gpu_hours = 0;  ///< Of all devices: idle ones are paid, too.

@@ -16,7 +16,7 @@ namespace stepwright {
 TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
                         const Price& price);
 
-/// What simulating plans of a job showed, each plan once. The order in which plans are given and
+/// The results of simulating plans of a job, each plan once. The order in which plans are given and
 /// the number of threads change nothing but `operators`.
 class Trial {
  public:

@@ -108,7 +108,8 @@ class Tuning {
     play_prices(trial_, kept_);
   }
 
-  /// Of a small space, which is all kept: first the best by price, then whatever bounds leave open.
+  /// Proves the best plan of a small space, which is all kept: first the best by price, then
+  /// whatever bounds leave open.
   void prove() {
     const std::size_t most = wanted();
     const std::size_t first = std::min(most, kept_.size());
@@ -182,7 +183,7 @@ class Tuning {
     trial_.run(one);
   }
 
-  /// What layers of another number beside embedding and head gain.
+  /// Explains the gain of layers of another number beside embedding and head.
   void explain_layers(TuneResult& result, PlayedPrices& prices) {
     const TunedPlan best = trial_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;

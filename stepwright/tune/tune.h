@@ -79,7 +79,7 @@ struct SpaceCounts {
   std::int64_t simulated = 0;
 };
 
-/// In place of a rule: plans that the job's framework does not run.
+/// The word that stands in place of a rule: plans that the job's framework does not run.
 inline constexpr std::string_view kFrameworkRule = "framework";
 
 /// Plans refused for one reason.
@@ -103,17 +103,17 @@ struct FrontPoint {
   double peak_memory_bytes = 0;
 };
 
-/// What devices that stand idle are worth.
+/// The worth of devices that stand idle.
 struct Spares {
   std::int64_t nodes = 0;            ///< Whole ones: so many may fail before the plan must shrink.
   std::int64_t devices_of_node = 0;  ///< Of each node in use: so many of its own may fail.
-  /// Of the best plan that uses all devices; nothing where none is legal and fits.
+  /// The step time of the best plan that uses all devices; nothing where none is legal and fits.
   std::optional<double> step_time_if_used_s;
 };
 
 struct TuneResult {
-  /// As searched: its cluster has the devices that are used, or with the smallest-cluster objective
-  /// the nodes found.
+  /// The job as searched: its cluster has the devices that are used, or with the smallest-cluster
+  /// objective the nodes found.
   Job job;
   std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
   std::optional<Spares> spares;   ///< Where devices are idle.

@@ -9,8 +9,8 @@
 
 namespace stepwright {
 
-/// What is to be said to a person who takes the best plan: the remarks of its prediction, then
-/// those of the search.
+/// The notes for a person who takes the best plan: the remarks of its prediction, then those of the
+/// search.
 std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best);
 
 /// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`; `best` is the

@@ -49,7 +49,7 @@ std::vector<Plan> changed(const Plan& best, const Dimensions& space) {
   return plans;
 }
 
-/// Those that are legal, run there and fit by their price.
+/// The plans that are legal, run there and fit by their price.
 std::vector<Candidate> possible(const Job& job, const Dimensions& space,
                                 const std::vector<Plan>& plans, PlayedPrices& prices) {
   std::vector<Candidate> candidates;

@@ -197,8 +197,8 @@ bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& state
   return false;
 }
 
-/// Of a way to shard a pipeline: messages beside a pass make it at least as long as they are,
-/// messages that block lengthen it.
+/// The floor of a way to shard a pipeline: messages beside a pass make it at least as long as they
+/// are, messages that block lengthen it.
 StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap& overlap,
                                     const Positions& positions,
                                     const ShardingTable::Choice& choice) const {

@@ -37,7 +37,7 @@ namespace stepwright {
 /// Bounds and prices add the same terms in different orders: what floors give up for it.
 inline constexpr double kPriceRounding = 1e-9;
 
-/// What a search looks for.
+/// The goal of a search.
 struct Goal {
   double capacity_bytes = 0;
   std::size_t keep = 100;
@@ -57,7 +57,7 @@ struct SearchUnit {
   const Work* work = nullptr;  ///< Lives as long as the search.
 };
 
-/// What searching one or more units found.
+/// The findings of searching one or more units.
 struct Findings {
   /// `all`: what these will be merged into.
   explicit Findings(std::size_t keep, const Findings* all = nullptr)

@@ -45,7 +45,7 @@ std::string failures(const Spares& spares) {
   return text;
 }
 
-/// What using them all would cost, in words.
+/// The cost of using them all, in words.
 std::string if_used(const TuneResult& result, const Spares& spares) {
   if (!spares.step_time_if_used_s) return "no plan of all devices is legal and fits";
   const double lost = 1 / result.plans.front().step_time_s - 1 / *spares.step_time_if_used_s;

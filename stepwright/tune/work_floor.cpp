@@ -163,8 +163,8 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
 
 namespace {
 
-/// Of all plans with as many tokens on a rank the one with the least context degree: whichever asks
-/// first gets the same answer.
+/// The plan that stands for all with as many tokens on a rank, the one with the least context
+/// degree: whichever asks first gets the same answer.
 Plan representative(Plan plan) {
   const std::int64_t common = std::gcd(plan.parallel.context, plan.micro_batch);
   plan.parallel.context /= common;

@@ -19,7 +19,7 @@ class LayerCounts {
  public:
   explicit LayerCounts(const Architecture& model);
 
-  /// In the order in which the model meets them, as `BlockCosts::layers`.
+  /// The classes in the order in which the model meets them, as `BlockCosts::layers`.
   [[nodiscard]] const std::vector<LayerClass>& classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
   /// The sum of `each` (by class) over the layers from `first` to before `last`.
@@ -63,10 +63,10 @@ class WorkFloor {
 
   [[nodiscard]] const LayerCounts& layers() const { return layers_; }
 
-  /// Of plans with this tensor degree, micro-batch and context degree, whatever their expert
-  /// degrees. `plan` is legal as far as blocks go. References stay valid.
+  /// The work of plans with this tensor degree, micro-batch and context degree, whatever their
+  /// expert degrees. `plan` is legal as far as blocks go. References stay valid.
   const Work& rough(const Plan& plan);
-  /// Of plans with these expert degrees too.
+  /// The work of plans with these expert degrees too.
   const Work& work(const Plan& plan);
   /// The same with what the plan's way to exchange the context sends.
   [[nodiscard]] Work with_context(const Work& work, const Plan& plan);
@@ -78,7 +78,7 @@ class WorkFloor {
   [[nodiscard]] Work build(const Plan& plan, bool any_expert);
   void add_class(Work& work, const Setting& setting, LayerClass which, const Layouts& layouts,
                  bool any_expert);
-  /// Of a layer: when its compute stream ends, and what stands on it.
+  /// The seconds of a layer: when its compute stream ends, and what stands on it.
   struct LayerSeconds {
     double chain_s = 0;
     double stream_s = 0;

@@ -16,7 +16,7 @@ struct ErrorStatistics {
   double within_10_percent = 0;  ///< Share of the rows.
 };
 
-/// Of an even number the mean of the two in the middle. `values` is not empty.
+/// The median, of an even number the mean of the two in the middle. `values` is not empty.
 double median(std::vector<double> values);
 
 /// Zero everywhere when there are none; p90 is the smallest error that nine tenths do not exceed.

@@ -18,7 +18,7 @@
 
 namespace stepwright {
 
-/// What a table of published measurements holds.
+/// The kind of a table of published measurements.
 enum class TableKind : std::uint8_t {
   kTrainingRuns,
   kMemory,
@@ -37,7 +37,7 @@ inline constexpr Named<TableKind> kTableKindNames[] = {
 /// each kind, when it is none.
 TableKind table_kind(const CsvTable& table);
 
-/// By what the errors of a kind of table are grouped: "source", "device", ...
+/// The keys by which the errors of a kind of table are grouped: "source", "device", ...
 std::span<const std::string_view> error_groups(TableKind kind);
 
 /// Rows that were skipped for one reason.
@@ -87,7 +87,7 @@ struct ValidationOptions {
 /// name no machine, or when the machine of the options is unknown.
 Validation validate(const CsvTable& table, const ValidationOptions& options);
 
-/// What `stepwright validate --json` prints (docs/formats.md, "Validation").
+/// The answer of `stepwright validate --json` (docs/formats.md, "Validation").
 nlohmann::ordered_json validation_json(const Validation& validation);
 
 }  // namespace stepwright

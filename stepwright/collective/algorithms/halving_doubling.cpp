@@ -31,7 +31,7 @@ class HalvingDoubling {
     return pieces(rank / bit * bit);
   }
 
-  /// Where partial sums stand: an all-reduce has room in its output.
+  /// The place of partial sums: an all-reduce has room in its output.
   [[nodiscard]] PieceRun sums(std::int64_t piece) const {
     if (spec_.collective == Collective::kAllReduce) return output(piece);
     return scratch(piece - run(rank_, ranks_ / 2));

@@ -24,7 +24,7 @@ double first_sum_s(const ClosedTerms& t, double pass, double stage) {
   return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + end_latency(t);
 }
 
-/// From the start of the last chunk on the rail to its end `stages` stages on.
+/// Seconds from the start of the last chunk on the rail to its end `stages` stages on.
 double last_chunk_s(double stages, const ClosedTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
   return std::max(alone, t.rail.bytes_s + chunked_chain(stages - 1, t.chunks, t.rail));

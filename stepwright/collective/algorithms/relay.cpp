@@ -47,7 +47,7 @@ class RelayExchange {
   [[nodiscard]] std::int64_t piece(std::int32_t block, std::int32_t c) const {
     return static_cast<std::int64_t>(block) * chunks_ + c;
   }
-  /// Where the block for place `place` of this group stands until it is passed on.
+  /// The place of the block for place `place` of this group until it is passed on.
   [[nodiscard]] PieceRun relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
     return scratch(piece((stage.number - 1) * members_ + place, c));
   }

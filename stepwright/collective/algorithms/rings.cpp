@@ -98,10 +98,10 @@ double rings_s(const ClosedTerms& t) {
 
 }  // namespace
 
-/// As many rings at once as a node has ranks, for tiers {m, n}: ring k passes round with a part 1/m
-/// of every block, comes into each node at rank k + 1 and leaves it at rank k, so that each NIC has
-/// one ring to send out and one to take in. What libraries of collectives do on machines with a NIC
-/// per device.
+/// The part of a rank in as many rings at once as a node has ranks, for tiers {m, n}: ring k passes
+/// round with a part 1/m of every block, comes into each node at rank k + 1 and leaves it at rank
+/// k, so that each NIC has one ring to send out and one to take in. What libraries of collectives
+/// do on machines with a NIC per device.
 ///
 /// | operation | messages per rank, C chunks | inside | between nodes, per rank |
 /// |---|---|---|---|

@@ -36,7 +36,7 @@ class BinomialTree {
   }
 
  private:
-  /// Where sums stand: scratch of a rank that has no output.
+  /// The place of the sums: scratch of a rank that has no output.
   [[nodiscard]] PieceRun sum(std::int32_t c) const {
     const bool kept = parent_ < 0 || spec_.collective == Collective::kAllReduce;
     return kept ? output(c) : scratch(c);
@@ -78,7 +78,8 @@ RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {
   return BinomialTree(spec, rank).write();
 }
 
-/// From the root of a binomial tree of `ranks` to its last rank, one chunk of the buffer.
+/// Seconds from the root of a binomial tree of `ranks` to its last rank, for one chunk of the
+/// buffer.
 double spread_s(const ClosedTerms& t, std::int32_t ranks) {
   double sent = 0;
   double last = 0;

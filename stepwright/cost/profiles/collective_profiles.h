@@ -26,7 +26,7 @@ CollectiveConstants collectives_of_profile(const Cluster& cluster, std::string_v
 /// Fails with `kInput` on unknown keys and on values out of range.
 bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants);
 
-/// What of one operation was fitted.
+/// The parts of one operation that were fitted.
 struct FittedParts {
   bool network = false;  ///< Rows on more than one node.
   bool tree = false;     ///< All-reduces on more than one node.

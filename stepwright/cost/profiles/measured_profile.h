@@ -37,7 +37,7 @@ struct MeasuredOverlap {
   double beside_network = 0;
 };
 
-/// What the host does for a message beyond its transfer, before or after it: copies into and out of
+/// The host's work for a message beyond its transfer, before or after it: copies into and out of
 /// it, a framework's dispatch of what is split over ranks.
 struct HandlingLaw {
   Scheme scheme{};
@@ -50,8 +50,8 @@ struct HandlingLaw {
   }
 };
 
-/// What was measured on a cluster itself, fitted: a file `measured/1` (docs/formats.md), which a
-/// job names as `measured`.
+/// The laws that were fitted to measurements of a cluster itself: a file `measured/1`
+/// (docs/formats.md), which a job names as `measured`.
 struct MeasuredProfile {
   std::string name;
   MeasuredMessages messages;
@@ -61,7 +61,7 @@ struct MeasuredProfile {
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
-  /// Of a message; 0 where nothing is known of its kind.
+  /// The handling of a message; 0 where nothing is known of its kind.
   [[nodiscard]] double handling_s(Scheme scheme, Collective operation, double payload_bytes) const;
   /// "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;

@@ -16,7 +16,7 @@
 
 namespace stepwright {
 
-/// What a fit chose for one class and pass.
+/// The form that a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
   kLaw,            ///< The physical law.
   kTrees,          ///< Trees over the logarithm of the seconds.

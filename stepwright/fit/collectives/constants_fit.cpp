@@ -125,7 +125,7 @@ class Fit {
     pull_ = pull_.array().square();
   }
 
-  /// From a first guess of the protocols.
+  /// Descends from a first guess of the protocols.
   void run(Choices choices) {
     OperationConstants constants = start_;
     double last = std::numeric_limits<double>::infinity();

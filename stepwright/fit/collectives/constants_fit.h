@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What the fit of one operation sees of a sample.
+/// A sample as the fit of one operation sees it.
 struct TimedRoutes {
   Routes routes;
   double seconds = 0;

@@ -14,7 +14,7 @@ struct LeftOutErrors {
   ErrorSummary unfitted;  ///< The documented constants on the same samples.
 };
 
-/// What was left out of one machine.
+/// The layouts of one machine that were left out.
 struct LeftOutLayout {
   std::string layout;
   LeftOutErrors errors;

@@ -64,7 +64,7 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
   }
 }
 
-/// What the fit of one operation reads.
+/// The samples that the fit of one operation reads.
 std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
                                  Collective operation) {
   std::vector<TimedRoutes> result;

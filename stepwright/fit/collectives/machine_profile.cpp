@@ -24,7 +24,7 @@ FittedLibrary fitted(const MachineSamples& samples, const CollectiveConstants* i
   return library;
 }
 
-/// What a built-in profile says of the same devices inside a node.
+/// The constants of a built-in profile of the same devices inside a node.
 CollectiveConstants built_in_start(const MachineSamples& samples) {
   SampledClusters clusters;
   return collectives_of_profile(clusters.of(*samples.samples.front()), samples.machine->inside,

@@ -25,7 +25,7 @@ struct FittedMachine {
   [[nodiscard]] bool useful() const;
 };
 
-/// What came of fitting tables of collective samples.
+/// The result of fitting tables of collective samples.
 struct FittedCollectives {
   std::vector<FittedMachine> machines;
   /// Rows that no fit saw, by file.

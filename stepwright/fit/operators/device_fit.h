@@ -19,7 +19,7 @@ struct FitError {
   std::size_t rows = 0;
 };
 
-/// What was tried for a class and pass, each judged on whole hidden sizes left out.
+/// The candidates that were tried for a class and pass, each judged on whole hidden sizes left out.
 struct Candidates {
   FitError law, trees, law_times_trees;
   FitError unfitted;  ///< The documented defaults, which saw no row.
@@ -30,7 +30,7 @@ struct FittedOperator {
   OperatorEntry entry;
   std::vector<std::string> series;  ///< Names of the operators in the tables.
   Candidates errors;
-  /// Of the chosen candidate by series.
+  /// The errors of the chosen candidate by series.
   std::map<std::string, FitError> by_series;
   std::map<std::string, std::size_t> dropped;  ///< Rows by reason.
   std::size_t rows = 0;
@@ -38,7 +38,7 @@ struct FittedOperator {
   std::string derived;  ///< From what it follows where nothing was measured; empty when measured.
 };
 
-/// What a fit is made for.
+/// The target of a fit.
 struct FitTarget {
   Device device;
   int multiprocessors = 1;

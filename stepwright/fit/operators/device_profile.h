@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What a profile says beside its fits.
+/// The head of a profile, beside its fits.
 struct ProfileHead {
   std::string name;
   FitTarget target;

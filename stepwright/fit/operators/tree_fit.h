@@ -17,7 +17,8 @@ struct TreeRow {
 /// that equal rows give equal trees). Fails with `kRuntime` when XGBoost does.
 BoostedTrees fit_trees(std::span<const TreeRow> rows);
 
-/// What XGBoost itself says of the rows after the same fit; to test our evaluator against.
+/// The predictions of XGBoost itself for the rows after the same fit; to test our evaluator
+/// against.
 std::vector<float> xgboost_predictions(std::span<const TreeRow> rows);
 
 }  // namespace stepwright

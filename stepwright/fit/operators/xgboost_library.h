@@ -4,8 +4,8 @@
 
 namespace stepwright {
 
-/// What is used of XGBoost's C interface. The library is opened when trees are first fitted:
-/// loading it takes longer than all that most commands do before they read a file.
+/// The functions of XGBoost's C interface that are used. The library is opened when trees are first
+/// fitted: loading it takes longer than all that most commands do before they read a file.
 struct XgboostLibrary {
   decltype(&XGBGetLastError) last_error;
   decltype(&XGDMatrixCreateFromMat) matrix_create;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kFarOff = 0.05;
 constexpr Eigen::Index kUnknowns = 3;
 
-/// What start, FLOPs and bytes have to do with each sample, over its seconds: weighed by the law's
+/// The shares of start, FLOPs and bytes in each sample, over its seconds: weighed by the law's
 /// constants, the parts of a row are to sum to 1.
 Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
   Eigen::MatrixXd parts(std::ssize(samples), kUnknowns);

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What the host does for messages in a step of a rank, beyond their transfer.
+/// The host's work for messages in a step of a rank, beyond their transfer.
 struct HostOfMessages {
   std::map<Collective, HostSeconds> copies;  ///< Into and out of messages of an operation.
   double dispatch_s = 0;  ///< Of tensors that are split over the ranks of tensor parallelism.
@@ -22,10 +22,10 @@ struct HostOfMessages {
 std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned,
                                                  const HostOfMessages& host);
 
-/// What PyTorch does for messages of tensor parallelism (DTensor) and of sharded data parallelism
-/// (FSDP2), for those of the two that a plan does not send: seconds of the framework's file, which
-/// are of another host, times how this host's seconds for the messages that were `found` compare to
-/// them; copies at `memory_s_per_byte`. Marked by no rows.
+/// The handling that PyTorch is assumed to do for messages of tensor parallelism (DTensor) and of
+/// sharded data parallelism (FSDP2), for those of the two that a plan does not send: seconds of the
+/// framework's file, which are of another host, times how this host's seconds for the messages that
+/// were `found` compare to them; copies at `memory_s_per_byte`. Marked by no rows.
 std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
                                                      const MessageHandling& handling,
                                                      std::span<const FittedLaw<HandlingLaw>> found,

@@ -17,16 +17,16 @@ struct ModelWidths {
   std::set<std::int64_t> head;        ///< Of a head, and its half, which rotates.
 };
 
-/// Those of a program's operators, and of the model before it was cut.
+/// The widths of a program's operators, and of the model before it was cut.
 ModelWidths widths_of(const StepProgram& program, const Architecture& model);
 
-/// What an operator of PyTorch computes, by its name and sizes.
+/// The computation of an operator of PyTorch, by its name and sizes.
 struct HostOperator {
   OperatorKind kind{};
   bool certain = false;  ///< By its name, whatever encloses it.
 };
 
-/// Nothing where neither name nor sizes tell.
+/// The operator, or nothing where neither name nor sizes tell.
 std::optional<HostOperator> host_operator(const KinetoSignature& op, const ModelWidths& widths);
 
 /// The sizes of a matrix product [rows, inner] x [inner, columns]; nothing for anything else.

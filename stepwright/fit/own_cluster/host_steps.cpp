@@ -22,7 +22,7 @@ constexpr std::string_view kStepMark = "ProfilerStep#";
 constexpr std::string_view kUpdateMark = "Optimizer.step#";
 constexpr std::string_view kNodeOfBackward = "autograd::engine::evaluate_function";
 
-/// What DTensor does around the operators that it runs, forward and backward.
+/// The names of DTensor's work around the operators that it runs, forward and backward.
 constexpr auto kDispatchNames = std::to_array<std::string_view>(
     {"PythonSubclass", "_FromTorchTensor", "_ToTorchTensor", "Redistribute", "NestedRedistribute"});
 
@@ -49,7 +49,7 @@ class Intervals {
     }
     all_ = std::move(joined);
   }
-  /// Of a stretch of time, how much is in them.
+  /// The part of a stretch of time that is in them.
   [[nodiscard]] double overlap_us(double start_us, double end_us) const {
     auto at =
         std::ranges::upper_bound(all_, start_us, {}, [](const auto& one) { return one.second; });
@@ -64,7 +64,7 @@ class Intervals {
   std::vector<std::pair<double, double>> all_;
 };
 
-/// What an operator of the thread is of.
+/// The meaning of an operator of the thread.
 struct Meaning {
   std::optional<OperatorKind> kind;
   bool certain = false;
@@ -111,7 +111,7 @@ class HostReader {
     messages_.sort();
   }
 
-  /// Those of the thread that takes the steps, each before what it encloses.
+  /// Finds the operators of the thread that takes the steps, each before what it encloses.
   void find_operators() {
     const int thread = steps_.front().thread;
     for (int i = 0; i < static_cast<int>(trace_.operators.size()); ++i) {
@@ -183,7 +183,8 @@ class HostReader {
     }
   }
 
-  /// Of the two products of a backward, the one over the rows of the forward is the weight's.
+  /// Sets the phase of the two products of a backward, of which the one over the rows of the
+  /// forward is the weight's.
   void set_phase_of_product(int index) {
     const Shape shape = *host_product(trace_.signature_of(index));
     Meaning& mine = meaning(index);

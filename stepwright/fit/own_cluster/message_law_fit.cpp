@@ -18,7 +18,7 @@ constexpr double kFarthest = 12;
 constexpr double kFewOfIt = 10;
 /// Errors beyond this count as if they were this large.
 constexpr double kWrong = 0.5;
-/// What is farther from the law than this, either way, is taken for a disturbance.
+/// The ratio to the law beyond which a sample, either way, is taken for a disturbance.
 constexpr double kMostMissed = 1.5;
 
 double time_s(const SocketLaw& law, const MessageSample& sample) {
@@ -51,7 +51,7 @@ constexpr double ScheduleLaw::* kScheduleConstants[] = {
     &ScheduleLaw::start_s, &ScheduleLaw::message_s, &ScheduleLaw::network_hop_s,
     &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
 
-/// What no message of the samples beats; as a start, a part of the shortest one.
+/// The law that no message of the samples beats; as a start, a part of the shortest one.
 SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
   SocketLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
@@ -72,8 +72,8 @@ bool of_one_group(const std::vector<MessageSample>& samples) {
       samples, [&](const auto& sample) { return sample.group == samples.front().group; });
 }
 
-/// What no schedule of the samples beats: a message for each rank inside and each node outside, at
-/// least.
+/// The law that no schedule of the samples beats: a message for each rank inside and each node
+/// outside, at least.
 ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
   ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
@@ -93,7 +93,7 @@ ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own
   return law;
 }
 
-/// Of each sample up to `most`.
+/// A share of each sample up to `most`.
 template <class Law>
 double error_of(const Law& law, const std::vector<MessageSample>& samples, double most) {
   double sum = 0;
@@ -144,7 +144,7 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
   improve(law, constants, samples, kWrong);
 }
 
-/// What a law misses, shape by shape in the order of the samples.
+/// The misses of a law, shape by shape in the order of the samples.
 template <class Law>
 std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
   std::vector<ShapeCurve> curves;
@@ -169,7 +169,7 @@ double sampled_s(const SampledLaw<Law>& law, const MessageSample& sample) {
   return time_s(law.law, sample) * factor_of(law.curves, sample.group, sample.payload_bytes);
 }
 
-/// With NICs of nodes or of ranks, whichever the samples say.
+/// Fits with NICs of nodes or of ranks, whichever the samples say.
 template <class Fit>
 auto better(Fit fit, const std::vector<MessageSample>& samples) {
   const auto shared = fit(false);

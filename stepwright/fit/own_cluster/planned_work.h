@@ -25,10 +25,11 @@ struct PlannedMessages {
 };
 using MessagesByScheme = std::map<std::pair<Scheme, Collective>, PlannedMessages>;
 
-/// What a pipeline position computes in a step; recomputation counts as forward (`law_phase`).
+/// The computations of a pipeline position in a step; recomputation counts as forward
+/// (`law_phase`).
 WorkByKind planned_work(const StepProgram& program, const Stage& stage);
 
-/// What it sends in a step to others.
+/// The messages of a position in a step to others.
 MessagesByScheme planned_messages(const StepProgram& program, const Stage& stage);
 
 }  // namespace stepwright

@@ -221,8 +221,8 @@ class StepFitter {
     slow_down(std::min(waiting_s, out_.waiting_s));
   }
 
-  /// What the host does for messages, like FSDP's copies into and out of them, is of the messages,
-  /// and so is what DTensor takes for operators between messages of tensor parallelism.
+  /// Fits the host's work for messages, like FSDP's copies into and out of them, as a part of the
+  /// messages, and so what DTensor takes for operators between messages of tensor parallelism.
   void fit_host_of_messages() {
     constexpr std::pair<OperatorKind, Collective> kKinds[] = {
         {OperatorKind::kAllReduce, Collective::kAllReduce},
@@ -256,8 +256,8 @@ class StepFitter {
                       std::back_inserter(out_.fit.handling));
   }
 
-  /// What ranks wait for the last one is how much longer it computes than the average one, whose
-  /// computations the laws have until now.
+  /// Slows computations down by what ranks wait for the last one, which computes longer than the
+  /// average one whose computations the laws have until now.
   void slow_down(double waiting_s) {
     double computed_s = 0;
     for (const auto& fitted : out_.fit.computations) {

@@ -10,7 +10,7 @@
 
 namespace stepwright {
 
-/// What the steps of a job were made of, and the laws that say so.
+/// The parts of a job's steps, and the laws that say so.
 struct StepFit {
   ClusterFit fit;
   double step_s = 0;     ///< The mean of the middle half of all steps.

@@ -36,7 +36,7 @@ struct CollectiveSample {
   /// "2x4": nodes x ranks on each.
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
-  /// What a fit states its range over.
+  /// The quantities over which a fit states its range.
   [[nodiscard]] std::array<Quantity, 3> quantities() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
@@ -53,7 +53,7 @@ struct DroppedRow {
   [[nodiscard]] std::string kind() const;
 };
 
-/// What a table holds.
+/// The content of a table.
 struct CollectiveSamples {
   std::string file;
   std::vector<CollectiveSample> samples;
@@ -94,7 +94,7 @@ class SamplePredictor {
   /// Takes the constants of a machine from this profile, which must outlive this.
   void use(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
-  /// Where the constants of the sample's machine come from: a profile's name or "unfitted".
+  /// The source of the constants of the sample's machine: a profile's name or "unfitted".
   std::string fit(const CollectiveSample& sample);
   /// How the sample lies outside of what they were fitted on; empty when inside.
   std::string outside_range(const CollectiveSample& sample);

@@ -55,7 +55,7 @@ std::int64_t nodes_of(const std::vector<std::int64_t>& ranks, std::int64_t devic
   return counts.size() == 1 ? std::ssize(on_node) : 0;
 }
 
-/// What equal messages share: operation, nodes, ranks, type, bytes.
+/// The fields that equal messages share: operation, nodes, ranks, type, bytes.
 using MessageKey =
     std::tuple<std::string_view, std::int64_t, std::int64_t, std::string, std::int64_t>;
 

@@ -19,7 +19,7 @@ struct DriverName {
   std::string_view begins;
   std::string_view device;
 };
-/// What the driver calls devices, the more special names first.
+/// The driver's names of devices, the more special names first.
 constexpr DriverName kDriverNames[] = {{"NVIDIA A100-SXM4-80GB", "a100-sxm-80g"},
                                        {"NVIDIA A100-SXM4-40GB", "a100-sxm-40g"},
                                        {"NVIDIA A100-SXM-80GB", "a100-sxm-80g"},
@@ -61,7 +61,7 @@ struct Timed {
   }
 };
 
-/// What makes two operators the same sample.
+/// The fields that make two operators the same sample.
 using SampleKey = std::tuple<std::string, OperatorClass, Pass, Shape, DType, AttentionKernel>;
 
 class TraceReader {

@@ -32,7 +32,7 @@ class OperatorCells {
   [[nodiscard]] const std::string& text(std::string_view title) const {
     return row_.cells[table_.column(title).value()];
   }
-  /// Of a column that not every table has.
+  /// The text of a column that not every table has.
   [[nodiscard]] std::string_view text_if_there(std::string_view title) const {
     const auto column = table_.column(title);
     return column ? std::string_view(row_.cells[*column]) : std::string_view();
@@ -141,7 +141,7 @@ double measured_s(const OperatorCells& cells, const Operator& op) {
   return flops(op) / (*rate * 1e12);
 }
 
-/// By what the row says of its software, else by the device.
+/// The kernel by what the row says of its software, else by the device.
 AttentionKernel kernel_of(std::string_view software, std::string_view device) {
   if (software.find("FlashAttention-2") != std::string_view::npos) return AttentionKernel::kFlash2;
   if (software.find("SDPA cuDNN") != std::string_view::npos) return AttentionKernel::kCudnn;
@@ -167,7 +167,7 @@ std::string kernel_refusal(const OperatorCells& cells) {
   return fmt::format("metric of {}: {}", op, cells.text("metric"));
 }
 
-/// Of a row that `kernel_refusal` passes.
+/// The sample of a row that `kernel_refusal` passes.
 OperatorSample kernel_sample(const OperatorCells& cells) {
   const std::string_view device = device_of(cells.text("gpu"));
   const std::string& op = cells.text("op");

@@ -40,7 +40,7 @@ struct OverlapSample {
   double together_s = 0;
 };
 
-/// What tables of own samples hold.
+/// The content of tables of own samples.
 struct OwnSamples {
   std::vector<MessageSample> messages;
   std::vector<ComputationSample> computations;

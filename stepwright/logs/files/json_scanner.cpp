@@ -96,7 +96,7 @@ class JsonScanner {
     if (!fill()) fail("the file ends in the middle of a value");
   }
 
-  /// From an opening quote to behind the closing one.
+  /// Skips from an opening quote to behind the closing one.
   void skip_string() {
     ++at_;
     for (;;) {

@@ -23,7 +23,7 @@ struct JsonPiece {
   std::string_view text;    ///< At least `kJsonPadding` readable bytes stand behind it.
 };
 
-/// What simdjson wants to be able to read behind a text.
+/// The bytes that simdjson wants to be able to read behind a text.
 inline constexpr std::size_t kJsonPadding = 64;
 
 /// Hands out a document, a mapping or a list, piece by piece in bounded memory: the elements of the

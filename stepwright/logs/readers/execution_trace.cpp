@@ -240,8 +240,8 @@ class ExecutionTraceReader {
 
   using Groups = std::map<std::string, LogCommunicator>;
 
-  /// Of gathers and scatters sizes tell how many ranks there are; it is that group when no other
-  /// has as many.
+  /// The group of a call, whose ranks follow from sizes for gathers and scatters; it is that group
+  /// when no other has as many.
   Groups::iterator group_of_size(HostCall& call, LogOperation operation) {
     if (operation != LogOperation::kAllGather && operation != LogOperation::kReduceScatter) {
       return groups_.end();

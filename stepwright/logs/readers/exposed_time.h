@@ -13,10 +13,10 @@ struct TimeSpan {
   double end_s = 0;
 };
 
-/// In order and without overlaps.
+/// The spans in order and without overlaps.
 std::vector<TimeSpan> united(std::vector<TimeSpan> spans);
 
-/// What of `spans` is not in `without`; both united.
+/// The part of `spans` that is not in `without`; both united.
 std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
                                  const std::vector<TimeSpan>& without);
 

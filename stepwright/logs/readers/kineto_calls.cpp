@@ -89,7 +89,7 @@ class KinetoCalls : public KinetoTaker {
     add_span(event, computing_);
   }
 
-  /// Where a job has no device, its host computes.
+  /// Counts the host's operators as computation where a job has no device.
   void host_operator(const KinetoEvent& event, std::string_view name) {
     if (!computing_.empty() || !kernels_.empty()) return;
     const bool waits = name.find("wait") != std::string_view::npos;
@@ -338,8 +338,8 @@ class KinetoCalls : public KinetoTaker {
     if (fitting == 1) message.group = found;
   }
 
-  /// What computes beside messages: kernels of the device, else operators of the host thread that
-  /// takes the steps, but for those that wait.
+  /// Finds the computation beside messages: kernels of the device, else operators of the host
+  /// thread that takes the steps, but for those that wait.
   void find_exposed() {
     if (!computing_.empty()) return set_exposed(writer_.records(), united(std::move(computing_)));
     const auto work = host_.find(thread_);

@@ -32,7 +32,7 @@ class KinetoEvent {
   Parsed* parsed_;
 };
 
-/// What is gathered from a trace in one pass over it.
+/// The taker of a trace's facts in one pass over it.
 class KinetoTaker {
  public:
   virtual ~KinetoTaker() = default;

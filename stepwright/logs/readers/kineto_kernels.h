@@ -22,7 +22,7 @@ void explain_grouped_kernels(const std::vector<TraceMessage>& described,
 
 bool none_says_its_message(const std::vector<TraceMessage>& kernels);
 
-/// What the names of an operation's kernels hold.
+/// The word in the names of an operation's kernels.
 std::string_view kernel_word(LogOperation operation);
 
 }  // namespace stepwright

@@ -17,7 +17,7 @@ namespace stepwright {
 /// Traces count in microseconds.
 inline constexpr double kTraceUnit_s = 1e-6;
 
-/// What an event says of a message.
+/// The message of an event.
 struct TraceMessage {
   std::int64_t event = 0;
   std::string name;    ///< Of the call; empty: not said.

@@ -11,7 +11,8 @@
 
 namespace stepwright {
 
-/// What operators of a trace have in common: few of them, though each runs thousands of times.
+/// The fields that operators of a trace have in common: few of them, though each runs thousands of
+/// times.
 struct KinetoSignature {
   std::string name;                             ///< "aten::mm", "MmBackward0", ...
   std::vector<std::vector<std::int64_t>> dims;  ///< `Input Dims`; empty for what is no tensor.
@@ -29,8 +30,7 @@ struct KinetoOperator {
   double end_us = 0;
 };
 
-/// What a thread of the host was marked to do (`cat: user_annotation`): a step, an update, a call
-/// of Gloo.
+/// The mark of a thread of the host (`cat: user_annotation`): a step, an update, a call of Gloo.
 struct KinetoMark {
   std::string name;
   int thread = 0;
@@ -49,7 +49,7 @@ struct KinetoKernel {
   bool alone = true;  ///< No kernel of another stream ran beside more than 2 % of it.
 };
 
-/// What the PyTorch profiler exported, as far as samples need it.
+/// The export of the PyTorch profiler, as far as samples need it.
 struct KinetoTrace {
   std::string file;    ///< What stands for it in messages.
   std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".

@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What NCCL calls an operation.
+/// The operation by NCCL's name for it.
 std::optional<LogOperation> nccl_operation(std::string_view name);
 
 /// The full buffer of a call that NCCL counts as so many bytes in a group of that size, of some

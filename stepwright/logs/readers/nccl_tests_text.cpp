@@ -51,7 +51,7 @@ bool is_rank(const std::vector<std::string>& words) {
          std::ranges::find(words, "device") != words.end();
 }
 
-/// What a text says before its rows.
+/// The head of a text before its rows.
 class Heading {
  public:
   void read(const std::string& line, const std::vector<std::string>& words) {

@@ -75,7 +75,7 @@ std::optional<NcclPrefix> prefix_at_end(std::string_view text) {
 
 }  // namespace
 
-/// What a message says: the words behind the words that name them.
+/// The content of a message: the words behind the words that name them.
 struct NcclTextReader::Said {
   explicit Said(std::string_view text) : whole(text) {
     std::string_view key;
@@ -143,8 +143,8 @@ void NcclTextReader::line(std::string_view text, std::int64_t number) {
   }
 }
 
-/// Where the prefix of the next message begins in a text that ends with it: the host of a process
-/// that is known, which the message before may touch.
+/// The place at which the prefix of the next message begins in a text that ends with it: the host
+/// of a process that is known, which the message before may touch.
 std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
   const auto prefix = prefix_at_end(text);
   if (!prefix) return text.size();
@@ -378,7 +378,7 @@ void NcclTextReader::rank_processes() {
   }
 }
 
-/// Where no line says them, ranks follow hosts and devices, and a note says so.
+/// Takes ranks in the order of hosts and devices where no line says them, with a note.
 void NcclTextReader::assume_ranks(std::int64_t world) {
   const bool known = std::ranges::all_of(
       processes_, [](const Process& process) { return process.rank != kUnknown; });

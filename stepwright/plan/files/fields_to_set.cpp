@@ -36,7 +36,8 @@ constexpr Idle kIdle[] = {
      "the model is written out in full, so nothing of the base would be left: model=NAME takes "
      "another model"}};
 
-/// Of a source of a level inside or beyond the node: `job.cluster.levels.0.source`.
+/// Whether a path is the source of a level inside or beyond the node:
+/// `job.cluster.levels.0.source`.
 bool is_source_of_level(std::string_view path) {
   return path.ends_with(".source") && (is_at_or_below(path, "job.cluster.levels") ||
                                        is_at_or_below(path, "job.cluster.network"));
@@ -78,14 +79,15 @@ std::string full_path(std::string_view field, const std::string& name) {
                          hint_of(head, known), list_of(known)));
 }
 
-/// Where the value of a field ends up, once the file is written out again.
+/// The place of a field's value once the file is written out again.
 std::string_view place_of_value(std::string_view path) {
   if (path == "job.cluster.devices") return "job.cluster.nodes";
   if (path == "job.dropout") return "job.model.dropout";
   return path;
 }
 
-/// What an assignment to a path replaces: the path itself, but with a profile all of the cluster.
+/// The path that an assignment to another replaces: the path itself, but with a profile all of the
+/// cluster.
 std::string_view replaced_by(std::string_view path) {
   return path == "job.cluster.profile" ? "job.cluster" : place_of_value(path);
 }

@@ -48,7 +48,7 @@ std::string batch_comment(const NewJob& job) {
                      format_count(job.sequences * job.length));
 }
 
-/// What a job may say besides, at its default or as an example.
+/// The keys that a job may say besides, at their defaults or as examples.
 std::string other_keys(const NewJob& job) {
   std::string text;
   if (job.framework.empty()) {

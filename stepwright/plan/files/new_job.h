@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a job must say, and how its file says it.
+/// The facts that a job must state, and their words in its file.
 struct NewJob {
   std::string model;  ///< A built-in name or a path from the file's folder.
   Architecture architecture;
@@ -20,7 +20,7 @@ struct NewJob {
   std::string framework;    ///< Empty: none is said.
 };
 
-/// What the file says, comments apart.
+/// The content of the file, comments apart.
 Tree new_job_mapping(const NewJob& job);
 
 /// The file of a new job that reads, for a person to go on from: every choice with a comment, the

@@ -26,7 +26,7 @@ enum class FileVersion : std::uint8_t { kOne = 1, kTwo = 2 };
 /// Remarks for people, collected while reading.
 using Notes = std::vector<std::string>;
 
-/// In whose words a file is read, and for whom remarks are collected.
+/// The job in whose words a file is read, and the list of remarks.
 struct Reading {
   FileVersion version;
   Notes& notes;
@@ -82,8 +82,8 @@ inline constexpr std::string_view kPlanKeys[] = {
     "parallel",    "layers",   "sequence_parallel", "tensor_input", "context_kind",
     "micro_batch", "schedule", "sharding",          "recompute",    "accumulate",
     "buckets",     "overlap",  "collectives",       "rank_order",   "offload"};
-/// Where a file states a choice ("schedule.chunks"), if it does. A schedule or a sharding may be
-/// its first part alone.
+/// The node in which a file states a choice ("schedule.chunks"), if it does. A schedule or a
+/// sharding may be its first part alone.
 std::optional<Node> find_choice(Node file, std::string_view place);
 /// Fails where a mapping of a plan ("parallel") has other keys than its parts and `of_schedule`.
 void check_parts(Node file, std::span<const std::string_view> of_schedule = {});

@@ -77,7 +77,7 @@ CudaGraphs read_graphs(Node node) {
   return graphs;
 }
 
-/// What is left out stays as it is.
+/// Reads kernels over those given, which stay where the file says nothing.
 Kernels read_kernels(Node node, Kernels kernels) {
   std::vector<std::string_view> keys = {"attention", "cuda_graphs"};
   for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);

@@ -20,7 +20,7 @@ std::int64_t usual_chunks(ScheduleKind kind) {
   return has_chunk_choice(kind) ? 1 : traits_of(kind).least_chunks;
 }
 
-/// What `read` makes of each entry of a list.
+/// The results of `read` for each entry of a list.
 template <class Read>
 auto read_each(Node node, std::string_view what, Read read) {
   std::vector<decltype(read(node))> values;
@@ -56,7 +56,7 @@ std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
 constexpr std::string_view kBasisKeys[] = {"placement", "durations_ns", "kept_bytes", "hop_ns",
                                            "room_bytes"};
 
-/// Of a schedule what no search chooses.
+/// Reads the parts of a schedule that no search chooses.
 void read_schedule_rest(Node node, Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
   const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
@@ -109,7 +109,7 @@ void resolve_groups(const Job& job, Plan& plan) {
   }
 }
 
-/// What a file leaves out as the job's framework has it, now that the rest is known.
+/// Sets what a file leaves out to the framework's defaults, now that the rest is known.
 void set_defaults(Node node, const Job& job, Plan& plan) {
   if (plan.sequence_parallel && !node.find("tensor_input")) {
     plan.tensor_input = default_tensor_input(job);

@@ -77,7 +77,7 @@ Json objective_json(const Objective& objective, bool expanded) {
   return mapping.size() == 1 && !expanded ? mapping["kind"] : mapping;
 }
 
-/// What an order was found for.
+/// Writes the basis of an order that was found.
 void write_basis(Json& schedule, const OrderBasis& basis) {
   if (basis.chunks.empty()) return;
   schedule["placement"] = name_of(kFoundPlacements, basis.placement);

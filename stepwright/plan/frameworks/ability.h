@@ -13,7 +13,7 @@
 
 namespace stepwright {
 
-/// What training frameworks differ in: choices of a plan, then those of its job.
+/// The things in which training frameworks differ: choices of a plan, then those of its job.
 enum class Ability : std::uint8_t {
   kParallel,  ///< Degrees that may be above 1.
   kSchedule,

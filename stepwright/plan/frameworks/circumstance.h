@@ -4,7 +4,7 @@
 
 namespace stepwright {
 
-/// What holds of some plans and jobs, and what a framework does by default depends on.
+/// The facts of plans and jobs on which a framework's defaults depend.
 enum class Circumstance : std::uint8_t {
   kEverywhere,
   kNowhere,

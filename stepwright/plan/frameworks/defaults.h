@@ -25,15 +25,16 @@ inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
     {MemoryEvidence::kLabels, "labels"},
     {MemoryEvidence::kPeaks, "peaks"}};
 
-/// What a framework keeps beyond tensors (`Reserve` of memory/memory.h).
+/// The memory that a framework keeps beyond tensors (`Reserve` of memory/memory.h).
 struct MemoryMargins {
-  /// Of tensors that come and go. PyTorch's caching allocator rounds blocks above 10 MiB up to 2
-  /// MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that nothing fits into: half of what
-  /// stacks of 2022 and 2023 show, as newer ones grow their segments in place.
+  /// The share of tensors that come and go. PyTorch's caching allocator rounds blocks above 10 MiB
+  /// up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that nothing fits into: half of
+  /// what stacks of 2022 and 2023 show, as newer ones grow their segments in place.
   double share = 0.15;
   double parameter_share = 0;  ///< Of the parameters that a rank stores.
   double optimizer_share = 0;  ///< Of its optimizer states.
-  /// In parameters: gradients in the narrow type of a job beside those in fp32.
+  /// The narrow gradients, in parameters: gradients in the narrow type of a job beside those in
+  /// fp32.
   double narrow_gradients = 0;
   MemoryEvidence evidence = MemoryEvidence::kNone;
 };
@@ -53,7 +54,7 @@ struct MessageHandling {
   double data_s = 0;    ///< A message of sharded data parallelism.
 };
 
-/// What a framework does where neither a job nor a plan says it (`defaults:` of its file).
+/// The behaviour of a framework where neither a job nor a plan says it (`defaults:` of its file).
 struct FrameworkDefaults {
   Kernels kernels;  ///< Its kernel of attention is that of generations that `attention` lacks.
   std::vector<std::pair<const Generation*, AttentionKernel>> attention;
@@ -69,7 +70,8 @@ struct FrameworkDefaults {
   /// Bytes of gradients that fill a bucket of DistributedDataParallel, where they are reduced
   /// beside the backward; else all in one message. 0: as plans do.
   std::int64_t bucket_bytes = 0;
-  /// What its published recipes choose, which people leave unsaid of their runs; plans do not.
+  /// The sharding that its published recipes choose, which people leave unsaid of their runs; plans
+  /// do not.
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
@@ -79,7 +81,7 @@ struct FrameworkDefaults {
   FrameworkDefaults();
 };
 
-/// Those of a framework's release and variant; without a name those of jobs and plans.
+/// The defaults of a framework's release and variant; without a name those of jobs and plans.
 FrameworkDefaults framework_defaults(const Framework& framework);
 
 /// Names of the variants of a framework of `kFrameworkNames`.
@@ -106,7 +108,7 @@ Overlap default_overlap(const Job& job, const Plan& plan);
 /// frameworks, and in all of them for fp16, whose losses are scaled; else `default_accumulate`.
 DType default_gradients(const Job& job);
 
-/// What a column-parallel layer keeps under sequence parallelism.
+/// The input that a column-parallel layer keeps under sequence parallelism by default.
 TensorInput default_tensor_input(const Job& job);
 
 /// Layers of each stage of a plan whose degrees and schedule are settled; empty for the even split.

@@ -124,7 +124,7 @@ class Towards {
     return plans;
   }
 
-  /// By how far the states are from these, then the finer.
+  /// The shardings by how far their states are from these, then the finer.
   [[nodiscard]] std::vector<Plan> shardings() const {
     std::vector<Plan> plans;
     for (const Sharding& states : paro_strategies()) {
@@ -153,7 +153,7 @@ class Towards {
     return plans;
   }
 
-  /// What keeps less before what keeps more.
+  /// The recomputations, those that keep less first.
   [[nodiscard]] std::vector<Plan> recomputations() const {
     std::vector<Plan> plans;
     for (const RecomputeKind kind : {RecomputeKind::kSelective, RecomputeKind::kFull,
@@ -235,7 +235,7 @@ class Towards {
     return plans;
   }
 
-  /// Those that are legal with what follows, and in which the framework runs the ability.
+  /// The plans that are legal with what follows, and in which the framework runs the ability.
   [[nodiscard]] std::vector<Plan> settled(Ability ability, const std::vector<Plan>& plans) const {
     std::vector<Plan> good;
     for (Plan plan : plans) {

@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What one key of a line changes.
+/// The change of one key of a line.
 using DefaultSetting = std::function<void(FrameworkDefaults& defaults)>;
 
 /// One line of a framework's `defaults:`, and where that is written.

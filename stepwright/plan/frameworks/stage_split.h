@@ -21,7 +21,7 @@ inline constexpr Named<StageSplit> kStageSplitNames[] = {
 /// pipe_partition_uniform.)
 std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages);
 
-/// What modules of a model weigh when stages are filled by cost; the embedding weighs nothing.
+/// The weights of a model's modules when stages are filled by cost; the embedding weighs nothing.
 struct ModuleCosts {
   double layer = 1;
   double head = 0;

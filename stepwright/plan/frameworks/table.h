@@ -33,7 +33,8 @@ struct FrameworkBuckets {
   std::string source;
 };
 
-/// What a framework runs, and does where nothing is said (`stepwright/plan/frameworks/NAME.yaml`).
+/// The entry of a framework, with what it runs and what it does where nothing is said
+/// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
   std::string name;     ///< Of `kFrameworkNames`.
   std::string about;    ///< In a person's words.

@@ -32,8 +32,8 @@ std::span<const Law> state_laws();             ///< Sharding.
 std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
 std::span<const Law> type_laws();              ///< Recomputation, types.
 
-/// What tensor and Ulysses parallelism deal out evenly: the common divisor of heads and key-value
-/// heads; with latent attention heads.
+/// The heads that tensor and Ulysses parallelism deal out evenly: the common divisor of heads and
+/// key-value heads; with latent attention heads.
 std::int64_t dealt_heads(const Architecture& model);
 
 /// Whether an ordinary MLP stands in some layer.

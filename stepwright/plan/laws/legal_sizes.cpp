@@ -14,7 +14,8 @@ std::vector<std::int64_t> cuts_of(const Extents& group) {
   return sizes;
 }
 
-/// What tensor parallelism cuts of the MLPs: the common divisor of their widths; 0 without any.
+/// The width of the MLPs that tensor parallelism cuts: the common divisor of their widths; 0
+/// without any.
 std::int64_t dealt_ffn(const Architecture& model) {
   std::int64_t width = has_dense_layer(model) ? model.ffn : 0;
   if (model.experts) width = std::gcd(width, model.experts->shared_ffn);

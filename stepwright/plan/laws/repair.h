@@ -67,7 +67,7 @@ class Repairs {
 /// chunks, a rank order that no longer fits. Nothing while the ranks do not fill the cluster.
 void follow(const Job& job, Plan& plan);
 
-/// What differs between two plans, as "tensor 8 with data 16": the values of `to`.
+/// The differences of two plans, as "tensor 8 with data 16": the values of `to`.
 std::string changes(const Plan& from, const Plan& to);
 
 }  // namespace stepwright

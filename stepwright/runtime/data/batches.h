@@ -10,7 +10,7 @@ namespace stepwright {
 /// causal work.
 class Batches {
  public:
-  /// Of the ranks at `place`; `tokens` outlives this.
+  /// The batches of the ranks at `place`; `tokens` outlives this.
   Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
           const Coordinates& place);
   /// The tokens of a step (from 0) that this rank takes as its `micro_batch`-th, on the CPU.

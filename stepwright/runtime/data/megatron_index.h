@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// What the `.idx` file of a Megatron data set says about its `.bin` file.
+/// The content of the `.idx` file of a Megatron data set about its `.bin` file.
 struct MegatronIndex {
   int token_bytes = 0;
   std::int64_t sequences = 0;

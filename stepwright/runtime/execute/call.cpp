@@ -51,7 +51,7 @@ at::Tensor Call::gradient(std::string_view name) const {
 
 namespace {
 
-/// Of all tokens the rows that a rank holds of the residual stream.
+/// The rows that a rank holds of the residual stream, out of those of all tokens.
 at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const Coordinates& place) {
   return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
 }

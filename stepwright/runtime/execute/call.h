@@ -29,10 +29,11 @@ struct Call : PlacedOperator {
   [[nodiscard]] at::Tensor weight(std::string_view name) const;
   /// The bias beside it; undefined when there is none.
   [[nodiscard]] at::Tensor bias() const;
-  /// Where their gradients are added up.
+  /// The tensor in which their gradients are added up.
   [[nodiscard]] at::Tensor gradient() const;
   [[nodiscard]] at::Tensor bias_gradient() const;
-  /// That of another parameter of the block; undefined when the block has none of this name.
+  /// The gradient of another parameter of the block; undefined when the block has none of this
+  /// name.
   [[nodiscard]] at::Tensor gradient(std::string_view name) const;
   /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
   [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
@@ -43,7 +44,7 @@ struct Call : PlacedOperator {
 /// Adds to a gradient in its type.
 void accumulate(const at::Tensor& into, const at::Tensor& value);
 
-/// What an operator does.
+/// The function of an operator.
 using Kernel = void (*)(Call& call);
 
 /// The kernel of an operator; null when there is none.

@@ -19,7 +19,7 @@ class ComputeClock {
   Moment done_ = Moment::min();
 };
 
-/// From here on sleeps of this thread, and of those that it starts, end on time: to the
+/// Makes sleeps of this thread, and of those that it starts, end on time from here on: to the
 /// microsecond, where the system else adds 50 of them.
 void sleep_exactly();
 

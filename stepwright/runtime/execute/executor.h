@@ -24,7 +24,7 @@ class Executor {
   void run_step();
 
  private:
-  /// What a template's tensors need to know once for all placements.
+  /// The facts of a template's tensors that hold for all placements.
   struct Lives {
     std::vector<std::vector<TensorId>> dies_after;  ///< Per operator.
     bool computes = false;  ///< Something stands on the compute stream, or on none.

@@ -10,7 +10,7 @@
 
 namespace stepwright {
 
-/// What a held run plays on one rank.
+/// The program that a held run plays on one rank.
 struct HeldProgram {
   const StepProgram& program;
   const Plan& plan;

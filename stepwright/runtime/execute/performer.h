@@ -49,11 +49,11 @@ struct PlacedOperator {
   std::vector<CellPtr> gathered_writes = {};
 };
 
-/// What is done when the turn of an operator has come, on the thread of its stream. `ready`: when
-/// the last thing that it waited for on other threads had ended.
+/// The work that is done when the turn of an operator has come, on the thread of its stream.
+/// `ready`: when the last thing that it waited for on other threads had ended.
 using Work = std::function<void(Moment ready)>;
 
-/// What a rank does with the operators of its program: run them on tensors, or hold their time.
+/// The treatment of the operators of a rank's program: run them on tensors, or hold their time.
 class Performer {
  public:
   Performer() = default;

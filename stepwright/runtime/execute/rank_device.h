@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What one process group of a rank needs to know of its place.
+/// The facts of its place that one process group of a rank needs.
 struct GroupPlace {
   c10::intrusive_ptr<c10d::Store> store;  ///< Of this group alone.
   int rank = 0;
@@ -22,21 +22,21 @@ struct GroupPlace {
 /// A moment on a queue of the device; null: nothing to wait for.
 using DeviceMark = std::shared_ptr<void>;
 
-/// Where a rank's tensors are and its operators run. Where PyTorch has no CUDA,
+/// The device that holds a rank's tensors and runs its operators. Where PyTorch has no CUDA,
 /// `rank_device_no_cuda.cpp` is built in place of `rank_device_cuda.cpp`.
 class RankDevice {
  public:
   virtual ~RankDevice() = default;
 
-  /// Where new tensors are made.
+  /// The place at which new tensors are made.
   [[nodiscard]] virtual at::Device place() const = 0;
   /// Whether operators only start when they are issued, so that the host runs ahead.
   [[nodiscard]] virtual bool runs_behind() const = 0;
-  /// What the calling thread issues from now on goes to its own queue.
+  /// Makes what the calling thread issues from now on go to its own queue.
   virtual void enter_queue() = 0;
   /// After what the calling thread has issued so far.
   [[nodiscard]] virtual DeviceMark mark() = 0;
-  /// What the calling thread issues from now on comes after a mark.
+  /// Makes what the calling thread issues from now on come after a mark.
   virtual void wait(const DeviceMark& mark) = 0;
   /// The calling thread's queue uses a tensor that another one may have made.
   virtual void use(const at::Tensor& tensor) = 0;

@@ -21,7 +21,7 @@ struct MicroBatch {
   at::Tensor places;  ///< In the global batch: sequence * length + position.
 };
 
-/// What a step adds up on the way to its update; 1-element tensors of the exact type.
+/// The sums of a step on the way to its update; 1-element tensors of the exact type.
 struct StepSums {
   at::Tensor loss;          ///< [2]: sum of the tokens' losses, tokens.
   at::Tensor dense_square;  ///< Of the gradients.
@@ -40,14 +40,14 @@ struct RankState {
   RankDevice& device;
   StepSums sums{};
   std::int64_t step = 0;  ///< From 0.
-  /// Where the head's logits of each micro-batch are kept; null: nowhere.
+  /// The map in which the head's logits of each micro-batch are kept; null: nowhere.
   std::map<std::int32_t, at::Tensor>* logits = nullptr;
 
-  /// Of a new tensor of a type on the rank's device.
+  /// The options of a new tensor of a type on the rank's device.
   [[nodiscard]] at::TensorOptions options_of(DType type) const {
     return at::TensorOptions(scalar_type(type)).device(device.place());
   }
-  /// Of new numbers of rows, positions, ...
+  /// The options of new numbers of rows, positions, ...
   [[nodiscard]] at::TensorOptions index_options() const {
     return at::TensorOptions(at::kLong).device(device.place());
   }

@@ -41,7 +41,7 @@ void note_use(const Call& call) {
   }
 }
 
-/// What an operator made is held from here on, under what the program says that it is for.
+/// Counts what an operator made as held from here on, under its purpose in the program.
 void count_results(const Call& call, HeldTensors& held) {
   std::size_t plain = 0;
   std::size_t gathered = 0;

@@ -21,7 +21,7 @@ class TensorPerformer : public Performer {
   Work issue(PlacedOperator placed) override;
   void end_step() override;
 
-  /// Of the last step.
+  /// The bytes at the peak of the last step.
   [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
 
  private:

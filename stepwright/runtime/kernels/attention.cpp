@@ -87,7 +87,8 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
           .whole = whole};
 }
 
-/// Of all ranks, as an all-gather leaves them: rank by rank, in each sequence by sequence.
+/// The keys and values of all ranks, as an all-gather leaves them: rank by rank, in each sequence
+/// by sequence.
 Visitors of_all(const Call& call, const at::Tensor& rows) {
   const Setting& s = call.rank.setting;
   std::vector<at::Tensor> positions;
@@ -98,8 +99,8 @@ Visitors of_all(const Call& call, const at::Tensor& rows) {
           .positions = at::cat(positions)};
 }
 
-/// Of the rank that many steps back in the ring. Which step this is follows from the operators of
-/// the template: the ring's attentions stand in it in order.
+/// The keys and values of the rank that many steps back in the ring. Which step this is follows
+/// from the operators of the template: the ring's attentions stand in it in order.
 Visitors of_ring(const Call& call, const at::Tensor& rows) {
   std::int64_t step = 0;
   for (const Operator& op : call.piece.operators) {

@@ -29,13 +29,13 @@ struct AttentionInputs {
   AttentionDropout dropout;
 };
 
-/// What an attention over some keys came to; two such merge into that over the keys of both.
+/// The result of an attention over some keys; two such merge into that over the keys of both.
 struct AttentionResult {
   at::Tensor out;          ///< [batch, heads, queries, value dim].
   at::Tensor log_sum_exp;  ///< [batch, heads, queries].
 };
 
-/// Of the inputs, in their shapes.
+/// The gradients of the inputs, in their shapes.
 struct AttentionGradients {
   at::Tensor queries;
   at::Tensor keys;

@@ -8,10 +8,10 @@ namespace stepwright {
 
 struct Call;
 
-/// Where in a block a mask is drawn; each place has numbers of its own.
+/// The place in a block at which a mask is drawn; each place has numbers of its own.
 enum class DropoutPlace : std::uint8_t { kEmbedding, kAfterAttention, kAfterMlp, kProbabilities };
 
-/// What the masks of one dropout in one step are drawn from.
+/// The numbers from which the masks of one dropout in one step are drawn.
 struct DropoutDraw {
   std::uint64_t seed = 0;
   std::int64_t step = 0;

@@ -4,9 +4,9 @@
 
 namespace stepwright {
 
-/// What operators do, a file for each kind (`find_kernel` has the table): the operands and results
-/// of `call` are those that the builders in `step/` gave the operator, in their order. Forward
-/// parts also run in recomputation.
+/// The functions of operators, a file for each kind (`find_kernel` has the table): the operands and
+/// results of `call` are those that the builders in `step/` gave the operator, in their order.
+/// Forward parts also run in recomputation.
 void embedding_forward(Call& call);
 void embedding_weight_gradient(Call& call);
 void norm_forward(Call& call);

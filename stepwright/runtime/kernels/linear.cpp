@@ -4,13 +4,13 @@
 namespace stepwright {
 namespace {
 
-/// Of ranks whose products are summed the first adds the bias.
+/// Whether this rank adds the bias: the first does where products of ranks are summed.
 bool adds_bias(const Call& call) {
   return !call.parameter().row_parallel || call.rank.place.tensor == 0;
 }
 
-/// Where the gradient of a row-parallel product's bias is summed over tensor ranks, each rank takes
-/// its own rows.
+/// The rows that a rank takes where the gradient of a row-parallel product's bias is summed over
+/// tensor ranks.
 at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
   const Setting& s = call.rank.setting;
   if (!call.parameter().row_parallel || !s.sequence_parallel) return dy;

@@ -7,7 +7,7 @@
 namespace stepwright {
 namespace {
 
-/// Where copies come from: rows, and numbers that stand beside them.
+/// The order in which copies come: rows, and numbers that stand beside them.
 struct Order {
   at::Tensor rows;
   at::Tensor numbers;  ///< Places in the flattened numbers; undefined: they are in order.

@@ -19,8 +19,8 @@ void gradient_here(Call& call) {
   call.write(0, gradient.view(indices.sizes()));
 }
 
-/// Of weights that are applied where the experts are, in the order in which these arrived; the
-/// rows' gradient is weighted in place.
+/// The gradient of weights that are applied where the experts are, in the order in which these
+/// arrived; the rows' gradient is weighted in place.
 void gradient_there(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& where = call.read(2);

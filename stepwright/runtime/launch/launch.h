@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// Where a process stands among those that a launcher started.
+/// The place of a process among those that a launcher started.
 struct LaunchedRank {
   std::int64_t rank = 0;
   std::int64_t size = 1;
@@ -26,7 +26,7 @@ std::optional<LaunchedRank> launched_rank();
 /// SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK); 0 without one.
 std::int64_t local_rank();
 
-/// That the program that trains is not beside this one, and how to build it; nothing where it is.
+/// The lack of the program that trains beside this one, and how to build it; nothing where it is.
 std::optional<Lack> missing_rank_program();
 
 /// The program that trains, beside this one. Fails with `kUnsupported`, saying how to build it,

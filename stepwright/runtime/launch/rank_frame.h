@@ -14,14 +14,14 @@
 
 namespace stepwright {
 
-/// What a step has taught; sums over all ranks.
+/// The measures that a step has taught; sums over all ranks.
 struct Learned {
   double loss = 0;  ///< Mean over the tokens of the batch.
   double gradient_norm = 0;
   double learning_rate = 0;
 };
 
-/// What a rank reports after a step.
+/// The report of a rank after a step.
 struct StepReport {
   std::int64_t step = 0;  ///< From 1.
   double time_s = 0;

@@ -76,7 +76,7 @@ void Progress::finish() {
              *middle, *middle / predicted_s_, predicted_s_);
 }
 
-/// What `stepwright train` hands over beside the options of a person.
+/// The facts that `stepwright train` hands over beside the options of a person.
 struct Handed {
   double predicted_s = 0;  ///< Seconds that a step is predicted to take; 0: nobody said.
   std::string times;       ///< File of its operators' predicted times.

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// What a person chooses of a training run beyond its plan.
+/// The options of a training run beyond its plan.
 struct TrainOptions {
   std::string plan;
   std::string data;

@@ -84,7 +84,7 @@ void finish(RankState& rank, const Groups::World& world) {
   finish_together(rank.groups, world, options);
 }
 
-/// What a step needs beyond the states of the rank.
+/// The needs of a step beyond the states of the rank.
 struct Loop {
   Executor& executor;
   TensorPerformer& performer;

@@ -15,9 +15,10 @@
 
 namespace stepwright {
 
-/// What ranks tell each other when one of them cannot go on, through the store beside the
-/// communicators. A rank that fails posts why; the others, whatever they wait for, see it within a
-/// fraction of a second, say where they stand and end. Whoever says nothing is dead or hangs.
+/// The words that ranks leave each other when one of them cannot go on, through the store beside
+/// the communicators. A rank that fails posts why; the others, whatever they wait for, see it
+/// within a fraction of a second, say where they stand and end. Whoever says nothing is dead or
+/// hangs.
 class Watch {
  public:
   /// Ends the process: prints the message, exits with the code.
@@ -29,9 +30,9 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// From now on the rank is in this step (from 1; 0: before the first).
+  /// Tells the others that the rank is in this step (from 1; 0: before the first).
   void begin_step(std::int64_t step) { step_ = step; }
-  /// Nothing can fail any more because of another rank.
+  /// Stops watching: nothing can fail any more because of another rank.
   void stop();
 
   /// Marks that the calling thread waits for others while it lives.

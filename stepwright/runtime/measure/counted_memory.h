@@ -9,7 +9,8 @@
 
 namespace stepwright {
 
-/// What a rank held at the largest moment of its last step, beside what was predicted of its stage.
+/// The memory of a rank at the largest moment of its last step, beside what was predicted of its
+/// stage.
 struct CountedMemory {
   using Kinds = std::array<double, kMemoryKinds>;  ///< By `MemoryKind`; the reserve stays 0.
   Kinds predicted{};

@@ -10,7 +10,7 @@ namespace stepwright {
 /// Before a step: forgets the largest moment of allocation; returns the bytes allocated now.
 std::int64_t begin_memory_count();
 
-/// What the rank held in the step that just ended, without a prediction. `before`: what
+/// The memory that the rank held in the step that just ended, without a prediction. `before`: what
 /// `begin_memory_count` returned.
 CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before);
 

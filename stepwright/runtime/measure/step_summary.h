@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// Where the time of a rank's step went, beside what was predicted: seconds of a step, by kind of
+/// The split of the time of a rank's step, beside what was predicted: seconds of a step, by kind of
 /// computation and by scheme of messages. Messages that run beside computations count in full.
 struct StepSummary {
   /// Seconds of a step.

@@ -48,7 +48,7 @@ void scatter_gradient_of_keys(Call& call) {
   call.write(0, std::move(rows));
 }
 
-/// Where the rows of each context rank stand in a whole sequence, rank by rank.
+/// The place in a whole sequence of the rows of each context rank, rank by rank.
 at::Tensor order_of_rows(const RankState& rank) {
   const Setting& s = rank.setting;
   std::vector<at::Tensor> all;

@@ -9,9 +9,9 @@
 
 namespace stepwright {
 
-/// Where the rows of the routed path lie on a rank, from the counts that its expert groups shared.
-/// A rank sends rows in the order of the experts. They arrive in runs: by the expert-tensor rank
-/// that took them in, by the expert rank that sent them, by expert.
+/// The place on a rank of the rows of the routed path, from the counts that its expert groups
+/// shared. A rank sends rows in the order of the experts. They arrive in runs: by the expert-tensor
+/// rank that took them in, by the expert rank that sent them, by expert.
 class ExpertRows {
  public:
   /// `counts`: [ranks, experts], a row for each rank of the expert-model group.
@@ -42,7 +42,7 @@ class ExpertRows {
 /// expert, of the rows: places in the flattened indices.
 at::Tensor copies_by_expert(const at::Tensor& indices);
 
-/// Of those the copies for the experts of a rank.
+/// The copies among them for the experts of a rank.
 at::Tensor copies_for(const RankState& rank, const at::Tensor& indices);
 
 /// Whether all ranks' rows are gathered, and each rank picks those of its experts.

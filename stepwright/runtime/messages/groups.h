@@ -22,8 +22,8 @@ class Watch;
 /// A process group as one stream of a rank uses it; every call is recorded.
 class Communicator {
  public:
-  /// What a call is recorded with: the bytes of its buffer, or, where buffers are scaled down,
-  /// those of the operator.
+  /// The payload with which a call is recorded: the bytes of its buffer, or, where buffers are
+  /// scaled down, those of the operator.
   enum class Payload : std::uint8_t { kSent, kOfOperator };
   /// `watch`: told what the rank waits for; null when there is none.
   Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch,
@@ -37,7 +37,7 @@ class Communicator {
   /// The calls so far.
   [[nodiscard]] ExecutedCommunicator log() const;
 
-  /// In place.
+  /// Sums the buffer over the group in place.
   void all_reduce(const Operator& op, at::Tensor& buffer);
   /// `whole` holds the parts of all ranks in order.
   void all_gather(const Operator& op, at::Tensor& whole, at::Tensor part);

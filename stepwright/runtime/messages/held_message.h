@@ -14,7 +14,7 @@ class HeldMessage {
 
   /// Once, as the operator says.
   void send(Communicator& group);
-  /// Of the full buffer, rounded to whole parts.
+  /// The bytes of the full buffer, rounded to whole parts.
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 
  private:

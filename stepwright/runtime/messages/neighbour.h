@@ -5,14 +5,14 @@
 
 namespace stepwright {
 
-/// Where a chunk's message goes or comes from: the pipeline position of its neighbour, and a tag
-/// that both sides derive from the micro-batch and the chunk of the model that sends.
+/// The neighbour to or from which a chunk's message goes: the pipeline position of its neighbour,
+/// and a tag that both sides derive from the micro-batch and the chunk of the model that sends.
 struct Neighbour {
   std::int64_t position;
   int tag;
 };
 
-/// Of a send or a receive on a rank at `place`.
+/// The neighbour of a send or a receive on a rank at `place`.
 Neighbour neighbour_of(const PlacedOperator& placed, const Plan& plan, const Coordinates& place);
 
 }  // namespace stepwright

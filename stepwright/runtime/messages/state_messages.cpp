@@ -50,7 +50,7 @@ at::Tensor piece_of(const at::Tensor& matrix, std::int64_t begin, std::int64_t w
   return piece;
 }
 
-/// What the pieces of a message cover must be all that there is to send.
+/// Checks that the pieces of a message cover all that there is to send.
 void check_cover(const Call& call, std::int64_t width, std::int64_t columns) {
   const std::int64_t covered = width * call.op.repeats;
   if (covered >= columns && covered - columns < call.op.repeats) return;

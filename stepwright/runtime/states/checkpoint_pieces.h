@@ -20,7 +20,7 @@ struct LocalRun {
 std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first,
                                  std::int64_t count);
 
-/// Where they lie in the whole parameter.
+/// The place of local runs in the whole parameter.
 std::vector<Piece> whole_pieces(const std::vector<LocalRun>& runs);
 
 /// The whole parameter's extents, as checkpoints and exported weights have them.

@@ -16,7 +16,7 @@ struct StateCopy {
   std::vector<ShardTensor> tensors;    ///< Their bytes are in `buffers`.
   std::vector<IndexedTensor> indexed;  ///< Where they lie in whole parameters.
 };
-/// On the host, so that the run can go on while it is written.
+/// Copies states to the host, so that the run can go on while they are written.
 StateCopy copy_states(RankState& rank);
 
 /// The type of the states as safetensors calls it.

@@ -25,8 +25,9 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// With --resume: loads the last committed checkpoint, if there is one, after every rank has
-  /// verified its share of the files; sets the rank's step. Fails with `kInput`.
+  /// Continues from the last checkpoint with --resume: loads the last committed checkpoint, if
+  /// there is one, after every rank has verified its share of the files; sets the rank's step.
+  /// Fails with `kInput`.
   void resume();
   /// Writes the states after `step` steps. Waits for the checkpoint before. Fails with `kRuntime`
   /// when that one could not be committed.

@@ -12,7 +12,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// In (0, 1].
+/// A number in (0, 1].
 double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 1) * 0x1.0p-53; }
 
 }  // namespace

@@ -18,7 +18,7 @@ class InitialValues {
  public:
   /// `name`: of the whole parameter, which sets its values apart; `layers`: of the model.
   InitialValues(std::uint64_t seed, std::string_view name, Start start, std::int64_t layers);
-  /// At an index of the whole parameter; 0 for -1 (padding).
+  /// The value at an index of the whole parameter; 0 for -1 (padding).
   [[nodiscard]] double at(std::int64_t index) const;
 
  private:

@@ -9,9 +9,9 @@
 
 namespace stepwright {
 
-/// What one rank holds of a parameter of the model, before data-parallel sharding. Fused matrices
-/// are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so a rank's
-/// rows come from several places.
+/// The slice that one rank holds of a parameter of the model, before data-parallel sharding. Fused
+/// matrices are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so
+/// a rank's rows come from several places.
 struct ParameterSlice {
   std::string name;       ///< Of the model: "layers.3.attention.qkv", "embedding.word", ...
   std::int64_t rows = 0;  ///< Of the whole parameter, as stored.

@@ -32,7 +32,7 @@ struct StoredParameter {
 
   /// A whole flat local part as the matrix (or vector, or stack of expert matrices) it is.
   [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
-  /// Of a state held at `from`, the blocks that a rank holds at the finer `to`.
+  /// The blocks that a rank holds at the finer `to` out of a state held at `from`.
   [[nodiscard]] at::Tensor part(const at::Tensor& held, Spread from, Spread to) const;
   /// Who holds the states: itself, or the owner of a borrowed one.
   [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
@@ -56,11 +56,11 @@ struct StoredUnit {
   std::vector<StoredParameter> parameters;
   std::int64_t gathered_elements = 0;  ///< Of its gathered parameters.
   std::int64_t leaving_elements = 0;   ///< Of its gradients on their way to being reduced.
-  /// As templates call it; null when the block has none of this name.
+  /// The parameter of a name that templates use; null when the block has none of this name.
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
-  /// Those with states here, of the dense or the expert side.
+  /// The parameters with states here, of the dense or the expert side.
   [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
-  /// Those of a side, borrowed ones as their owners.
+  /// The parameters of a side, borrowed ones as their owners.
   [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
 };
 
@@ -83,7 +83,7 @@ class ParameterStore {
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
-  /// As `Item::units` names it; throws when the stage has no such block.
+  /// The unit that `Item::units` names; throws when the stage has no such block.
   [[nodiscard]] StoredUnit& unit(std::int32_t id) { return units_.at(id); }
   /// The blocks of this rank, as its stage meets them.
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }

@@ -134,8 +134,8 @@ class Finder {
     return caps;
   }
 
-  /// So many of the first backwards cut, and of the last: none, all, or as many as there are
-  /// positions, of the last as many as chunks wait for them.
+  /// The backwards that are cut: so many of the first, and of the last: none, all, or as many as
+  /// there are positions, of the last as many as chunks wait for them.
   enum class Cut { kAll, kNone, kWaiting, kFirst, kFirstAndWaiting, kFirstAndLast };
   [[nodiscard]] std::vector<std::vector<CutEnds>> cuts(Cut which) const {
     const std::int64_t all = pipeline_.micro_batches;

@@ -28,7 +28,7 @@ std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
 bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
                 double useful_s = std::numeric_limits<double>::infinity());
 
-/// What turns of an `auto` schedule take, in the seconds of its basis.
+/// Seconds of the turns of an `auto` schedule, by its basis.
 double order_s(const Schedule& schedule, std::span<const Turns> turns);
 
 /// No order of an `auto` schedule is shorter on so many positions, in the seconds of its basis.

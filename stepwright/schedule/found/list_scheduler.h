@@ -14,7 +14,7 @@ struct CutEnds {
   std::int64_t last = 0;
 };
 
-/// What a list prefers.
+/// The preferences of a list.
 struct ListPolicy {
   std::vector<std::vector<CutEnds>> cuts;  ///< By position, then chunk.
   std::vector<double> caps;                ///< By position: forwards keep at most.

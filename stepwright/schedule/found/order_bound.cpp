@@ -61,8 +61,8 @@ class Passage {
   double all_backward_s_ = 0;
 };
 
-/// What a position of `pipeline` waits or does beside its work at least, from the first to the last
-/// part of the step.
+/// The least seconds that a position of `pipeline` waits or works beside its parts, from the first
+/// to the last part of the step.
 double least_position_s(const UnevenPipeline& pipeline, const Passage& passage,
                         std::int64_t position) {
   const auto& parts = pipeline.seconds.parts[static_cast<std::size_t>(position)];

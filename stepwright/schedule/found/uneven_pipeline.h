@@ -16,7 +16,7 @@ inline constexpr double kSumRounding = 1e-9;
 /// The parts of one position, in order.
 using Order = std::vector<Part>;
 
-/// What a chunk keeps of a micro-batch, in any unit.
+/// The size that a chunk keeps of a micro-batch, in any unit.
 struct KeptSize {
   double forward = 1;  ///< From its forward to its backward or data gradients.
   double weight = 1;   ///< From its data gradients to its weight gradients.
@@ -36,7 +36,7 @@ struct UnevenPipeline {
 UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batches,
                            TurnSeconds seconds, double activations);
 
-/// What an order with this basis is found for.
+/// The pipeline for which an order with this basis is found.
 UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
                                std::int64_t micro_batches);
 
@@ -56,7 +56,7 @@ class Keeping {
   Keeping(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
       : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
-  /// What a part adds to what is kept; less than nothing where it frees more.
+  /// The size that a part adds to what is kept; less than nothing where it frees more.
   [[nodiscard]] double added(const Part& part) const;
   /// Whether `more` may be kept too.
   [[nodiscard]] bool has_room(double more) const;

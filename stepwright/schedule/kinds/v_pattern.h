@@ -20,7 +20,7 @@ struct VPattern {
 /// the pattern says only the order.
 Turns in_order(const VPattern& pattern, const PipelineSize& size);
 
-/// Of the schedules with such a pattern.
+/// The traits of the schedules with such a pattern.
 inline constexpr ScheduleTraits kVTraits = {
     .placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 

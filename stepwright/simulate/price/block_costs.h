@@ -33,7 +33,7 @@ class BlockPricer {
                  const Layouts& layouts);
 
  private:
-  /// Where messages go, and what carries them out.
+  /// The place of messages, and what carries them out.
   struct Where {
     const Layouts& layouts;
     const Collectives& collectives;

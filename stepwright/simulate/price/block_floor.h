@@ -39,7 +39,7 @@ class BlockBounds {
                 const Contention& contention);
 
  private:
-  /// From behind one operator of the compute stream, or the start, to before another.
+  /// The stretch from behind one operator of the compute stream, or the start, to before another.
   struct Stretch {
     std::size_t from = 0;
     std::size_t until = 0;

@@ -37,11 +37,11 @@ struct DataCost {
   double pieces = 1;        ///< The most into which one of its reductions is cut.
   double update_s = 0;      ///< Small reductions, norm and optimizer.
 
-  /// With messages of other parameters on the same position.
+  /// Adds messages of other parameters on the same position.
   DataCost& operator+=(const DataCost& other);
 };
 
-/// What the messages of a position are priced by. All of it must outlive this.
+/// The facts by which the messages of a position are priced. All of it must outlive this.
 struct PricedPosition {
   const CostModel& cost;
   const Job& job;

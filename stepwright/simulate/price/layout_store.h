@@ -18,7 +18,7 @@ class LayoutStore {
   LayoutStore(const LayoutStore&) = delete;
   LayoutStore& operator=(const LayoutStore&) = delete;
 
-  /// Where the groups of a plan lie, made when first asked for; valid until `clear`.
+  /// The layouts of a plan's groups, made when first asked for; valid until `clear`.
   const Layouts& get(const Plan& plan);
   /// Whether it holds as many as it should (about 2 kB each).
   [[nodiscard]] bool full() const;

@@ -9,7 +9,7 @@
 namespace stepwright {
 namespace {
 
-/// Of a part, and of the whole where there is nothing to share.
+/// The share of a part, or of the whole where there is nothing to share.
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -34,7 +34,7 @@ SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
 PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
     : job_(job), cost_(cost), layers_(layer_order(job.model)) {}
 
-/// What every chunk of the model holds, by class.
+/// Counts the layers of every chunk of the model, by class.
 void PipelinePricer::count_layers(const BlockCosts& blocks, const Plan& plan) {
   const Placement placement = placement_of(plan);
   split_ = chunk_layers(job_, plan);
@@ -165,7 +165,7 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
   stage.head = stage.head || last;
 }
 
-/// What waits, and the largest moment beside it, for a schedule with closed forms.
+/// The bytes that wait, and the largest moment beside them, for a schedule with closed forms.
 PeakBytes PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
   const PipelineSize at{plan.parallel.pipeline, position, micro_batches(job_, plan),
                         plan.schedule.chunks};
@@ -228,7 +228,7 @@ PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   return played_bytes(known.fullest[static_cast<std::size_t>(position)], stage);
 }
 
-/// What a position has of chunks and does in them, without what waits.
+/// The chunks of a position and their work, without what waits.
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
   const Placement placement = placement_of(plan);
   StageCost stage;
@@ -289,7 +289,7 @@ double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, 
   return played_.seconds(plan, micro_batches, turn_seconds_);
 }
 
-/// What the position at hand does for its micro-batches, with its messages to others.
+/// Sets the load of the position at hand for its micro-batches, with its messages to others.
 void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& send) const {
   const Placement placement = placement_of(plan);
   const auto m = static_cast<double>(micro_batches(job_, plan));
@@ -345,8 +345,8 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
   }
 }
 
-/// What a position takes for a micro-batch. A message costs it time when it blocks, and slows
-/// computation down when it does not.
+/// Sets the seconds of a position for a micro-batch. A message costs it time when it blocks, and
+/// slows computation down when it does not.
 void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                                  const Send& send) {
   const auto at = static_cast<std::size_t>(position);
@@ -426,7 +426,8 @@ PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks
   return sum;
 }
 
-/// What turns of two parts take: their layers side by side, embedding and head by themselves.
+/// Sets the seconds of turns of two parts: their layers side by side, embedding and head by
+/// themselves.
 void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan,
                                       std::int64_t position) {
   const Placement placement = placement_of(plan);

@@ -25,7 +25,7 @@ class PipelinePricer {
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
                                      Played played);
-  /// Of all positions what does not depend on an order; `parts` without room.
+  /// The parts of all positions that do not depend on an order; `parts` without room.
   [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const Plan& plan,
                                              const Send& send, PipelineParts& parts);
 
@@ -61,8 +61,8 @@ class PipelinePricer {
     PeakBytes weight_peak;
     PeakBytes whole_peak;
     UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
-    /// Of cut backwards: the least that a block needs beyond what it keeps for its weight
-    /// gradients.
+    /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
+    /// it keeps for its weight gradients.
     double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
     /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
@@ -72,7 +72,7 @@ class PipelinePricer {
     /// Both gradients of a micro-batch.
     [[nodiscard]] BlockCost gradients(BackwardForm form) const;
     [[nodiscard]] PeakBytes data_peak() const;
-    /// Of parts that may be cut or not.
+    /// The bytes of parts that may be cut or not.
     [[nodiscard]] ChunkBytes bytes() const;
   };
   void count_layers(const BlockCosts& blocks, const Plan& plan);

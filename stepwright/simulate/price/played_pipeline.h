@@ -10,12 +10,12 @@
 
 namespace stepwright {
 
-/// What a schedule without closed forms implies, from its turns, for one number of stages and of
-/// micro-batches.
+/// The consequences of a schedule without closed forms, from its turns, for one number of stages
+/// and of micro-batches.
 struct PlayedSchedule {
   Placement placement;
-  /// By position, of at most `kPlayedRounds` rounds of micro-batches; with one strand without
-  /// pairs.
+  /// The turns by position, of at most `kPlayedRounds` rounds of micro-batches; with one strand
+  /// without pairs.
   std::vector<Turns> turns;
   std::vector<std::vector<Moment>> fullest;  ///< By position.
   std::vector<std::int64_t> weights_at_end;  ///< By position.
@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMostPlayedTurns = 40'000;
 /// Plays schedules for the pricer. Remembers turns and what they imply; not shared between threads.
 class PlayedPipeline {
  public:
-  /// Of at most `kPlayedRounds` rounds. The reference is valid until the next call.
+  /// The schedule of at most `kPlayedRounds` rounds. The reference is valid until the next call.
   const PlayedSchedule& schedule(const Plan& plan, std::int64_t micro_batches);
 
   /// Seconds of `micro_batches` through the pipeline of a plan.
@@ -40,7 +40,7 @@ class PlayedPipeline {
   double every_s(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
 
  private:
-  /// With turns alone: seconds do not ask for what waits.
+  /// The schedule with turns alone: seconds do not ask for what waits.
   PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
 
   struct Key {

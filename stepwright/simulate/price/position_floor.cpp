@@ -5,7 +5,8 @@
 namespace stepwright {
 namespace {
 
-/// Those that block do not wait here: the next block's first messages may run beside them.
+/// The load with messages, of which those that block do not wait here: the next block's first
+/// messages may run beside them.
 StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
                        double micro_batches) {
   StepLoad load = stage.load;
@@ -21,8 +22,8 @@ StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overl
   return load;
 }
 
-/// Of a pass: messages beside it make it at least as long as they are, those that block share its
-/// compute stream.
+/// The seconds of a pass: messages beside it make it at least as long as they are, those that block
+/// share its compute stream.
 double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }

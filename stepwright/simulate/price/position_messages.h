@@ -18,7 +18,7 @@ struct PositionMessage {
   Scheme scheme = Scheme::kData;
 };
 
-/// What a position sums at the end of a step.
+/// The sums of a position at the end of a step.
 inline StepEnd step_end(const Job& job, const StageCost& stage) {
   return {.partial = stage.size.partial,
           .tied_table = stage.tied_table,

@@ -22,8 +22,8 @@ struct Overlay {
   LinkClass link = LinkClass::kNone;
 };
 
-/// What streams that run beside a pass of `work` cost it, by the simulator's rules in the mean:
-/// computation slows down while something is sent, and own messages share their link.
+/// The cost to a pass of `work` of streams that run beside it, by the simulator's rules in the
+/// mean: computation slows down while something is sent, and own messages share their link.
 double slow_down(const BlockCost& work, const Overlay& stream, const Contention& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
@@ -223,7 +223,7 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   return out;
 }
 
-/// What the first forward and the last backward of a step add to the steady passes.
+/// Adds to the steady passes what the first forward and the last backward of a step take more.
 void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
                       const DataCost& data, const Plan& plan) const {
   const Contention& contention = cost_.contention();

@@ -125,9 +125,9 @@ struct StageCost {
       chunk_shares;       ///< Of its parameters, dense or routed, in each chunk, at least.
   PeakBytes activations;  ///< At the peak: kept activations and the largest transient.
   UnitSize size;
-  /// Of cut backwards: the parameters of the blocks that are cut, and those whose weight gradients
-  /// wait at the peak, once for each micro-batch: gradients that leave are there from the first
-  /// part on.
+  /// The deferred size of cut backwards: the parameters of the blocks that are cut, and those whose
+  /// weight gradients wait at the peak, once for each micro-batch: gradients that leave are there
+  /// from the first part on.
   UnitSize deferred_size;
   UnitSize cut_size;
   std::int64_t units = 0;         ///< Blocks with parameters.
@@ -152,19 +152,20 @@ struct PipelineCost {
   TurnSeconds floors;  ///< Of its turns, where they are played for a tighter bound.
 };
 
-/// What of a pipeline is played turn by turn, where its schedule has closed forms.
+/// The extent to which a pipeline is played turn by turn, where its schedule has closed forms.
 enum class Played : std::uint8_t {
   kNothing,
   kFloors,  ///< Its lower bound, with the messages that follow the last turns.
   kAll      ///< Its seconds too.
 };
 
-/// What a plan costs, in closed form from summaries: `lower_bound_s <= simulated <= upper_bound_s`.
+/// The cost of a plan, in closed form from summaries: `lower_bound_s <= simulated <=
+/// upper_bound_s`.
 struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  /// Of the largest stage, reserve included: never more than the program's account
+  /// The bytes of the largest stage, reserve included: never more than the program's account
   /// (`memory_report`), so that what does not fit by it does not fit. Parameters that are gathered
   /// ahead and gradients on their way to a reduction are left out, so that it may be less: over
   /// random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Exact before it is
@@ -172,15 +173,16 @@ struct Price {
   double memory_bytes = 0;
 };
 
-/// What one chunk keeps for one micro-batch, and the most that its parts need beside that.
+/// The bytes that one chunk keeps for one micro-batch, and the most that its parts need beside
+/// them.
 struct ChunkBytes {
   double forward = 0;  ///< From its forward to its backward or data gradients.
   double weight = 0;   ///< From its data gradients to its weight gradients.
   PeakBytes beside;
 };
 
-/// What a plan's chunks take and keep for one micro-batch, by position, then chunk, whatever the
-/// order of its schedule.
+/// The seconds and bytes of a plan's chunks for one micro-batch, by position, then chunk, whatever
+/// the order of its schedule.
 struct PipelineParts {
   TurnSeconds seconds;  ///< Of cut backwards and whole ones.
   std::vector<std::vector<ChunkBytes>> bytes;
@@ -219,14 +221,14 @@ class Pricer {
   /// order, are known.
   [[nodiscard]] Price seconds(const PipelineCost& pipeline, const Plan& plan,
                               std::span<const DataCost> messages);
-  /// Of a position: small reductions, norm and optimizer.
+  /// The update of a position: small reductions, norm and optimizer.
   [[nodiscard]] double update_s(const Plan& plan, const StageCost& stage);
 
   Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }
   Price played_price(const Plan& plan, Played played = Played::kAll) {
     return finish(pipeline(blocks(plan), plan, played), plan);
   }
-  /// What an order of the plan's parts can be looked for by.
+  /// The parts of a plan by which an order of them can be looked for.
   [[nodiscard]] PipelineParts parts(const Plan& plan);
   /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
   [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);

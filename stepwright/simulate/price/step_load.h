@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-/// What one pipeline position does in a step, in seconds that nothing slows down: enough to bound
+/// The load of one pipeline position in a step, in seconds that nothing slows down: enough to bound
 /// from below what the simulator makes of it.
 struct StepLoad {
   double compute_s = 0;  ///< Of all its computation.

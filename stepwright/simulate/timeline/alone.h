@@ -9,7 +9,7 @@
 
 namespace stepwright {
 
-/// What a template or sequence takes when one stage runs nothing else.
+/// The seconds of a template or sequence when one stage runs nothing else.
 struct Alone {
   double duration_s = 0;     ///< Until everything has ended.
   double compute_end_s = 0;  ///< Until the compute stream has ended; messages may go on.

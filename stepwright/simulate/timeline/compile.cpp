@@ -169,7 +169,7 @@ void Compiler::append_item(const Item& item, std::int32_t index, Direction direc
   for (int l = 0; l <= kArrivals; ++l) base_[l] += outline.count[l];
 }
 
-/// What an operator of the item in hand waits for.
+/// The needs of an operator of the item in hand.
 Compiler::Need Compiler::need(const Outline& outline, const Operator& op,
                               const Need& release) const {
   Need need = release;

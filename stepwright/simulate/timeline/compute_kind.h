@@ -11,7 +11,7 @@
 
 namespace stepwright {
 
-/// What the computation of a step is spent on, for people.
+/// The kinds of computation in a step, for people.
 enum class ComputeKind : std::uint8_t {
   kProducts,     ///< Matrix products of layers, those of experts apart.
   kAttention,    ///< The core: scores, softmax and values.

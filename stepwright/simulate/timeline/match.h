@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// Where a message goes: a receive of a stage, counted over its schedule.
+/// The target of a message: a receive of a stage, counted over its schedule.
 struct Target {
   std::int32_t stage = 0;
   std::int32_t receive = 0;

@@ -18,7 +18,7 @@ struct Arrival {
   double arrived_s = kNever;
 };
 
-/// What a player plays. All of it must outlive the player.
+/// The score of a stage that a player plays. All of it must outlive the player.
 struct StageScore {
   const Score* score = nullptr;
   std::span<const std::int32_t> track_of;  ///< Of the stage's sequences.
@@ -71,7 +71,7 @@ class Player {
     double start_s = 0;
     double end_s = 0;
   };
-  /// From now on, appends every task that ends.
+  /// Appends every task that ends from now on.
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:

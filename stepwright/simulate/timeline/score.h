@@ -18,7 +18,7 @@ enum class Role : std::uint8_t {
   kMeeting,  ///< A collective that couples stages: starts when all have reached it.
 };
 
-/// What a task waits for. Because streams run in order, "operator x has ended" is "as many tasks of
+/// The waits of a task. Because streams run in order, "operator x has ended" is "as many tasks of
 /// its stream have ended since the slot began"; receives stand in no queue and are waited for one
 /// by one.
 struct Wait {

@@ -12,7 +12,7 @@
 
 namespace stepwright {
 
-/// Where the time of one stage goes; the terms sum to the step time.
+/// The split of the time of one stage; the terms sum to the step time.
 struct Breakdown {
   double compute_s =
       0;  ///< Forward and backward kernels (recomputation included), without slow-down.

@@ -95,7 +95,7 @@ class TraceWriter {
   }
 
  private:
-  /// What an operator looks like in every event.
+  /// The label of an operator in every event.
   struct Label {
     std::string name;
     std::string arguments;

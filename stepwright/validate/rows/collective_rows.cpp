@@ -26,7 +26,7 @@ std::string layout_of(const CollectiveSample& sample, const CsvTable& table, con
   return fmt::format("{} stride {}", sample.layout(), row.cells[*stride]);
 }
 
-/// What a person should know of a prediction.
+/// The remark that a person should know of a prediction.
 std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample) {
   const std::string fit = predictor.fit(sample);
   if (fit == "unfitted") return "no fit: documented defaults";

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// What of a stage's peak a kind of measurement sees: a process holds everything; the caching
-/// allocator holds the tensors with their rounding; the tensors themselves are less.
+/// The part of a stage's peak that a kind of measurement sees: a process holds everything; the
+/// caching allocator holds the tensors with their rounding; the tensors themselves are less.
 double seen_bytes(const StageMemory& stage, const Reserve& reserve, PeakKind kind) {
   const double margin = stage.kinds[static_cast<std::size_t>(MemoryKind::kReserve)];
   if (kind == PeakKind::kAllocated) return stage.peak_bytes - margin;

@@ -12,7 +12,7 @@
 namespace stepwright {
 namespace {
 
-/// What the peaks allow, as a class of sizes.
+/// The class of sizes of what the peaks allow.
 std::string floor_class(double floor_s) {
   const double floor_us = 1e6 * floor_s;
   for (const double from : {1e4, 1e3, 1e2, 1e1}) {
@@ -50,7 +50,7 @@ class OperatorRows {
   const CsvTable& whole_;
   std::vector<RowOutcome>& outcomes_;
   std::vector<TimedPass> passes_;
-  /// Of each operator and direction on a device: impossible rows, all rows.
+  /// The errors of each operator and direction on a device: impossible rows, all rows.
   std::map<std::tuple<std::string, std::string, Pass>, std::pair<std::size_t, std::size_t>> series_;
 };
 

@@ -16,19 +16,21 @@ struct RowResult {
   double predicted = 0;  ///< Seconds; bytes of memory.
   double measured = 0;
   double error = 0;  ///< predicted / measured - 1.
-  /// What the prediction consists of: seconds by term ("compute", "bubble", ...), bytes by kind.
+  /// The terms of the prediction: seconds by term ("compute", "bubble", ...), bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
   std::vector<std::string> groups;  ///< One word for each of `error_groups`.
-  /// Of a run: equal for runs that differ in nothing but the plan. Empty: not compared.
+  /// The key by which runs are alike: equal for runs that differ in nothing but the plan. Empty:
+  /// not compared.
   std::string alike = {};
-  /// Of a peak or a label: of the device, and the probability that it fits there.
+  /// The capacity of the device of a peak or a label: of the device, and the probability that it
+  /// fits there.
   double capacity_bytes = 0;
   double p_fits = 0;
   [[nodiscard]] std::string_view largest_term() const;
 };
 
-/// What came of one row: results, one for each of its measurements, or why there is none.
+/// The outcome of one row: results, one for each of its measurements, or why there is none.
 struct RowOutcome {
   std::vector<RowResult> results;
   std::optional<Skipped> skipped;

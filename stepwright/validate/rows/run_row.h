@@ -47,7 +47,7 @@ struct Skipped {
   std::string detail = {};  ///< What is so in this row, for people.
 };
 
-/// What a row goes by.
+/// The names by which a row goes.
 struct RowName {
   std::string id;      ///< Its line, when the row has none.
   std::string source;  ///< The id without its number; else the host of `source_url`; else the file.

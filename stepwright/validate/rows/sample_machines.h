@@ -20,10 +20,10 @@ class OperatorMachine {
   OperatorMachine(const Device& device, std::shared_ptr<const OperatorProfile> profile);
 
   [[nodiscard]] const std::string& device() const { return device_.name; }
-  /// As one kernel alone runs; made once for each attention kernel.
+  /// The cost with one kernel alone; made once for each attention kernel.
   [[nodiscard]] const ComputeCost& cost(AttentionKernel kernel);
-  /// What a person should know of the price of a pass: no fit, the fit of another device, a size
-  /// outside of what the fit saw. Empty when there is nothing.
+  /// The remark that a person should know of the price of a pass: no fit, the fit of another
+  /// device, a size outside of what the fit saw. Empty when there is nothing.
   [[nodiscard]] std::string remark(const OperatorSample& sample, Pass pass) const;
 
  private:

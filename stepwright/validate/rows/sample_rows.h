@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// What came of each row of a table of operator samples: one result for each direction that it
+/// The outcome of each row of a table of operator samples: one result for each direction that it
 /// measures, priced as one operator alone on the row's machine. `profile` names the machine of all
 /// rows; empty: the column `cluster` does, or the row's GPU. Rows that are no measurement are
 /// skipped: those that the reader refuses, those above a peak, those in another unit. Fails with
