@@ -64,7 +64,8 @@ def own_runs():
         hidden = 2048 + 512 * i
         lines.append(
             f"mine-{i},A100-SXM-80GB,8,8,{{cluster: {{profile: dgx-a100-80g}}}},GPT,8,"
-            f"{hidden},16,16,{4 * hidden},51200,2048,bf16,32,2,{1 << (i % 3)},1,1,1,1,n,none,none,iteration_time_s,{seconds}"
+            f"{hidden},16,16,{4 * hidden},51200,2048,"
+            f"bf16,32,2,{1 << (i % 3)},1,1,1,1,n,none,none,iteration_time_s,{seconds}"
         )
     return "\n".join(lines) + "\n"
 
