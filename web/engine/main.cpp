@@ -28,10 +28,11 @@ Json answer(const char* question) {
 
 }  // namespace
 
-/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the
-/// answer is the caller's to free.
+/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the answer
+/// is the caller's to free.
 extern "C" __attribute__((export_name("ask"))) char* ask(const char* question) {
-  const std::string text = answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text =
+      answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;

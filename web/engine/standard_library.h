@@ -27,8 +27,8 @@ from_chars_result from_chars(const char* first, const char* last, Number& number
 
 inline to_chars_result to_chars(char* first, char* last, double number) {
   const auto written = fmt::format_to_n(first, last - first, "{}", number);
-  return {written.out,
-          written.size > static_cast<size_t>(last - first) ? errc::value_too_large : errc()};
+  return {written.out, written.size > static_cast<size_t>(last - first) ? errc::value_too_large
+                                                                        : errc()};
 }
 
 template <class Values>
