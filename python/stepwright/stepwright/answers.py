@@ -426,7 +426,7 @@ class Tuning(TuningAnswer[TunedPlan]):
     alternatives: list[Alternative]
     """The fastest plan of each other family, and what it wins and loses against the best."""
     starts: list[Start]
-    """What the file of each framework starts for the best plan, with the framework's kernels: the plan, or the nearest that it runs."""
+    """What each framework's file starts: the best plan or the nearest that it runs."""
     nearest: list[Nearest]
     """For the frameworks that do not run the best plan, the nearest that they run."""
     optimality_gap: float
