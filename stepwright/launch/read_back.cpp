@@ -45,7 +45,7 @@ Plan with_soft_choices(Plan plan, const Plan& soft) {
 }
 
 /// "precision bf16 becomes fp32" of what a job lost.
-std::vector<std::string> lost_of_job(const Job& from, const Job& to) {
+std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Job& to) {
   // No step has multi-token layers yet, so no file asks for them.
   Architecture model = to.model;
   model.multi_token_layers = from.model.multi_token_layers;
@@ -56,7 +56,7 @@ std::vector<std::string> lost_of_job(const Job& from, const Job& to) {
   compare("dropout", from.model.dropout, to.model.dropout);
   compare("precision", name_of(kPrecisionNames, from.precision),
           name_of(kPrecisionNames, to.precision));
-  if (from.model.experts) {
+  if (plan.parallel.expert * plan.parallel.expert_tensor > 1) {
     compare("dispatcher", name_of(kDispatcherNames, from.dispatcher),
             name_of(kDispatcherNames, to.dispatcher));
   }
@@ -97,7 +97,7 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
 void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes) {
   PlannedJob back = sayable(target, planned);
-  const std::vector<std::string> lost = lost_of_job(planned.job, back.job);
+  const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
   if (!lost.empty()) {
     fail_unsupported(
         fmt::format("{}: its files cannot say: {}", target.word, fmt::join(lost, "; ")));

@@ -70,6 +70,7 @@ void expect_started(const LaunchTarget& target, PlannedJob planned) {
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
+  given.known_model->multi_token_layers = 0;  // no step has any yet
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile source{std::string(target.word), file.text};
   PlannedJob back;
@@ -166,6 +167,22 @@ Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences) {
   job.sequences = sequences;
   job.length = 4096;
   return job;
+}
+
+TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
+  for (const std::string_view name : built_in_models()) {
+    for (const LaunchTarget& target : targets()) {
+      PlannedJob planned{job_of(name, 2, 64), {}};
+      planned.job.framework.name = target.framework;
+      planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
+      planned.plan.parallel.data = 16;
+      planned.plan.sharding = *sharding_of("GGG");
+      const auto plan = nearest_run(planned.job.framework, planned.job, planned.plan);
+      if (!plan) continue;
+      planned.plan = *plan;
+      expect_started(target, planned);
+    }
+  }
 }
 
 TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {

@@ -77,10 +77,17 @@ constexpr ModelWord kModelWords[] = {
     {"gated_gelu",
      [](const Architecture& m) { return m.gated && m.activation != Activation::kSilu; }},
     {"relu", [](const Architecture& m) { return m.activation == Activation::kRelu; }},
+    {"squared_relu",
+     [](const Architecture& m) { return m.activation == Activation::kSquaredRelu; }},
     {"learned_positions", [](const Architecture& m) { return m.position == Position::kLearned; }},
     {"alibi", [](const Architecture& m) { return m.position == Position::kAlibi; }},
     {"no_positions", [](const Architecture& m) { return m.position == Position::kNone; }},
     {"partial_rotary", [](const Architecture& m) { return m.rotary_fraction != 1; }},
+    {"rotary_factor",
+     [](const Architecture& m) {
+       return m.rotary_scaling && m.rotary_scaling->kind == RotaryScalingKind::kLlama3 &&
+              m.rotary_scaling->factor != 8;
+     }},
     {"scaled_rotary",
      [](const Architecture& m) {
        return m.rotary_scaling && m.rotary_scaling->kind != RotaryScalingKind::kLlama3;

@@ -321,7 +321,8 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
     other.micro_batch = 1;
     if (parallel.pipeline == 1) other.schedule = {};
     follow(job, other);
-    if (!illegal(job, other)) plans.push_back(canonical(other, job));
+    if (broken_rule(job, other)) other.sequence_parallel = false;
+    if (!broken_rule(job, other)) plans.push_back(canonical(other, job));
   }
   return plans;
 }
