@@ -141,7 +141,8 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const PlannedJob planned = with_order(load_legal_plan(plan_, console));
+    const PlannedJob planned =
+        with_order(load_legal_plan(plan_, console, target_framework(to_, release_)));
     const LaunchFile file = export_plan(to_, planned, release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
     console.log.info(time_note(planned, file.started));

@@ -38,7 +38,8 @@ Job load_job_file(const std::string& path, const Console& console) {
   return read_job(document, folder);
 }
 
-PlannedJob load_plan_file(const std::string& path, const Console& console) {
+PlannedJob load_plan_file(const std::string& path, const Console& console,
+                          const Framework& unsaid) {
   const auto [document, folder] = load_source(path, console);
   if (is_file_of(document, "job")) {
     fail_input(
@@ -47,15 +48,16 @@ PlannedJob load_plan_file(const std::string& path, const Console& console) {
                     path, path),
         {.file = path});
   }
-  return read_plan(document, folder);
+  return read_plan(document, folder, unsaid);
 }
 
 bool is_plan_file(const std::string& path, const Console& console) {
   return is_file_of(load_source(path, console).document, "plan");
 }
 
-PlannedJob load_legal_plan(const std::string& path, const Console& console) {
-  PlannedJob planned = load_plan_file(path, console);
+PlannedJob load_legal_plan(const std::string& path, const Console& console,
+                           const Framework& unsaid) {
+  PlannedJob planned = load_plan_file(path, console, unsaid);
   if (const auto refused = illegal(planned.job, planned.plan)) {
     fail_refused(*refused, path);
   }

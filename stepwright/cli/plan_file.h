@@ -13,13 +13,15 @@ namespace stepwright {
 Job load_job_file(const std::string& path, const Console& console);
 
 /// Reads a plan for all other commands. Fails with `kInput`, saying what to do when the file is a
-/// job.
-PlannedJob load_plan_file(const std::string& path, const Console& console);
+/// job. Where the plan's job names no framework it is of `unsaid`.
+PlannedJob load_plan_file(const std::string& path, const Console& console,
+                          const Framework& unsaid = {});
 
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
 bool is_plan_file(const std::string& path, const Console& console);
 
 /// Reads a plan and fails with `kInput` when it is not legal, naming the rule.
-PlannedJob load_legal_plan(const std::string& path, const Console& console);
+PlannedJob load_legal_plan(const std::string& path, const Console& console,
+                           const Framework& unsaid = {});
 
 }  // namespace stepwright

@@ -121,6 +121,12 @@ std::vector<std::string> import_words() {
   return words_of([](const LaunchTarget& target) { return target.read != nullptr; });
 }
 
+Framework target_framework(std::string_view word, const std::string& release) {
+  const std::string_view name = target_of(word).framework;
+  if (name.empty()) return {};
+  return {.name = std::string(name), .version = release};
+}
+
 LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::string& release,
                        bool nearest, std::string_view where) try {
   const LaunchTarget& target = target_of(word);

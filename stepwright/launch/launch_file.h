@@ -22,6 +22,9 @@ struct LaunchFile {
 std::vector<std::string> export_words();
 std::vector<std::string> import_words();
 
+/// The framework that a target writes for, in a release; without a name for a launcher of any.
+Framework target_framework(std::string_view target, const std::string& release);
+
 /// Writes the file of a target. `release` is of its framework; empty: the job's, else the newest.
 /// What reading the file back would change is a note where it is overlap, buckets or collectives.
 /// Fails with `kUnsupported` where the framework does not run the plan, or the file cannot say it,

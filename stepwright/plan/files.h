@@ -20,8 +20,10 @@ Job read_job(const Document& document, const std::filesystem::path& directory);
 Job load_job(const std::filesystem::path& path);
 
 /// Reads a plan (`stepwright: plan/2`, or `plan/1` as what it meant, with its job). What the schema
-/// knows but nothing covers yet is `kUnsupported`. Legality is not checked here.
-PlannedJob read_plan(const Document& document, const std::filesystem::path& directory);
+/// knows but nothing covers yet is `kUnsupported`. Legality is not checked here. Where the job
+/// names no framework it is of `unsaid`, whose defaults stand for all that the file does not say.
+PlannedJob read_plan(const Document& document, const std::filesystem::path& directory,
+                     const Framework& unsaid = {});
 PlannedJob load_plan(const std::filesystem::path& path);
 
 /// The plan file as YAML that stands alone (model and cluster by name where built in, else inline);

@@ -13,7 +13,6 @@
 namespace stepwright {
 
 struct AbilityEntry;
-struct FrameworkBuckets;
 
 /// The law of one framework, in one release; the newest release when none is stated.
 class FrameworkLaw {
@@ -23,7 +22,7 @@ class FrameworkLaw {
   /// `framework` has a name of `kFrameworkNames`.
   explicit FrameworkLaw(const Framework& framework);
 
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return framework_.name; }
   /// The words of an ability that it runs where these degrees are above 1.
   [[nodiscard]] const WordSet& allowed(Ability ability, DegreeSet degrees) const {
     return allowed_[static_cast<std::size_t>(ability)][degrees];
@@ -69,9 +68,8 @@ class FrameworkLaw {
   [[nodiscard]] bool within(Ability ability, const Job& job, const Plan& plan,
                             const WordSet& words) const;
 
-  std::string name_;
+  Framework framework_;
   std::vector<const AbilityEntry*> joining_;  ///< Lines that hold beside words of other abilities.
-  const std::vector<FrameworkBuckets>* buckets_ = nullptr;
   std::array<std::array<WordSet, kDegreeSets>, kAbilities> allowed_;
 };
 

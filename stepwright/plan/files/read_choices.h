@@ -100,8 +100,10 @@ void check_version(Node root, std::string_view version);
 /// kinds and versions.
 FileVersion read_version(Node root, std::string_view kind);
 
-/// Reads the mapping of a job in the words of a version, unless one of its own stands in it.
-Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version);
+/// Reads the mapping of a job in the words of a version, unless one of its own stands in it. It is
+/// of the framework `unsaid` where it names none.
+Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
+                     const Framework& unsaid = {});
 
 /// Reads the dimensions of a job: `search` and the keys of a plan, each a value or a list.
 Space read_space(Node job, FileVersion version, Notes& notes);

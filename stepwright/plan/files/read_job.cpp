@@ -177,7 +177,8 @@ void check_size(Node node, const Job& job) {
 
 }  // namespace
 
-Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version) {
+Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
+                     const Framework& unsaid) {
   if (node.find("stepwright")) version = read_version(node, "job");
   allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
   Job job;
@@ -187,7 +188,8 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   read_batch(node.get("batch"), job);
   read_packed(node);
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
-  if (const auto given = node.find("framework")) job.framework = read_framework(*given);
+  const auto framework = node.find("framework");
+  job.framework = framework ? read_framework(*framework) : unsaid;
   job.optimizer = default_optimizer(job.framework, job.model);
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("conditions")) {

@@ -117,9 +117,12 @@ void set_defaults(Node node, const Job& job, Plan& plan) {
   if (!node.find("layers")) plan.layers = default_layers(job, plan);
   plan.overlap = default_overlap(job, plan);
   if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given, plan.overlap);
+  if (!fills_cluster(job, plan)) return;
   const Buckets usual = default_buckets(job, plan);
   if (!find_choice(node, "buckets.gradients")) plan.gradient_bucket = usual.gradients;
-  if (!find_choice(node, "buckets.parameters")) plan.parameter_bucket = usual.parameters;
+  if (find_choice(node, "buckets.parameters")) return;
+  const Buckets beside{plan.gradient_bucket, usual.parameters};
+  plan.parameter_bucket = fixed_buckets(job.framework, job, plan, beside).parameters;
 }
 
 Plan read_choices(Node node, const Reading& reading, const Job& job) {
@@ -154,13 +157,14 @@ void settle_collectives(PlannedJob& planned) {
 
 }  // namespace
 
-PlannedJob read_plan(const Document& document, const std::filesystem::path& directory) {
+PlannedJob read_plan(const Document& document, const std::filesystem::path& directory,
+                     const Framework& unsaid) {
   const Node root = document.root();
   const FileVersion version = read_version(root, "plan");
   allow_keys(root, {kPlanFileKeys, kPlanKeys});
   PlannedJob planned;
   const Node job = root.get("job");
-  planned.job = read_job_mapping(job, directory, version);
+  planned.job = read_job_mapping(job, directory, version, unsaid);
   planned.plan = read_choices(root, {version, planned.job.notes}, planned.job);
   if (version == FileVersion::kOne) settle_collectives(planned);
   return planned;

@@ -3,11 +3,24 @@
 #include <algorithm>
 
 #include "stepwright/cluster/generation.h"
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/filled_buckets.h"
 #include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright {
+namespace {
+
+/// Elements of the largest layer.
+std::int64_t layer_elements(const Architecture& model) {
+  std::int64_t elements = 0;
+  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+    elements += parameter.elements();
+  }
+  return elements;
+}
+
+}  // namespace
 
 FrameworkDefaults::FrameworkDefaults() {
   const Overlap usual;
@@ -95,10 +108,27 @@ std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan) {
 Buckets default_buckets(const Job& job, const Plan& plan) {
   constexpr std::int64_t kWhole = 1'000'000'000'000;
   const std::int64_t bytes = framework_defaults(job.framework).bucket_bytes;
-  if (bytes == 0) return {Plan{}.gradient_bucket, Plan{}.parameter_bucket};
-  if (!plan.overlap.gradients) return {kWhole, kWhole};
-  const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
-  return {filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
+  Buckets usual{Plan{}.gradient_bucket, Plan{}.parameter_bucket};
+  if (bytes > 0) {
+    const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
+    usual = {filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
+    if (!plan.overlap.gradients) usual.gradients = kWhole;
+  }
+  return fixed_buckets(job.framework, job, plan, usual);
+}
+
+Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan,
+                      Buckets chosen) {
+  if (framework.name.empty()) return chosen;
+  const WordSet taken = taken_words(Ability::kSharding, job, plan);
+  for (const FrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
+    if ((taken & buckets.sharding).none()) continue;
+    if (!buckets.of_plan) {
+      chosen.gradients = buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
+    }
+    if (buckets.parameters) chosen.parameters = chosen.gradients;
+  }
+  return chosen;
 }
 
 }  // namespace stepwright

@@ -114,10 +114,17 @@ TensorInput default_tensor_input(const Job& job);
 /// Layers of each stage of a plan whose degrees and schedule are settled; empty for the even split.
 std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan);
 
-/// Elements of the buckets of a plan that does not say them, when its overlap is settled.
+/// Elements that a plan reduces and gathers at a time.
 struct Buckets {
   std::int64_t gradients, parameters;
 };
+
+/// The buckets of a plan that does not say them, when the rest of it is settled and its ranks are
+/// those of the cluster.
 Buckets default_buckets(const Job& job, const Plan& plan);
+
+/// The buckets of a framework where it leaves no choice (`buckets:` of its file), else those that a
+/// plan has (`chosen`). The ranks of the plan are those of the cluster.
+Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan, Buckets chosen);
 
 }  // namespace stepwright

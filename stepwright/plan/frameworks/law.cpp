@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/laws/repair.h"
@@ -20,15 +20,6 @@ bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; 
 
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   return line.with.none() || (line.with & WordSet(degrees)).any();
-}
-
-/// Elements of the largest layer.
-std::int64_t layer_elements(const Architecture& model) {
-  std::int64_t elements = 0;
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
-    elements += parameter.elements();
-  }
-  return elements;
 }
 
 /// " with pipeline": the degrees because of which a framework does not run all that it could.
@@ -49,8 +40,7 @@ std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degree
 
 }  // namespace
 
-FrameworkLaw::FrameworkLaw(const Framework& framework)
-    : name_(framework.name), buckets_(&framework_entry(framework.name).buckets) {
+FrameworkLaw::FrameworkLaw(const Framework& framework) : framework_(framework) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
@@ -140,14 +130,10 @@ std::uint64_t FrameworkLaw::lines_without(Ability ability, std::size_t word) con
 }
 
 Plan FrameworkLaw::with_buckets(const Job& job, Plan plan) const {
-  const WordSet taken = taken_words(Ability::kSharding, job, plan);
-  for (const FrameworkBuckets& buckets : *buckets_) {
-    if ((taken & buckets.sharding).none()) continue;
-    if (!buckets.of_plan) {
-      plan.gradient_bucket = buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
-    }
-    if (buckets.parameters) plan.parameter_bucket = plan.gradient_bucket;
-  }
+  const Buckets own =
+      fixed_buckets(framework_, job, plan, {plan.gradient_bucket, plan.parameter_bucket});
+  plan.gradient_bucket = own.gradients;
+  plan.parameter_bucket = own.parameters;
   return canonical(plan, job);
 }
 
@@ -167,7 +153,7 @@ bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
 }
 
 std::string FrameworkLaw::sentence(Ability ability) const {
-  return fmt::format("{} runs {} {}", name_, name_of(kAbilityNames, ability),
+  return fmt::format("{} runs {} {}", framework_.name, name_of(kAbilityNames, ability),
                      words_text(ability, allowed(ability, 0)));
 }
 
