@@ -128,6 +128,6 @@ if ! cmp -s $judges "$installed"; then
   if .venv/bin/pip install --quiet --no-deps --target .venv/judges -r $judges; then
     cp $judges "$installed"
   else
-    echo "setup: went on without them: tests/launch/judges_test.py will skip what is missing" >&2
+    echo "setup: went on without them: tests/framework_files/judges_test.py will skip what is missing" >&2
   fi
 fi

@@ -12,7 +12,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
-#include "stepwright/launch/launch_file.h"
+#include "stepwright/framework_files/launch_file.h"
 #include "stepwright/plan/files.h"
 
 namespace stepwright {

@@ -1,0 +1,219 @@
+#include "stepwright/collective_files/msccl.h"
+
+#include <algorithm>
+#include <pugixml.hpp>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/collective_files/msccl_family.h"
+#include "stepwright/collective_files/thread_blocks.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kMscclLoader = "MSCCL";
+constexpr std::int32_t kMostStepPieces = 71;
+/// Each way, of a rank on one channel.
+constexpr int kMostChannelPeers = 32;
+constexpr std::size_t kMostChannels = 32;
+/// Offsets have 16 bits.
+constexpr std::size_t kMostBufferPieces = 32768;
+/// The most elements of which the loader makes a table when it reads the part of one rank.
+constexpr std::size_t kMostElements = 4096;
+
+using Xml = pugi::xml_node;
+
+/// A place in a buffer, or -1 where a step has none.
+void add_place(Xml& step, std::string_view side, const char* letter, std::int64_t offset) {
+  const std::string name(side);
+  step.append_attribute((name + "buf").c_str()) = letter;
+  step.append_attribute((name + "off").c_str()) = offset;
+}
+
+void add_place(Xml& step, std::string_view side, PieceRun place) {
+  add_place(step, side, buffer_letter(place.buffer), std::int64_t{place.piece});
+}
+
+const char* type_word(StepKind kind) {
+  switch (kind) {
+    case StepKind::kSend: return "s";
+    case StepKind::kReceive: return "r";
+    case StepKind::kReceiveReduce: return "rrc";
+    case StepKind::kCopy: return "cpy";
+    case StepKind::kReduce: break;
+  }
+  return "re";
+}
+
+/// A step waits for one other at most.
+std::size_t nops_before(const BlockStep& step) {
+  return std::max<std::size_t>(step.after.size(), 1) - 1;
+}
+
+/// Per thread block and step, its number in the file, where nops count; the last entry of a thread
+/// block is how many it has.
+using StepNumbers = std::vector<std::vector<std::size_t>>;
+
+StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
+  StepNumbers numbers;
+  for (const ThreadBlock& block : blocks) {
+    std::size_t next = 0;
+    std::vector<std::size_t>& own = numbers.emplace_back();
+    for (const BlockStep& step : block.steps) {
+      own.push_back(next + nops_before(step));
+      next = own.back() + 1;
+    }
+    own.push_back(next);
+  }
+  return numbers;
+}
+
+/// Fails early where a rank is far from fitting, which would be slow to cut.
+void check_size(const CollectiveSchedule& schedule, const Landings& landings,
+                const MscclSetting& setting) {
+  std::vector<std::size_t> flows(schedule.ranks.size());
+  for (const auto& [flow, unused] : landings) {
+    ++flows[static_cast<std::size_t>(flow.from)];
+    ++flows[static_cast<std::size_t>(flow.to)];
+  }
+  for (std::size_t rank = 0; rank < flows.size(); ++rank) {
+    const auto number = static_cast<std::int32_t>(rank);
+    check_room({kMscclLoader, "thread blocks", setting.most_thread_blocks}, flows[rank], number);
+    std::size_t steps = 0;
+    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
+      steps += channel.steps.size();
+    }
+    check_room({kMscclLoader, "steps", kMostElements}, steps, number);
+  }
+}
+
+/// The thread blocks of one rank.
+class BlockFile {
+ public:
+  BlockFile(const std::vector<ThreadBlock>& blocks, Xml gpu)
+      : blocks_(blocks), numbers_(numbered(blocks)), gpu_(gpu) {}
+
+  void check(const MscclSetting& setting, std::size_t ranks, std::int32_t rank) const {
+    check_room({kMscclLoader, "thread blocks", setting.most_thread_blocks}, blocks_.size(), rank);
+    std::size_t elements = 1 + ranks + blocks_.size();
+    for (const auto& own : numbers_) {
+      check_room({kMscclLoader, "steps in a thread block", setting.most_steps}, own.back(), rank);
+      elements += own.back();
+    }
+    check_room({kMscclLoader, "elements", kMostElements}, elements, rank);
+  }
+
+  void write() {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      block_ = gpu_.append_child("tb");
+      block_.append_attribute("id") = b;
+      block_.append_attribute("send") = blocks_[b].send_peer;
+      block_.append_attribute("recv") = blocks_[b].receive_peer;
+      block_.append_attribute("chan") = blocks_[b].channel;
+      written_ = 0;
+      for (const BlockStep& step : blocks_[b].steps) add(step);
+    }
+  }
+
+ private:
+  Xml started(const char* type) {
+    Xml step = block_.append_child("step");
+    step.append_attribute("s") = written_++;
+    step.append_attribute("type") = type;
+    return step;
+  }
+
+  /// `on`: the step to wait for, if it exists.
+  void finish(Xml step, std::int32_t pieces, StepRef on, bool awaited) {
+    step.append_attribute("cnt") = pieces;
+    step.append_attribute("depid") = on.channel;
+    step.append_attribute("deps") =
+        on.exists()
+            ? static_cast<std::int64_t>(
+                  numbers_[static_cast<std::size_t>(on.channel)][static_cast<std::size_t>(on.step)])
+            : -1;
+    step.append_attribute("hasdep") = awaited ? 1 : 0;
+  }
+
+  void add(const BlockStep& step) {
+    for (std::size_t i = 0; i < nops_before(step); ++i) {
+      Xml nop = started("nop");
+      add_place(nop, "src", "i", -1);
+      add_place(nop, "dst", "o", -1);
+      finish(nop, 0, step.after[i], false);
+    }
+    const StepKind kind = step.step.kind;
+    Xml xml = started(type_word(kind));
+    if (kind == StepKind::kReceive) {
+      add_place(xml, "src", "i", -1);
+    } else {
+      add_place(xml, "src", step.step.source);
+    }
+    add_place(xml, "dst", kind == StepKind::kSend ? step.lands : step.step.target);
+    // The loader makes one of additions to the same place that nobody waits for, with the length of
+    // the last.
+    const bool awaited = step.awaited || kind == StepKind::kReduce;
+    finish(xml, step.step.pieces, step.after.empty() ? StepRef{} : step.after.back(), awaited);
+  }
+
+  const std::vector<ThreadBlock>& blocks_;
+  StepNumbers numbers_;
+  Xml gpu_;
+  Xml block_;
+  std::size_t written_ = 0;
+};
+
+void write_head(Xml& algo, const CollectiveSchedule& schedule, const MscclSetting& setting,
+                std::size_t channels) {
+  algo.append_attribute("name") = setting.name.c_str();
+  algo.append_attribute("proto") = "Simple";
+  algo.append_attribute("nchannels") = channels;
+  algo.append_attribute("nchunksperloop") = schedule.pieces;
+  algo.append_attribute("ngpus") = schedule.ranks.size();
+  algo.append_attribute("coll") = std::string(collective_word(schedule.collective)).c_str();
+  algo.append_attribute("inplace") = 0;
+  algo.append_attribute("outofplace") = 1;
+  algo.append_attribute("minBytes") = setting.min_bytes;
+  algo.append_attribute("maxBytes") = setting.max_bytes;
+}
+
+std::size_t channels_used(const FlowChannels& channels) {
+  int most = 0;
+  for (const auto& [flow, channel] : channels) most = std::max(most, channel);
+  return static_cast<std::size_t>(most) + 1;
+}
+
+}  // namespace
+
+std::string msccl_xml(const CollectiveSchedule& schedule, const MscclSetting& setting) {
+  const ScheduleMessages messages(schedule);
+  const FlowChannels channels = flow_channels(messages.landings(), kMostChannelPeers);
+  check_room({kMscclLoader, "channels", kMostChannels}, channels_used(channels), 0);
+  for (const RankBuffer buffer : {RankBuffer::kInput, RankBuffer::kOutput, RankBuffer::kScratch}) {
+    const auto pieces = static_cast<std::size_t>(pieces_of(schedule, buffer));
+    check_room({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
+  }
+  check_size(schedule, messages.landings(), setting);
+  pugi::xml_document document;
+  Xml algo = document.append_child("algo");
+  write_head(algo, schedule, setting, channels_used(channels));
+  const BlockSource source{schedule, messages.landings(), channels, kMostStepPieces};
+  for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
+    Xml gpu = algo.append_child("gpu");
+    gpu.append_attribute("id") = rank;
+    gpu.append_attribute("i_chunks") = schedule.input_pieces;
+    gpu.append_attribute("o_chunks") = schedule.output_pieces;
+    gpu.append_attribute("s_chunks") = schedule.scratch_pieces;
+    const std::vector<ThreadBlock> blocks = thread_blocks(source, rank);
+    BlockFile file(blocks, gpu);
+    file.check(setting, schedule.ranks.size(), rank);
+    file.write();
+  }
+  // Its loaders know neither a declaration nor tabs.
+  std::ostringstream text;
+  document.save(text, "  ", pugi::format_default | pugi::format_no_declaration);
+  return text.str();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,40 @@
+#include "stepwright/collective_files/msccl_family.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
+
+}  // namespace
+
+std::string_view collective_word(Collective collective) {
+  switch (collective) {
+    case Collective::kAllReduce: return "allreduce";
+    case Collective::kAllGather: return "allgather";
+    case Collective::kReduceScatter: return "reducescatter";
+    case Collective::kAllToAll: return "alltoall";
+    case Collective::kBroadcast: return "broadcast";
+    case Collective::kReduce: return "reduce";
+    case Collective::kPointToPoint: break;
+  }
+  fail_unsupported("neither MSCCL nor MSCCL++ has a word for this operation");
+}
+
+const char* buffer_letter(RankBuffer buffer) {
+  return kBufferLetters[static_cast<std::size_t>(buffer)];
+}
+
+void check_room(const LoaderRoom& room, std::size_t count, std::int32_t rank) {
+  if (count <= room.most) return;
+  fail_unsupported(
+      fmt::format("rank {} needs {} {}, {} has room for {}: take fewer chunks or ranks", rank,
+                  count, room.what, room.loader, room.most));
+}
+
+}  // namespace stepwright

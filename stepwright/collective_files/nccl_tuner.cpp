@@ -1,0 +1,190 @@
+#include "stepwright/collective_files/nccl_tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "stepwright/collective/definition.h"
+#include "stepwright/core/named.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/grid.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<Collective> kTunedCollectives[] = {{Collective::kAllReduce, "allreduce"},
+                                                   {Collective::kAllGather, "allgather"},
+                                                   {Collective::kReduceScatter, "reducescatter"}};
+constexpr Named<Protocol> kTunerProtocols[] = {{Protocol::kLowLatency, "ll"},
+                                               {Protocol::kLowLatency128, "ll128"},
+                                               {Protocol::kFull, "simple"}};
+
+std::string_view algorithm_word(Algorithm way, std::int64_t nodes) {
+  const NcclNames& names = definition_of(way).nccl;
+  return nodes > 1 ? names.several_nodes : names.one_node;
+}
+
+/// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.
+struct Choice {
+  Algorithm way{};
+  Protocol protocol{};
+  double constant = 0;
+  double linear = 0;
+  double quadratic = 0;
+
+  [[nodiscard]] double squared(double bytes) const {
+    return constant + bytes * (linear + bytes * quadratic);
+  }
+};
+
+std::vector<Choice> choices(const CollectiveCost& cost, Collective collective,
+                            const GroupLayout& layout) {
+  const OperationConstants& constants = cost.constants().of(collective);
+  const Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
+  std::vector<Choice> list;
+  for (const Algorithm way : kWays) {
+    for (const auto& [protocol, name] : kTunerProtocols) {
+      const auto times = way_times(routes_of_a_byte, constants, way, protocol);
+      if (!times) continue;
+      list.push_back({.way = way,
+                      .protocol = protocol,
+                      .constant = times->wait_s * times->wait_s,
+                      .linear = 2 * constants.fill * times->wait_s * times->move_s,
+                      .quadratic = times->move_s * times->move_s});
+    }
+  }
+  return list;
+}
+
+/// Adds whole numbers about a crossing, one of which is the first size beyond it.
+void add_about(double bytes, std::set<std::uint64_t>& sizes) {
+  constexpr double kBeyond = 1e18;
+  if (!(bytes >= 0 && bytes < kBeyond)) return;
+  const auto near = static_cast<std::uint64_t>(bytes);
+  for (std::uint64_t size = near == 0 ? 0 : near - 1; size <= near + 2; ++size) sizes.insert(size);
+}
+
+void add_crossings(const Choice& one, const Choice& other, std::set<std::uint64_t>& sizes) {
+  const double a = one.quadratic - other.quadratic;
+  const double b = one.linear - other.linear;
+  const double c = one.constant - other.constant;
+  const double root = b * b - 4 * a * c;
+  if (root < 0) return;
+  // Of the two forms of either solution the one that loses no digits.
+  const double q = -(b + std::copysign(std::sqrt(root), b)) / 2;
+  if (a != 0) add_about(q / a, sizes);
+  if (q != 0) add_about(c / q, sizes);
+}
+
+const Choice& cheapest(const std::vector<Choice>& list, std::uint64_t size) {
+  const auto bytes = static_cast<double>(size);
+  return *std::min_element(list.begin(), list.end(), [&](const Choice& a, const Choice& b) {
+    return a.squared(bytes) < b.squared(bytes);
+  });
+}
+
+/// A name that a person chose must not end a comment.
+std::string one_line(std::string text) {
+  constexpr std::size_t kLongest = 160;
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
+  return text;
+}
+
+TunerGroup group_of(const Cluster& cluster, const GroupLayout& layout, std::string name) {
+  return {.nodes = nodes_of(layout, levels_in_node(cluster)),
+          .ranks = layout.size,
+          .layout = layout,
+          .name = std::move(name)};
+}
+
+void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {
+  if (group.ranks < 2) return;
+  const auto known = std::find_if(groups.begin(), groups.end(), [&](const TunerGroup& other) {
+    return other.nodes == group.nodes && other.ranks == group.ranks;
+  });
+  if (known == groups.end()) {
+    groups.push_back(std::move(group));
+    return;
+  }
+  std::string& names = known->layout == group.layout ? known->name : known->others;
+  names += (names.empty() ? "" : ", ") + group.name;
+}
+
+}  // namespace
+
+std::vector<TunerGroup> node_groups(const Cluster& cluster) {
+  std::vector<TunerGroup> groups;
+  for (std::int64_t nodes = 1; nodes > 0;) {
+    const GroupLayout layout = strided_layout(cluster, nodes * cluster.devices_per_node, 1);
+    add_group(groups, group_of(cluster, layout, "whole nodes"));
+    nodes = nodes == cluster.nodes ? 0 : std::min(2 * nodes, cluster.nodes);
+  }
+  return groups;
+}
+
+std::vector<TunerGroup> plan_groups(const PlannedJob& planned) {
+  const Cluster& cluster = planned.job.cluster;
+  const auto layouts = group_layouts(cluster, Grid(planned.plan));
+  std::vector<TunerGroup> groups;
+  for (const auto& [kind, name] : kGroupNames) {
+    if (kind == GroupKind::kNone || kind == GroupKind::kPipeline) continue;
+    if (is_of_experts(kind) && !planned.job.model.experts) continue;
+    const GroupLayout& layout = layouts[static_cast<std::size_t>(kind)];
+    add_group(groups, group_of(cluster, layout, std::string(name)));
+  }
+  return groups;
+}
+
+std::vector<TunerRange> tuner_ranges(const CollectiveCost& cost, Collective collective,
+                                     const GroupLayout& layout) {
+  const std::vector<Choice> list = choices(cost, collective, layout);
+  std::set<std::uint64_t> sizes = {0};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t j = i + 1; j < list.size(); ++j) add_crossings(list[i], list[j], sizes);
+  }
+  std::vector<TunerRange> ranges;
+  for (const std::uint64_t size : sizes) {
+    const Choice& best = cheapest(list, size);
+    if (!ranges.empty()) {
+      if (ranges.back().way == best.way && ranges.back().protocol == best.protocol) continue;
+      ranges.back().max_bytes = size - 1;
+    }
+    ranges.push_back({.min_bytes = size, .way = best.way, .protocol = best.protocol});
+  }
+  return ranges;
+}
+
+std::string nccl_tuner_csv(const CollectiveCost& cost, const std::vector<TunerGroup>& groups,
+                           const TunerSetting& setting) {
+  // The plugin cuts lines at 255 characters; of a comment the rest would count.
+  std::string text =
+      fmt::format("# {}\n# cost model: {}\n", one_line(setting.about), one_line(cost.fit()));
+  text +=
+      "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
+      "# broadcast and reduce have no price in the model: no lines\n";
+  if (setting.channels == -1) {
+    text += "# channels -1 is NCCL's choice; NVIDIA's example plugin up to NCCL 2.30 makes it 1\n";
+  }
+  for (const TunerGroup& group : groups) {
+    text += fmt::format("\n# nodes: {}, ranks: {}: {}\n", group.nodes, group.ranks, group.name);
+    if (!group.others.empty()) {
+      text += fmt::format("# not for others of these numbers: {}\n", group.others);
+    }
+    for (const auto& [collective, word] : kTunedCollectives) {
+      for (const TunerRange& range : tuner_ranges(cost, collective, group.layout)) {
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", word, range.min_bytes, range.max_bytes,
+                            algorithm_word(range.way, group.nodes),
+                            name_of(kTunerProtocols, range.protocol), setting.channels, group.nodes,
+                            group.ranks);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,254 @@
+#include "stepwright/collective_files/thread_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <set>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// The steps of a rank, one after the other, as its channels and waits allow.
+std::vector<StepRef> in_sequence(const RankSchedule& rank) {
+  std::vector<std::int32_t> done(rank.channels.size());
+  std::vector<std::size_t> waited(rank.channels.size());
+  const auto ready = [&](std::size_t c) {
+    const ScheduleChannel& channel = rank.channels[c];
+    if (done[c] == std::ssize(channel.steps)) return false;
+    for (; waited[c] < channel.waits.size(); ++waited[c]) {
+      const StepWait& wait = channel.waits[waited[c]];
+      if (wait.step > done[c]) break;
+      if (done[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
+    }
+    return true;
+  };
+  std::vector<StepRef> sequence;
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t c = 0; c < rank.channels.size(); ++c) {
+      for (; ready(c); progress = true) {
+        sequence.push_back({static_cast<std::int32_t>(c), done[c]++});
+      }
+    }
+  }
+  return sequence;
+}
+
+PieceRun moved(PieceRun run, std::int32_t pieces) {
+  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & kMostPieces;
+  return run;
+}
+
+/// Per thread block, the number of its steps that are over.
+using BlockClock = std::vector<std::int32_t>;
+
+bool is_over(const BlockClock& clock, StepRef step) {
+  const auto block = static_cast<std::size_t>(step.channel);
+  return block < clock.size() && clock[block] > step.step;
+}
+
+void merge(BlockClock& clock, const BlockClock& other) {
+  clock.resize(std::max(clock.size(), other.size()));
+  for (std::size_t b = 0; b < other.size(); ++b) clock[b] = std::max(clock[b], other[b]);
+}
+
+/// The effect so far of a rank's steps on its memory.
+class TouchedPieces {
+ public:
+  explicit TouchedPieces(const CollectiveSchedule& schedule) {
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      buffers_[b].resize(static_cast<std::size_t>(pieces_of(schedule, static_cast<RankBuffer>(b))));
+    }
+  }
+
+  /// The steps that must be over before `step`, which is `self`.
+  std::vector<StepRef> before(const ScheduleStep& step, StepRef self) {
+    earlier_.clear();
+    const bool adds_to_target = step.kind == StepKind::kReduce;
+    if (reads(step)) read(step.source, step.pieces, self);
+    if (adds_to_target) read(step.target, step.pieces, self);
+    if (writes(step)) write(step.target, step.pieces, self);
+    std::vector<StepRef> list;
+    for (const auto& [block, number] : earlier_) {
+      if (block != self.channel) list.push_back({block, number});
+    }
+    return list;
+  }
+
+ private:
+  struct Piece {
+    StepRef writer;
+    std::vector<StepRef> readers;  ///< Since it was written.
+  };
+
+  void add(StepRef step) {
+    if (step.exists()) earlier_.emplace(step.channel, step.step);
+  }
+
+  Piece& piece(PieceRun run, std::int32_t i) {
+    return buffers_[static_cast<std::size_t>(run.buffer)][moved(run, i).piece];
+  }
+
+  void read(PieceRun run, std::int32_t pieces, StepRef self) {
+    if (run.buffer == RankBuffer::kInput) return;
+    for (std::int32_t i = 0; i < pieces; ++i) {
+      Piece& touched = piece(run, i);
+      add(touched.writer);
+      touched.readers.push_back(self);
+    }
+  }
+
+  void write(PieceRun run, std::int32_t pieces, StepRef self) {
+    for (std::int32_t i = 0; i < pieces; ++i) {
+      Piece& touched = piece(run, i);
+      add(touched.writer);
+      for (const StepRef reader : touched.readers) add(reader);
+      touched = {.writer = self, .readers = {}};
+    }
+  }
+
+  std::array<std::vector<Piece>, 3> buffers_;
+  std::set<std::pair<std::int32_t, std::int32_t>> earlier_;
+};
+
+/// Cuts one rank.
+class BlockCutter {
+ public:
+  BlockCutter(const BlockSource& source, std::int32_t rank)
+      : source_(source),
+        rank_(rank),
+        own_(source.schedule.ranks[static_cast<std::size_t>(rank)]),
+        last_block_(own_.channels.size(), kNoBlock),
+        touched_(source.schedule) {}
+
+  std::vector<ThreadBlock> blocks() {
+    for (const StepRef ref : in_sequence(own_)) {
+      const auto channel = static_cast<std::size_t>(ref.channel);
+      cut(channel, own_.channels[channel].steps[static_cast<std::size_t>(ref.step)]);
+    }
+    return std::move(blocks_);
+  }
+
+ private:
+  static constexpr std::size_t kNoBlock = -1;
+
+  /// The steps of a flow stand in one channel, so that a thread block keeps the order of its own.
+  std::size_t block_of(std::size_t channel, const ScheduleStep& step) {
+    const std::uint8_t lane = own_.channels[channel].lane;
+    std::size_t& last = last_block_[channel];
+    if (!sends(step) && !receives(step)) {
+      if (last == kNoBlock) last = added({});
+      return last;
+    }
+    const MessageFlow flow =
+        sends(step) ? MessageFlow{lane, rank_, step.peer} : MessageFlow{lane, step.peer, rank_};
+    const auto known = block_of_flow_.find(flow);
+    if (known != block_of_flow_.end()) return last = known->second;
+    last = added({.send_peer = sends(step) ? step.peer : -1,
+                  .receive_peer = sends(step) ? -1 : step.peer,
+                  .channel = source_.channels.at(flow)});
+    return block_of_flow_[flow] = last;
+  }
+
+  std::size_t added(ThreadBlock block) {
+    blocks_.push_back(std::move(block));
+    clocks_.emplace_back();
+    return blocks_.size() - 1;
+  }
+
+  PieceRun landing(std::size_t channel, const ScheduleStep& step) {
+    if (!sends(step)) return {};
+    const MessageFlow flow{own_.channels[channel].lane, rank_, step.peer};
+    return source_.landings.at(flow)[sent_[flow]++].step->target;
+  }
+
+  /// Both ends of a message cut it alike.
+  void cut(std::size_t channel, const ScheduleStep& whole) {
+    const std::size_t block = block_of(channel, whole);
+    const PieceRun lands = landing(channel, whole);
+    for (std::int32_t first = 0; first < whole.pieces; first += source_.most_pieces) {
+      BlockStep part{.step = whole, .lands = moved(lands, first)};
+      part.step.source = moved(whole.source, first);
+      part.step.target = moved(whole.target, first);
+      part.step.pieces = std::min(source_.most_pieces, whole.pieces - first);
+      append(block, std::move(part));
+    }
+  }
+
+  void append(std::size_t block, BlockStep step) {
+    std::vector<BlockStep>& steps = blocks_[block].steps;
+    const StepRef self{static_cast<std::int32_t>(block),
+                       static_cast<std::int32_t>(std::ssize(steps))};
+    BlockClock clock = steps.empty() ? BlockClock() : clocks_[block].back();
+    clock.resize(std::max(clock.size(), block + 1));
+    clock[block] = self.step;
+    step.after = needed(touched_.before(step.step, self), clock);
+    for (const StepRef earlier : step.after) {
+      blocks_[static_cast<std::size_t>(earlier.channel)]
+          .steps[static_cast<std::size_t>(earlier.step)]
+          .awaited = true;
+      merge(clock, clock_of(earlier));
+      clock[static_cast<std::size_t>(earlier.channel)] =
+          std::max(clock[static_cast<std::size_t>(earlier.channel)], earlier.step + 1);
+    }
+    steps.push_back(std::move(step));
+    clocks_[block].push_back(std::move(clock));
+  }
+
+  /// The steps of `earlier` that neither the thread block's own order nor another one implies.
+  [[nodiscard]] std::vector<StepRef> needed(const std::vector<StepRef>& earlier,
+                                            const BlockClock& clock) const {
+    std::vector<StepRef> list;
+    for (const StepRef step : earlier) {
+      const auto implies = [&](StepRef other) { return is_over(clock_of(other), step); };
+      if (!is_over(clock, step) && std::none_of(earlier.begin(), earlier.end(), implies)) {
+        list.push_back(step);
+      }
+    }
+    return list;
+  }
+
+  /// The clock of what is over when a step starts.
+  [[nodiscard]] const BlockClock& clock_of(StepRef step) const {
+    return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
+  }
+
+  const BlockSource& source_;
+  std::int32_t rank_;
+  const RankSchedule& own_;
+  std::vector<ThreadBlock> blocks_;
+  std::map<MessageFlow, std::size_t> block_of_flow_;
+  std::vector<std::size_t> last_block_;  ///< Per channel, of its latest step.
+  std::map<MessageFlow, std::size_t> sent_;
+  TouchedPieces touched_;
+  std::vector<std::vector<BlockClock>> clocks_;  ///< Per thread block and step, at its start.
+};
+
+}  // namespace
+
+FlowChannels flow_channels(const Landings& landings, int most_peers) {
+  FlowChannels channels;
+  /// Taken: ranks and channel of a connection, flows out of (true) and into a rank on a channel.
+  std::set<std::array<std::int32_t, 3>> connections;
+  std::map<std::array<std::int32_t, 2>, std::array<int, 2>> peers;
+  for (const auto& [flow, unused] : landings) {
+    int channel = 0;
+    while (connections.contains({flow.from, flow.to, channel}) ||
+           peers[{flow.from, channel}][0] == most_peers ||
+           peers[{flow.to, channel}][1] == most_peers) {
+      ++channel;
+    }
+    connections.insert({flow.from, flow.to, channel});
+    ++peers[{flow.from, channel}][0];
+    ++peers[{flow.to, channel}][1];
+    channels[flow] = channel;
+  }
+  return channels;
+}
+
+std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank) {
+  return BlockCutter(source, rank).blocks();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#include "stepwright/framework_files/code_notes.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/framework_files/fields.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kMark = "# stepwright: ";
+
+}  // namespace
+
+std::string code_notes(const PlannedJob& planned) {
+  const Job& job = planned.job;
+  return fmt::format(
+      "# the training code does the rest:\n"
+      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}}}\n",
+      kMark, planned.plan.micro_batch, micro_batches(job, planned.plan), job.sequences, job.length,
+      name_of(kOptimizerNames, job.optimizer));
+}
+
+void read_code_notes(const SourceFile& file, Draft& draft) {
+  const std::size_t at = file.text.find(kMark);
+  if (at == std::string::npos) {
+    draft.notes.push_back(
+        "The micro-batch is taken to be 1, as the file leaves it to the training code.");
+    return;
+  }
+  const std::size_t begin = at + kMark.size();
+  const std::string line = file.text.substr(begin, file.text.find('\n', begin) - begin);
+  const Document document =
+      Document::parse("code: " + line, file.name + " (what the training code does)");
+  const Node node = document.root().get("code");
+  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer"});
+  const Fields fields(node);
+  draft.plan.micro_batch = fields.integer("micro_batch", 1);
+  draft.micro_batches = fields.size("micro_batches");
+  draft.sequences = fields.size("sequences");
+  draft.length = fields.size("length");
+  draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,272 @@
+#include "stepwright/framework_files/draft.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// An option whose value may be a mapping as in a job.
+Document as_document(std::string_view key, const std::string& value) {
+  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
+}
+
+struct BatchGiven {
+  std::optional<std::int64_t> sequences, length;
+};
+
+[[noreturn]] void fail_batch(const std::string& text) {
+  fail_input(
+      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 "
+                  "or 512x8192",
+                  printable(text)));
+}
+
+BatchGiven read_batch(const std::string& text) {
+  if (text.empty()) return {};
+  if (text.front() == '{') {
+    const Document document = as_document("batch", text);
+    const Node node = document.root().get("batch");
+    node.allow_only({"sequences", "length"});
+    BatchGiven batch;
+    if (const auto given = node.find("sequences")) {
+      batch.sequences = given->integer(1, kMostElements);
+    }
+    if (const auto given = node.find("length")) batch.length = given->integer(1, kMostElements);
+    return batch;
+  }
+  const std::size_t cross = text.find_first_of("x,");
+  BatchGiven batch;
+  batch.sequences = whole_number(std::string_view(text).substr(0, cross));
+  if (cross != std::string::npos)
+    batch.length = whole_number(std::string_view(text).substr(cross + 1));
+  const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
+  if (!whole) fail_batch(text);
+  for (const auto& value : {batch.sequences, batch.length}) {
+    if (value && (*value < 1 || *value > kMostElements)) fail_batch(text);
+  }
+  return batch;
+}
+
+/// One value of two places that may both state it.
+void settle(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
+            const std::string& file, const char* option, const char* what) {
+  if (given && value && *given != *value) {
+    fail_input(fmt::format("{}: says {} {}, {} says {}", file, what, *value, option, *given));
+  }
+  if (given) value = given;
+}
+
+/// Ranks that the files speak of, if they do.
+std::optional<std::int64_t> ranks_said(const Draft& draft) {
+  if (draft.ranks) return draft.ranks;
+  if (!draft.nodes || !draft.devices_of_node) return std::nullopt;
+  return *draft.nodes * *draft.devices_of_node;
+}
+
+/// How large the cluster is, as a job writes it.
+std::string extent(Draft& draft, const std::string& profile,
+                   const std::optional<std::int64_t>& nodes) {
+  if (nodes) return fmt::format("nodes: {}", *nodes);
+  if (const auto ranks = ranks_said(draft)) return fmt::format("devices: {}", *ranks);
+  if (draft.nodes) return fmt::format("nodes: {}", *draft.nodes);
+  draft.notes.push_back(
+      fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
+                  "--nodes says it.",
+                  profile));
+  return "nodes: 1";
+}
+
+Cluster cluster_of(Draft& draft, const Given& given) {
+  std::string mapping = given.cluster;
+  if (mapping.front() != '{') {
+    const std::size_t colon = mapping.rfind(':');
+    std::optional<std::int64_t> nodes = given.nodes;
+    const auto count = colon == std::string::npos
+                           ? std::nullopt
+                           : whole_number(std::string_view(mapping).substr(colon + 1));
+    if (count) {
+      mapping.resize(colon);
+      settle(nodes, count, "--nodes", "--cluster", "nodes");
+    }
+    mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
+                          extent(draft, mapping, nodes));
+  } else if (given.nodes) {
+    fail_input("--nodes goes with the name of a profile: --cluster states its own");
+  }
+  const Document document = as_document("cluster", mapping);
+  return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
+}
+
+Architecture settled_model(const Draft& draft, const Given& given, const std::string& file) {
+  if (!given.known_model) {
+    if (draft.model) return *draft.model;
+    fail_input(fmt::format("--model is required: {} does not say all sizes of the model", file));
+  }
+  Architecture model = *given.known_model;
+  if (!draft.model) return model;
+  const std::vector<std::string> apart = differences(*draft.model, model);
+  if (!apart.empty()) {
+    fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
+                           fmt::join(apart, "; ")));
+  }
+  model.dropout = draft.model->dropout;
+  return model;
+}
+
+/// Under its own name where it is a built-in one.
+void name_model(Architecture& model, std::vector<std::string>& notes) {
+  if (const auto own = built_in_model(model.name)) return;
+  for (const std::string_view name : built_in_models()) {
+    const Architecture known = built_in_model(name).value();
+    if (!differences(model, known).empty()) continue;
+    const double dropout = model.dropout;
+    model = known;
+    model.dropout = dropout;
+    notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
+    return;
+  }
+}
+
+void settle_batch(Draft& draft, const Given& given, const std::string& file) {
+  const BatchGiven batch = read_batch(given.batch);
+  settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
+  settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
+  Plan& plan = draft.plan;
+  const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
+  if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
+      *draft.sequences % ways == 0) {
+    plan.micro_batch = *draft.sequences / ways;
+  } else if (draft.open_micro_batch) {
+    draft.notes.push_back(
+        fmt::format("The micro-batch is taken to be {}, as nothing says it.", plan.micro_batch));
+  }
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  if (draft.micro_batches) {
+    const std::int64_t product = pass * *draft.micro_batches;
+    if (draft.sequences && *draft.sequences != product) {
+      fail_input(fmt::format(
+          "{}: {} sequences of a step are not {} (micro-batch) x {} (data) x {} (micro-batches)",
+          file, *draft.sequences, plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+    }
+    draft.sequences = product;
+  }
+  if (!draft.sequences || !draft.length) {
+    fail_input(fmt::format(
+        "--batch is required: {} does not say {} (write --batch 512x8192)", file,
+        draft.sequences ? "the length of a sequence" : "how many sequences a step has"));
+  }
+}
+
+}  // namespace
+
+Given with_model(Given given) {
+  if (given.model.empty() || given.known_model) return given;
+  const Document document = as_document("model", given.model);
+  given.known_model = read_model(document.root().get("model"), std::filesystem::current_path());
+  return given;
+}
+
+void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
+  if (given.cluster.empty() && !given.known_cluster) {
+    fail_input(
+        fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
+                    "profiles)",
+                    file));
+  }
+  draft.cluster = given.known_cluster ? *given.known_cluster : cluster_of(draft, given);
+  const auto ranks = ranks_said(draft);
+  if (ranks && *ranks != draft.cluster.devices()) {
+    fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
+                           draft.cluster.devices()));
+  }
+  Parallel& degrees = draft.plan.parallel;
+  const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
+  if (draft.cluster.devices() % inner != 0) {
+    fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
+                           file, draft.cluster.devices(), degrees.tensor, degrees.context,
+                           degrees.pipeline));
+  }
+  degrees.data = draft.cluster.devices() / inner;
+}
+
+namespace {
+
+/// A file may list modules for all models that it serves.
+void keep_held_modules(Draft& draft, const Architecture& model) {
+  Recompute& recompute = draft.plan.recompute;
+  if (recompute.kind != RecomputeKind::kModules) return;
+  const ModuleSet held = held_modules(model, recompute.modules);
+  for (const std::string_view name : module_words(recompute.modules.without(held))) {
+    draft.notes.push_back(
+        fmt::format("Recomputation of {} was left out, as the model has none.", name));
+  }
+  recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};
+}
+
+void take_overlap(const Job& job, Plan& plan) {
+  const bool tensor = plan.overlap.tensor;
+  plan.overlap = default_overlap(job, plan);
+  plan.overlap.tensor = plan.overlap.tensor || tensor;
+  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
+}
+
+/// Experts share their states in as many groups as the rest.
+void group_experts(Plan& plan, const Architecture& model) {
+  if (!model.experts || !plan.sharding.uses(Spread::kInner)) return;
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  plan.sharding.expert_group =
+      std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
+}
+
+}  // namespace
+
+PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
+  Job job;
+  job.model = settled_model(draft, given, file);
+  name_model(job.model, draft.notes);
+  job.model_name = job.model.name.empty() ? "model" : job.model.name;
+  settle_batch(draft, given, file);
+  job.cluster = draft.cluster;
+  job.sequences = *draft.sequences;
+  job.length = *draft.length;
+  job.precision = draft.precision;
+  job.optimizer = draft.optimizer;
+  job.dispatcher = draft.dispatcher;
+  job.framework = draft.framework;
+  job.kernels = default_kernels(job.framework, job.cluster.device);
+  job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
+  if (draft.attention) job.kernels.attention = *draft.attention;
+  job.attention_stated = draft.attention.has_value();
+  keep_held_modules(draft, job.model);
+  group_experts(draft.plan, job.model);
+  if (draft.framework_overlap) take_overlap(job, draft.plan);
+  job.notes = draft.notes;
+  if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
+  return {.job = job,
+          .plan = FrameworkLaw(job.framework).with_buckets(job, canonical(draft.plan, job))};
+}
+
+}  // namespace stepwright

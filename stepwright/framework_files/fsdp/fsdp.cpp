@@ -1,0 +1,99 @@
+#include "stepwright/framework_files/fsdp/fsdp.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+
+/// The files of programs/, compiled in.
+std::span<const EmbeddedFile> embedded_programs();
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kPlaceOfPlan = "PLAN = json.loads(\"{}\")";
+constexpr std::string_view kBeforePlan = "PLAN = json.loads(r\"\"\"\n";
+constexpr std::string_view kBehindPlan = "\n\"\"\")";
+
+Json plan_of(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const Sharding& sharding = plan.sharding;
+  const std::int64_t data = plan.parallel.data;
+  const std::int64_t copies =
+      sharding.uses(Spread::kInner) ? data / sharding.group
+      : sharding.gradients == Spread::kNone && sharding.parameters == Spread::kNone ? data
+                                                                                    : 1;
+  return {{"model", family_config(planned.job.model, family_of(planned.job.model))},
+          {"sequences", planned.job.sequences},
+          {"length", planned.job.length},
+          {"precision", name_of(kPrecisionNames, planned.job.precision)},
+          {"optimizer", name_of(kOptimizerNames, planned.job.optimizer)},
+          {"tensor", plan.parallel.tensor},
+          {"replicas", copies},
+          {"shards", data / copies},
+          {"distributed", data > 1},
+          {"states", sharding_word(sharding)},
+          {"micro_batch", plan.micro_batch},
+          {"recompute", plan.recompute.kind == RecomputeKind::kEvery
+                            ? Json{{"every", plan.recompute.every}}
+                            : Json(name_of(kRecomputeNames, plan.recompute.kind))},
+          {"accumulate", name_of(kDTypeNames, plan.accumulate)},
+          {"gradient_bucket", plan.gradient_bucket}};
+}
+
+}  // namespace
+
+std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header) {
+  std::string text(find_embedded(embedded_programs(), "fsdp")->text);
+  const std::string plan =
+      fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
+  text.replace(text.find(kPlaceOfPlan), kPlaceOfPlan.size(), plan);
+  return comment_lines(header) + text;
+}
+
+void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("fsdp: one file is read at a time");
+  const auto& [name, text] = files.front();
+  const std::size_t begin = text.find(kBeforePlan);
+  const std::size_t end = text.find(kBehindPlan, begin);
+  if (begin == std::string::npos || end == std::string::npos) {
+    fail_input(fmt::format("{}: is no program that export --to fsdp has written", name));
+  }
+  const std::size_t first = begin + kBeforePlan.size();
+  const Document document = Document::parse(text.substr(first, end - first), name);
+  const Fields fields(document.root());
+  const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
+  draft.model = read_config(config);
+  Plan& plan = draft.plan;
+  plan.parallel.tensor = fields.integer("tensor", 1);
+  draft.ranks = plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
+  settle_ranks(draft, given, name);
+  draft.sequences = fields.size("sequences");
+  draft.length = fields.size("length");
+  draft.precision = fields.choice("precision", kPrecisionNames, DType::kBf16);
+  draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
+  plan.micro_batch = fields.integer("micro_batch", 1);
+  Notes notes;
+  plan.sharding = read_states(document.root().get("states"), {FileVersion::kTwo, notes});
+  if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
+  plan.recompute = read_recompute(document.root().get("recompute"));
+  plan.accumulate = document.root().get("accumulate").choice(kAccumulateNames);
+  draft.framework_overlap = true;
+  const bool copied =
+      plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
+  if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// A program for torchrun that trains the plan's model with FSDP2 or DDP (programs/fsdp.py), the
+/// plan as a JSON text in it.
+std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header);
+
+/// Reads the plan of such a program.
+void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+}  // namespace stepwright

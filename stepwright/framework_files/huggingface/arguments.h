@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// Reads files of transformers: a model's config.json, TrainingArguments as JSON or YAML, and a
+/// configuration of DeepSpeed that these name; each at most once, in any order.
+void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+}  // namespace stepwright

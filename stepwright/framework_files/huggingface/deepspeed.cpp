@@ -1,0 +1,358 @@
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: defaults of DeepSpeedZeroConfig.
+constexpr std::int64_t kUsualBucket = 500'000'000;
+constexpr std::int64_t kUsualPrefetch = 50'000'000;
+constexpr std::string_view kLastWithMics = "0.19.6";
+
+/// ZeRO's stage for each strategy, and the key of its group of ranks.
+struct ZeroStage {
+  std::string_view states;
+  int stage = 0;
+  std::string_view group = "";
+};
+constexpr ZeroStage kZeroStages[] = {{"NNN", 0},
+                                     {"NNG", 1},
+                                     {"NGG", 2},
+                                     {"GGG", 3},
+                                     {"III", 3, "mics_shard_size"},
+                                     {"IGG", 3, "zero_hpz_partition_size"}};
+
+constexpr Named<DType> kDeepspeedTypes[] = {
+    {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
+
+constexpr std::array<std::string_view, 16> kDeepspeedKeys = {"train_batch_size",
+                                                             "train_micro_batch_size_per_gpu",
+                                                             "gradient_accumulation_steps",
+                                                             "zero_optimization",
+                                                             "bf16",
+                                                             "bfloat16",
+                                                             "fp16",
+                                                             "communication_data_type",
+                                                             "data_types",
+                                                             "optimizer",
+                                                             "tensor_parallel",
+                                                             "sequence_parallel_size",
+                                                             "pipeline",
+                                                             "expert_parallel",
+                                                             "activation_checkpointing",
+                                                             "stepwright"};
+constexpr std::array<std::string_view, 26> kDeepspeedPassed = {"gradient_clipping",
+                                                               "prescale_gradients",
+                                                               "gradient_predivide_factor",
+                                                               "sparse_gradients",
+                                                               "steps_per_print",
+                                                               "wall_clock_breakdown",
+                                                               "dump_state",
+                                                               "scheduler",
+                                                               "flops_profiler",
+                                                               "comms_logger",
+                                                               "tensorboard",
+                                                               "wandb",
+                                                               "comet",
+                                                               "csv_monitor",
+                                                               "checkpoint",
+                                                               "aio",
+                                                               "elasticity",
+                                                               "autotuning",
+                                                               "data_efficiency",
+                                                               "torch_autocast",
+                                                               "compile",
+                                                               "zero_allow_untested_optimizer",
+                                                               "zero_force_ds_cpu_optimizer",
+                                                               "dataloader_drop_last",
+                                                               "seed",
+                                                               "memory_breakdown"};
+constexpr std::array<std::string_view, 11> kZeroKeys = {"stage",
+                                                        "overlap_comm",
+                                                        "reduce_bucket_size",
+                                                        "allgather_bucket_size",
+                                                        "stage3_prefetch_bucket_size",
+                                                        "prefetch_bucket_size",
+                                                        "mics_shard_size",
+                                                        "zero_hpz_partition_size",
+                                                        "offload_optimizer",
+                                                        "offload_param",
+                                                        "reduce_scatter"};
+constexpr std::array<std::string_view, 23> kZeroPassed = {
+    "contiguous_gradients",
+    "round_robin_gradients",
+    "allgather_partitions",
+    "stage3_param_persistence_threshold",
+    "stage3_max_live_parameters",
+    "stage3_max_reuse_distance",
+    "stage3_gather_16bit_weights_on_model_save",
+    "stage3_model_persistence_threshold",
+    "sub_group_size",
+    "load_from_fp32_weights",
+    "elastic_checkpoint",
+    "ignore_unused_parameters",
+    "legacy_stage1",
+    "memory_efficient_linear",
+    "mics_hierarchical_params_gather",
+    "param_persistence_threshold",
+    "max_live_parameters",
+    "max_reuse_distance",
+    "model_persistence_threshold",
+    "gather_16bit_weights_on_model_save",
+    "stage3_module_granularity_threshold",
+    "use_multi_rank_bucket_allreduce",
+    "log_trace_cache_warnings"};
+constexpr std::array<std::string_view, 6> kCodeKeys = {"recompute", "length",       "layers",
+                                                       "optimizer", "expert_group", "accumulate"};
+
+const ZeroStage& stage_of(const PlannedJob& planned) {
+  const std::string word = sharding_word(planned.plan.sharding);
+  const auto* found = std::ranges::find(kZeroStages, word, &ZeroStage::states);
+  return *found;
+}
+
+Json zero_json(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const ZeroStage& zero = stage_of(planned);
+  Json json{{"stage", zero.stage}};
+  if (zero.stage == 0) return json;
+  json["overlap_comm"] = plan.overlap.gradients;
+  json["contiguous_gradients"] = true;
+  json["reduce_scatter"] = true;
+  json["reduce_bucket_size"] = plan.gradient_bucket;
+  if (zero.stage < 3) {
+    json["allgather_bucket_size"] = plan.parameter_bucket;
+  } else {
+    json["stage3_prefetch_bucket_size"] = plan.overlap.parameters ? plan.parameter_bucket : 0;
+  }
+  if (!zero.group.empty()) json[std::string(zero.group)] = plan.sharding.group;
+  return json;
+}
+
+/// The part that the training code has to do itself.
+Json code_json(const PlannedJob& planned, const std::vector<std::string>& header) {
+  Json json = Json::object();
+  if (!header.empty()) json["about"] = header;
+  json["length"] = planned.job.length;
+  json["optimizer"] = name_of(kOptimizerNames, planned.job.optimizer);
+  if (planned.plan.recompute.kind == RecomputeKind::kFull) json["recompute"] = "full";
+  if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
+  return json;
+}
+
+void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
+  const bool half = fields.section("fp16").flag("enabled", false);
+  const bool brain = fields.section("bf16").flag("enabled", false) ||
+                     fields.section("bfloat16").flag("enabled", false);
+  if (half && brain) fields.find("fp16")->fail("bf16 and fp16 are both enabled; only one can be");
+  draft.precision = half ? DType::kFp16 : brain ? DType::kBf16 : DType::kFp32;
+  const DType own = draft.precision;
+  // The optimizer of bf16 without ZeRO-2 keeps its sums in fp32.
+  const DType usual = brain && stage < 2 ? DType::kFp32 : own;
+  const DType reduced = fields.choice("communication_data_type", kDeepspeedTypes, usual);
+  const DType summed =
+      fields.section("data_types").choice("grad_accum_dtype", kDeepspeedTypes, reduced);
+  draft.plan.accumulate = own == DType::kFp32 ? DType::kFp32 : summed;
+  if (reduced != draft.plan.accumulate) {
+    draft.notes.push_back(fmt::format("Gradients are summed in {}; there they are reduced in {}.",
+                                      name_of(kDTypeNames, draft.plan.accumulate),
+                                      name_of(kDTypeNames, reduced)));
+  }
+}
+
+void read_optimizer_keys(const Fields& fields, Draft& draft) {
+  static constexpr Named<Optimizer> kWords[] = {
+      {Optimizer::kAdam, "Adam"},      {Optimizer::kAdamW, "AdamW"}, {Optimizer::kSgd, "SGD"},
+      {Optimizer::kAdamW, "adamw"},    {Optimizer::kAdam, "adam"},   {Optimizer::kSgd, "sgd"},
+      {Optimizer::kAdamW, "FusedAdam"}};
+  draft.optimizer = fields.section("optimizer").choice("type", kWords, draft.optimizer);
+}
+
+/// The group that a key names; nothing where it is off.
+std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
+  const auto value = zero.find(key);
+  if (!value) return std::nullopt;
+  const std::int64_t size = value->integer(-1, kMostOfField);
+  return size > 1 ? std::optional(size) : std::nullopt;
+}
+
+void refuse_offload(const Fields& zero) {
+  for (const std::string_view key : {"offload_optimizer", "offload_param"}) {
+    const Fields offload = zero.section(key);
+    if (offload.word("device", "none") != "none") {
+      zero.find(key)->fail_unsupported("offload is known but nothing covers it yet");
+    }
+  }
+}
+
+void read_zero(const Fields& fields, Draft& draft) {
+  const Fields zero = fields.section("zero_optimization");
+  if (const auto note = unread_keys(zero.node(), kZeroKeys, kZeroPassed)) {
+    draft.notes.push_back(*note);
+  }
+  refuse_offload(zero);
+  Plan& plan = draft.plan;
+  const auto given = zero.find("stage");
+  const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
+  const auto mics = group_of(zero, "mics_shard_size");
+  const auto hpz = group_of(zero, "zero_hpz_partition_size");
+  if (mics && hpz) {
+    zero.find("mics_shard_size")->fail("goes without zero_hpz_partition_size; only one can be");
+  }
+  if (mics && draft.framework.version.empty()) {
+    draft.framework.version = kLastWithMics;
+    draft.notes.push_back(fmt::format(
+        "DeepSpeed is taken to be {}, as later ones have no mics_shard_size.", kLastWithMics));
+  }
+  const std::string_view key = mics ? "mics_shard_size" : hpz ? "zero_hpz_partition_size" : "";
+  if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");
+  for (const ZeroStage& known : kZeroStages) {
+    if (known.stage != stage || known.group != key) continue;
+    plan.sharding = sharding_of(known.states).value();
+  }
+  plan.sharding.group = mics.value_or(hpz.value_or(1));
+  const bool overlaps = zero.flag("overlap_comm", stage == 3);
+  const bool piped = plan.parallel.pipeline > 1;
+  plan.overlap = overlap_all(false);
+  plan.overlap.gradients = stage > 0 && overlaps && !piped;
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kUsualBucket);
+  const std::int64_t ahead = zero.integer(
+      zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
+      kUsualPrefetch, 0);
+  plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kUsualBucket);
+  if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
+  read_precision_keys(fields, draft, stage);
+}
+
+void read_code(const Fields& fields, Draft& draft) {
+  const Fields code = fields.section("stepwright");
+  static constexpr std::array<std::string_view, 1> kAbout = {"about"};
+  if (const auto note = unread_keys(code.node(), kCodeKeys, kAbout)) draft.notes.push_back(*note);
+  draft.length = code.size("length");
+  if (const auto recompute = code.find("recompute"))
+    draft.plan.recompute = read_recompute(*recompute);
+  if (const auto layers = code.find("layers")) draft.plan.layers = read_layers(*layers);
+  draft.optimizer = code.choice("optimizer", kOptimizerNames, draft.optimizer);
+  const auto checkpointing = fields.find("activation_checkpointing");
+  if (!code.has("recompute") && checkpointing) {
+    draft.plan.recompute.kind = RecomputeKind::kFull;
+    draft.notes.push_back(
+        "Recomputation is taken to be full, as activation_checkpointing is configured.");
+  } else if (!code.has("recompute") && !fields.has("stepwright")) {
+    draft.notes.push_back(
+        "No recomputation is assumed, as DeepSpeed leaves it to the training code.");
+  }
+}
+
+}  // namespace
+
+std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const Job& job = planned.job;
+  const Plan& plan = planned.plan;
+  const Parallel& degrees = plan.parallel;
+  Json json{{"stepwright", code_json(planned, header)},
+            {"train_batch_size", job.sequences},
+            {"train_micro_batch_size_per_gpu", plan.micro_batch},
+            {"gradient_accumulation_steps", micro_batches(job, plan)}};
+  if (storage_type(job.precision) == DType::kBf16) json["bf16"] = {{"enabled", true}};
+  if (job.precision == DType::kFp16) json["fp16"] = {{"enabled", true}};
+  if (job.precision != DType::kFp32) {
+    const std::string_view type = name_of(kDeepspeedTypes, plan.accumulate);
+    json["communication_data_type"] = type;
+    json["data_types"] = {{"grad_accum_dtype", type}};
+  }
+  json["zero_optimization"] = zero_json(planned);
+  if (degrees.tensor > 1) json["tensor_parallel"] = {{"autotp_size", degrees.tensor}};
+  if (degrees.context > 1) json["sequence_parallel_size"] = degrees.context;
+  if (degrees.pipeline > 1) json["pipeline"] = {{"stages", degrees.pipeline}};
+  if (degrees.expert > 1) {
+    json["expert_parallel"] = {{"enabled", true}, {"autoep_size", degrees.expert}};
+  }
+  return json.dump(2) + "\n";
+}
+
+void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
+                           const std::string& file) {
+  if (const auto note = unread_keys(fields.node(), kDeepspeedKeys, kDeepspeedPassed))
+    draft.notes.push_back(*note);
+  Plan& plan = draft.plan;
+  Parallel& degrees = plan.parallel;
+  degrees.tensor = fields.section("tensor_parallel").integer("autotp_size", 1, 0);
+  degrees.tensor = std::max<std::int64_t>(1, degrees.tensor);
+  degrees.context = fields.integer("sequence_parallel_size", 1);
+  if (degrees.context > 1) plan.context_kind = ContextKind::kUlysses;
+  const auto stages = fields.section("pipeline").find("stages");
+  if (stages && stages->text() != "auto") degrees.pipeline = stages->integer(1, kMostOfField);
+  const Fields experts = fields.section("expert_parallel");
+  if (experts.flag("enabled", false)) degrees.expert = experts.integer("autoep_size", 1);
+  settle_ranks(draft, given, file);
+  if (const auto size = fields.size("train_micro_batch_size_per_gpu")) plan.micro_batch = *size;
+  draft.sequences = fields.size("train_batch_size");
+  draft.micro_batches = fields.size("gradient_accumulation_steps");
+  draft.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
+  read_zero(fields, draft);
+  read_code(fields, draft);
+  read_optimizer_keys(fields, draft);
+}
+
+namespace {
+
+/// The values of a mapping without those that are left to another program; their keys.
+Tree without_auto(const Tree& tree, const std::string& path, std::vector<std::string>& left) {
+  if (tree.kind != Tree::Kind::kMapping) return tree;
+  Tree kept = Tree::mapping();
+  kept.line = tree.line;
+  kept.column = tree.column;
+  for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
+    const std::string key = path + tree.items[i].text;
+    const Tree& value = tree.items[i + 1];
+    if (value.kind == Tree::Kind::kScalar && value.text == "auto") {
+      left.push_back(key);
+    } else {
+      kept.set(tree.items[i].text, without_auto(value, key + ".", left));
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
+  const std::string& name = files.front().name;
+  const Document whole = Document::parse(files.front().text, name);
+  std::vector<std::string> left;
+  Tree tree = without_auto(whole.root().tree(), "", left);
+  const bool brain = std::ranges::find(left, "bf16.enabled") != left.end();
+  if (brain) {
+    const Tree* half = tree.find("fp16");
+    const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
+    if (enabled == nullptr || enabled->text == "false") {
+      tree.set("bf16", Tree::mapping().set("enabled", true));
+      draft.notes.push_back(
+          "The precision is taken to be bf16, as the file leaves it to the training code.");
+    }
+  }
+  const Document document = Document::from(std::move(tree), name);
+  if (!left.empty()) {
+    draft.notes.push_back(fmt::format("These are auto, and treated as if nothing was said: {}.",
+                                      fmt::join(left, ", ")));
+  }
+  const Document& said = left.empty() ? whole : document;
+  read_deepspeed_fields(Fields(said.root()), draft, given, name);
+}
+
+}  // namespace stepwright

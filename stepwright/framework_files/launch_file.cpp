@@ -1,0 +1,199 @@
+#include "stepwright/framework_files/launch_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/read_back.h"
+#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/legality.h"
+
+namespace stepwright {
+namespace {
+
+const LaunchTarget& target_of(std::string_view word) {
+  const auto targets = launch_targets();
+  const auto found = std::ranges::find(targets, word, &LaunchTarget::word);
+  if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
+  return *found;
+}
+
+std::vector<std::string> words_of(bool (*is)(const LaunchTarget&)) {
+  std::vector<std::string> words;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (is(target)) words.emplace_back(target.word);
+  }
+  return words;
+}
+
+/// The framework for which a target writes: its own, in the release that is asked for.
+Framework framework_for(const LaunchTarget& target, const Job& job, const std::string& release) {
+  Framework framework = job.framework;
+  if (!target.framework.empty() && framework.name != target.framework) {
+    framework = {.name = std::string(target.framework), .version = ""};
+  }
+  if (!release.empty()) framework.version = release;
+  return framework;
+}
+
+std::string nearest_text(const Framework& framework, const PlannedJob& planned) {
+  const auto nearest = nearest_run(framework, planned.job, planned.plan);
+  if (!nearest) return "no plan near runs there";
+  return fmt::format("the nearest plan that it runs has {}",
+                     changes(canonical(planned.plan, planned.job), *nearest));
+}
+
+/// Why the framework does not run the plan; empty: it does.
+std::vector<std::string> not_run_reasons(const Framework& framework, const PlannedJob& planned) {
+  std::vector<std::string> reasons;
+  if (framework.name.empty()) return reasons;
+  for (const NotRun& what : not_run(framework, planned.job, planned.plan)) {
+    // Each framework brings its own; which one is said once the file is read back.
+    if (what.ability != Ability::kAttention) reasons.push_back(what.message);
+  }
+  return reasons;
+}
+
+/// Changes the plan to the nearest that the framework runs, or refuses it.
+void settle_runs(const Framework& framework, PlannedJob& planned, bool take_nearest,
+                 std::vector<std::string>& notes) {
+  const std::vector<std::string> reasons = not_run_reasons(framework, planned);
+  if (reasons.empty()) return;
+  const auto nearest = nearest_run(framework, planned.job, planned.plan);
+  if (!take_nearest || !nearest) {
+    fail_unsupported(fmt::format("{}; {}{}", fmt::join(reasons, "; "),
+                                 nearest_text(framework, planned),
+                                 nearest ? ": --nearest writes that one" : ""));
+  }
+  notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
+                              framework.name,
+                              changes(canonical(planned.plan, planned.job), *nearest)));
+  planned.plan = *nearest;
+}
+
+/// Algorithms that no environment tells apart are refused, or left to the library. What a file
+/// cannot set is said.
+void settle_environment(const LaunchTarget& target, PlannedJob& planned, bool take_nearest,
+                        std::vector<std::string>& notes) {
+  std::vector<EnvironmentSetting> settings;
+  try {
+    settings = needed_settings(planned);
+  } catch (const Error&) {
+    if (!take_nearest) throw;
+    planned.plan.collectives = {};
+    settings = needed_settings(planned);
+    notes.push_back(
+        "Collectives are left to the library, as the environment cannot say the plan's.");
+  }
+  if (target.sets_environment) return;
+  for (const auto& [name, value, reason] : settings) {
+    notes.push_back(value.empty() ? fmt::format("{} must not be set: {}.", name, reason)
+                                  : fmt::format("Set {}={}: {}.", name, value, reason));
+  }
+}
+
+std::vector<std::string> header_of(const LaunchTarget& target, const PlannedJob& planned,
+                                   const std::vector<std::string>& notes) {
+  std::vector<std::string> lines = {
+      fmt::format("{}, written by stepwright", target.about),
+      fmt::format("checked against: {}", target.checked),
+      fmt::format("assumes: {}", target.assumes),
+      fmt::format("model: {}, on {} x {} {}", planned.job.model_name, planned.job.cluster.nodes,
+                  planned.job.cluster.devices_per_node, planned.job.cluster.device.name)};
+  for (const std::string& note : notes) lines.push_back(fmt::format("note: {}", note));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> export_words() {
+  return words_of([](const LaunchTarget& target) { return target.write != nullptr; });
+}
+
+std::vector<std::string> import_words() {
+  return words_of([](const LaunchTarget& target) { return target.read != nullptr; });
+}
+
+Framework target_framework(std::string_view word, const std::string& release) {
+  const std::string_view name = target_of(word).framework;
+  if (name.empty()) return {};
+  return {.name = std::string(name), .version = release};
+}
+
+LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::string& release,
+                       bool nearest, std::string_view where) try {
+  const LaunchTarget& target = target_of(word);
+  planned.job.framework = framework_for(target, planned.job, release);
+  LaunchFile file;
+  planned.job.kernels =
+      started_kernels(planned.job.framework, planned.job.cluster.device, planned.job.kernels);
+  settle_runs(planned.job.framework, planned, nearest, file.notes);
+  planned.plan = canonical(planned.plan, planned.job);
+  settle_environment(target, planned, nearest, file.notes);
+  if (target.read != nullptr) {
+    settle_read_back(target, planned, nearest, file.notes);
+    const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
+    if (!reasons.empty()) {
+      fail_unsupported(
+          fmt::format("{}: its files cannot say this plan, and the nearest is not run: {}",
+                      target.word, fmt::join(reasons, "; ")));
+    }
+  }
+  file.started = planned;
+  file.text = target.write(planned, header_of(target, planned, file.notes));
+  file.notes.insert(file.notes.begin(),
+                    {fmt::format("The file was checked against {}.", target.checked),
+                     fmt::format("The file assumes {}.", target.assumes)});
+  return file;
+} catch (const Error& error) {
+  throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
+}
+
+PlannedJob import_plan(std::string_view word, std::span<const std::filesystem::path> files,
+                       const Given& given) {
+  std::vector<SourceFile> sources;
+  for (const auto& path : files) sources.push_back({path.string(), read_text_file(path)});
+  return import_sources(word, sources, given);
+}
+
+PlannedJob import_sources(std::string_view word, std::span<const SourceFile> sources,
+                          const Given& given) {
+  const LaunchTarget& target = target_of(word);
+  Draft draft;
+  draft.framework.name = target.framework;
+  const Given full = with_model(given);
+  target.read(sources, full, draft);
+  return finish(std::move(draft), full, sources.front().name);
+}
+
+std::string read_text_file(const std::filesystem::path& path) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 20;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    fail_input(fmt::format("{}: there is no such file", path.string()));
+  }
+  if (std::filesystem::is_directory(path, error)) {
+    fail_input(fmt::format("{}: is a directory, a file is needed", path.string()));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kLargest + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (!in.eof() || text.empty()) {
+    fail_input(fmt::format("{}: {}", path.string(),
+                           text.empty() ? "is empty or cannot be read" : "is larger than 1 MiB"));
+  }
+  if (const std::size_t at = find_bad_utf8(text); at != std::string_view::npos) {
+    fail_input(fmt::format("{}: is no UTF-8 text (byte {})", path.string(), at));
+  }
+  return text;
+}
+
+}  // namespace stepwright

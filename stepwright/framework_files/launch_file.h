@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/target.h"
+
+namespace stepwright {
+
+/// A file that starts a job, or the part of it that a framework reads.
+struct LaunchFile {
+  std::string text;
+  PlannedJob started;              ///< What the file starts, with the framework's kernels.
+  std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
+};
+
+/// The words of the targets that are written, or read.
+std::vector<std::string> export_words();
+std::vector<std::string> import_words();
+
+/// The framework that a target writes for, in a release; without a name for a launcher of any.
+Framework target_framework(std::string_view target, const std::string& release);
+
+/// Writes the file of a target. `release` is of its framework; empty: the job's, else the newest.
+/// What reading the file back would change is a note where it is overlap, buckets or collectives.
+/// Fails with `kUnsupported` where the framework does not run the plan, or the file cannot say it,
+/// naming each property and the nearest plan that it runs; with `nearest` that plan is written
+/// instead, and a note says so. `where` opens the messages.
+LaunchFile export_plan(std::string_view target, PlannedJob planned, const std::string& release,
+                       bool nearest = false, std::string_view where = "plan");
+
+/// The plan that files of a target describe. Its job's notes say what was assumed. Fails with
+/// `kInput` and `kUnsupported` as the readers of `Draft` say.
+PlannedJob import_plan(std::string_view target, std::span<const std::filesystem::path> files,
+                       const Given& given);
+
+/// The same of texts.
+PlannedJob import_sources(std::string_view target, std::span<const SourceFile> files,
+                          const Given& given);
+
+/// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
+std::string read_text_file(const std::filesystem::path& path);
+
+}  // namespace stepwright

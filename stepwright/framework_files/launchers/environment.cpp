@@ -1,0 +1,67 @@
+#include "stepwright/framework_files/launchers/environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/collective/definition.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/plan/frameworks/ability.h"
+#include "stepwright/plan/frameworks/defaults.h"
+
+namespace stepwright {
+
+std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  std::set<Algorithm> asked;
+  for (const auto scheme : active_schemes(plan)) asked.insert(plan.collectives.*scheme);
+  if (asked.empty() || asked == std::set{Algorithm::kLibrary}) return {};
+  const std::string_view value = definition_of(*asked.begin()).nccl.environment;
+  if (asked.size() > 1 || value.empty()) {
+    fail_unsupported(fmt::format(
+        "collectives: {}: NCCL_ALGO is one for all communicators, so nothing but a tuner tells "
+        "them "
+        "apart (stepwright export --to nccl-tuner --plan); nearest: collectives library",
+        collectives_word(plan.collectives)));
+  }
+  return {{"NCCL_ALGO", std::string(value), "the plan's algorithm of collectives"}};
+}
+
+Collectives collectives_of(std::string_view nccl_algo, const Plan& plan) {
+  std::vector<std::string_view> known;
+  for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
+    const std::string_view text = definition->nccl.environment;
+    if (text.empty()) continue;
+    known.push_back(text);
+    if (text != nccl_algo) continue;
+    Collectives collectives;
+    for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
+    return collectives;
+  }
+  fail_input(fmt::format("NCCL_ALGO: '{}' is read as no plan's choice (known: {})", nccl_algo,
+                         list_of(known)));
+}
+
+std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
+  const auto here = [&](Circumstance it) { return holds(it, planned.job, planned.plan); };
+  std::vector<EnvironmentSetting> settings;
+  for (const FrameworkVariable& one : framework_defaults(planned.job.framework).environment) {
+    if (!std::ranges::all_of(one.when, here) || std::ranges::any_of(one.unless, here)) continue;
+    settings.push_back({one.name, one.value, one.reason});
+  }
+  for (EnvironmentSetting& setting : nccl_settings(planned)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+std::string shell_lines(const std::vector<EnvironmentSetting>& settings) {
+  std::string text;
+  for (const auto& [name, value, reason] : settings) {
+    text += value.empty() ? fmt::format("unset {}  # {}\n", name, reason)
+                          : fmt::format("export {}='{}'  # {}\n", name, value, reason);
+  }
+  return text;
+}
+
+}  // namespace stepwright

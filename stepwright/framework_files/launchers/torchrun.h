@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// "# ..." lines.
+std::string comment_lines(const std::vector<std::string>& lines);
+
+/// The head of a script that starts ranks with torchrun: comments, settings and, as NODES,
+/// DEVICES_PER_NODE and MASTER_..., where the ranks are.
+std::string script_head(const PlannedJob& planned, const std::vector<std::string>& header,
+                        const std::string& settings);
+
+/// The words `torchrun ... ` up to the program, on lines of their own.
+std::string torchrun_lines();
+
+/// Takes numbers of nodes and processes from the launcher's words and from #SBATCH options.
+void read_launcher(std::span<const ShellWord> words, const ShellScript& script, Draft& draft);
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// A configuration of MaxText for GPUs, over its base.yml: sizes of a model like Llama, and each
+/// axis of its mesh inside nodes (ici) and across them (dcn).
+std::string write_maxtext(const PlannedJob& planned, const std::vector<std::string>& header);
+
+/// Reads such a configuration.
+void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+}  // namespace stepwright

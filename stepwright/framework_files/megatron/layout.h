@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/fields.h"
+
+namespace stepwright {
+
+/// "Ett|tt|ttL": the layers of each chunk in model order, as Megatron's pipeline layout writes
+/// them.
+std::string layout_text(std::span<const std::int64_t> layers);
+
+/// The layers of each chunk of such a layout, with `*N` repetitions and groups in parentheses.
+/// Fails with `kInput` on other letters, chunks without anything, and more than 65,536 parts.
+std::vector<std::int64_t> read_layout(Node node);
+
+/// The layers of each chunk where the first and the last may have others than the rest; empty for
+/// the even split. Fails with `kInput` where the rest cannot be split.
+std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,
+                                        std::int64_t chunks);
+
+}  // namespace stepwright

@@ -1,0 +1,75 @@
+#include "stepwright/framework_files/megatron/megatron.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/megatron/flags.h"
+#include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+
+namespace stepwright {
+namespace {
+
+/// The command with most flags of Megatron-LM.
+const std::vector<ShellWord>& training_command(const ShellScript& script, const std::string& name) {
+  const auto flags = [](const std::vector<ShellWord>& words) {
+    return std::ranges::count_if(words,
+                                 [](const ShellWord& word) { return is_megatron_flag(word.text); });
+  };
+  const auto most = std::ranges::max_element(script.commands, {}, flags);
+  if (most == script.commands.end() || flags(*most) == 0) {
+    fail_input(
+        fmt::format("{}: no command has arguments of Megatron-LM "
+                    "(--tensor-model-parallel-size, ...)",
+                    name));
+  }
+  return *most;
+}
+
+/// The place at which the arguments of the program begin, behind those of its launcher.
+std::size_t program_of(const std::vector<ShellWord>& words) {
+  const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
+  const auto program = std::ranges::find_if(words, is_program);
+  if (program == words.end()) return 0;
+  return static_cast<std::size_t>(program - words.begin());
+}
+
+}  // namespace
+
+std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
+  Tree fields = megatron_fields(planned, planned.job.framework.version);
+  // It counts a token for the end of a document on top.
+  fields.set("tokenizer_type", "NullTokenizer").set("vocab_size", planned.job.model.vocabulary - 1);
+  std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
+  text +=
+      "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n\n";
+  text += torchrun_lines();
+  text += "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
+  for (const std::string& flag : flag_texts(fields, planned.job.framework.version)) {
+    text += fmt::format("  {} \\\n", flag);
+  }
+  return text + "  $DATA_ARGS \"$@\"\n";
+}
+
+void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("megatron: one file is read at a time");
+  const std::string& name = files.front().name;
+  const ShellScript script = read_shell_script(files.front().text, name);
+  draft.notes.insert(draft.notes.end(), script.notes.begin(), script.notes.end());
+  const std::vector<ShellWord>& command = training_command(script, name);
+  const std::span<const ShellWord> words(command);
+  const std::size_t program = program_of(command);
+  read_launcher(words.first(program), script, draft);
+  const Document document =
+      Document::from(read_flags(words.subspan(program), name, draft.notes), name);
+  read_megatron_fields(Fields(document.root()), draft, given, name);
+  const auto algorithms = script.exported.find("NCCL_ALGO");
+  if (algorithms != script.exported.end()) {
+    draft.plan.collectives = collectives_of(algorithms->second, draft.plan);
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// A shell script that starts Megatron-LM's pretrain_gpt.py with torchrun. `header` stands on top
+/// as comments. The plan runs on Megatron-Core.
+std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header);
+
+/// Reads a shell script, or a file of nothing but arguments: the command with most arguments of
+/// Megatron-LM, and of its launcher the numbers of nodes and processes.
+void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+}  // namespace stepwright

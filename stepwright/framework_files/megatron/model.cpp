@@ -1,0 +1,263 @@
+#include "stepwright/framework_files/megatron/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+constexpr Named<Norm> kMegatronNorms[] = {{Norm::kRms, "RMSNorm"}, {Norm::kLayer, "LayerNorm"}};
+constexpr Named<Position> kMegatronPositions[] = {
+    {Position::kRope, "rope"}, {Position::kLearned, "learned_absolute"}, {Position::kNone, "none"}};
+/// Megatron's gated activation of a gelu is another function, so only that of silu is here.
+constexpr Named<Activation> kMegatronActivations[] = {{Activation::kSilu, "swiglu"},
+                                                      {Activation::kGelu, "gelu"},
+                                                      {Activation::kGeluTanh, "bias_gelu"},
+                                                      {Activation::kSquaredRelu, "squared_relu"}};
+constexpr double kLlama3LowFrequency = 1;
+constexpr double kLlama3HighFrequency = 4;
+constexpr std::int64_t kLlama3Positions = 8192;
+
+/// A whole number without a point or an exponent, which arguments of integers need.
+Tree number_tree(double value) {
+  constexpr double kMostExact = 0x1p53;
+  const bool whole = value == std::floor(value) && std::abs(value) < kMostExact;
+  return whole ? Tree(static_cast<std::int64_t>(value)) : Tree(value);
+}
+
+void add_attention(Tree& fields, const Architecture& model) {
+  fields.set("num_attention_heads", model.heads);
+  if (model.latent) {
+    const LatentAttention& latent = *model.latent;
+    fields.set("multi_latent_attention", true);
+    if (latent.query_rank > 0) fields.set("q_lora_rank", latent.query_rank);
+    fields.set("kv_lora_rank", latent.kv_rank);
+    fields.set("qk_head_dim", latent.nope_head_dim);
+    fields.set("qk_pos_emb_head_dim", latent.rope_head_dim);
+    fields.set("v_head_dim", latent.value_head_dim);
+  } else {
+    fields.set("kv_channels", model.head_dim);
+    if (model.kv_heads != model.heads) fields.set("num_query_groups", model.kv_heads);
+  }
+  if (model.qk_norm) fields.set("qk_layernorm", true);
+  const bool uniform = !model.windows.empty() &&
+                       std::ranges::count(model.windows, model.windows.front()) == model.layers;
+  if (uniform && model.windows.front() > 0) {
+    fields.set("window_size", fmt::format("{},0", model.windows.front()));
+  }
+}
+
+void add_positions(Tree& fields, const Architecture& model) {
+  const std::string_view word = name_of(kMegatronPositions, model.position);
+  if (!word.empty()) fields.set("position_embedding_type", word);
+  if (model.position != Position::kRope) return;
+  fields.set("rotary_base", number_tree(model.rotary_base));
+  if (model.rotary_fraction != 1) fields.set("rotary_percent", model.rotary_fraction);
+  if (model.latent && !model.rotary_scaling) fields.set("rope_type", "rope");
+  if (!model.rotary_scaling) return;
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  switch (scaling.kind) {
+    case RotaryScalingKind::kLlama3:
+      fields.set("rope_scaling", true);
+      fields.set("rope_scaling_factor", number_tree(scaling.factor));
+      break;
+    case RotaryScalingKind::kLinear:
+      fields.set("seq_len_interpolation_factor", number_tree(scaling.factor));
+      break;
+    case RotaryScalingKind::kYarn:
+      fields.set("rope_type", "yarn");
+      fields.set("rotary_scaling_factor", number_tree(scaling.factor));
+      break;
+    default: break;
+  }
+}
+
+void add_expert_fields(Tree& fields, const Architecture& model) {
+  if (!model.experts) return;
+  const Experts& experts = *model.experts;
+  fields.set("num_moe_experts", experts.count);
+  fields.set("moe_router_topk", experts.top_k);
+  fields.set("moe_ffn_hidden_size", experts.ffn);
+  if (experts.shared_ffn > 0) fields.set("moe_shared_expert_intermediate_size", experts.shared_ffn);
+  if (experts.shared_gate) fields.set("moe_shared_expert_gate", true);
+  if (experts.correction_bias) {
+    fields.set("moe_router_score_function", "sigmoid");
+    fields.set("moe_router_enable_expert_bias", true);
+  } else if (!experts.normalize_top_k) {
+    fields.set("moe_router_pre_softmax", true);
+  }
+  fields.set("moe_grouped_gemm", true);
+  if (std::ranges::find(experts.is_dense, 1) == experts.is_dense.end()) return;
+  Tree pattern = Tree::flow_sequence();
+  for (const std::uint8_t dense : experts.is_dense) pattern.add(dense != 0 ? 0 : 1);
+  fields.set("moe_layer_freq", pattern);
+}
+
+/// Which layers have experts, from a period or a list of 0 and 1.
+std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
+  std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 0);
+  if (node.is_scalar()) {
+    const std::int64_t period = node.integer(1, kLargestLayers);
+    for (std::size_t i = 0; i < dense.size(); ++i) {
+      dense[i] = i % static_cast<std::size_t>(period) == 0 ? 0 : 1;
+    }
+    return dense;
+  }
+  if (node.size() != dense.size()) {
+    node.fail(
+        fmt::format("must have one entry for each of {} layers; it has {}", layers, node.size()));
+  }
+  for (std::size_t i = 0; i < dense.size(); ++i) dense[i] = node.at(i).integer(0, 1) == 0 ? 1 : 0;
+  return dense;
+}
+
+Experts read_expert_fields(const Fields& fields, std::int64_t layers, std::int64_t ffn) {
+  Experts experts;
+  experts.count = fields.integer("num_moe_experts", 0);
+  experts.top_k = fields.integer("moe_router_topk", 2);
+  experts.ffn = fields.integer("moe_ffn_hidden_size", ffn);
+  experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
+  experts.shared_gate = fields.flag("moe_shared_expert_gate", false);
+  experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
+  const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
+  experts.normalize_top_k = sigmoid || !fields.flag("moe_router_pre_softmax", false);
+  if (const auto pattern = fields.find("moe_layer_freq")) {
+    experts.is_dense = dense_layers(*pattern, layers);
+    if (std::ranges::count(experts.is_dense, 1) == 0) experts.is_dense.clear();
+  }
+  return experts;
+}
+
+void read_attention(const Fields& fields, Architecture& model) {
+  model.kv_heads = fields.integer("num_query_groups", model.heads);
+  model.head_dim =
+      fields.integer("kv_channels", std::max<std::int64_t>(1, model.hidden / model.heads));
+  model.qk_norm = fields.flag("qk_layernorm", false);
+  if (const auto window = fields.find("window_size")) {
+    const std::string text = window->is_sequence() ? window->at(0).text() : window->text();
+    const Document part = Document::parse(
+        "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')),
+        "window_size");
+    const std::int64_t width = part.root().get("window_size").integer(-1, kMostOfField);
+    if (width > 0) model.windows.assign(static_cast<std::size_t>(model.layers), width);
+  }
+  if (!fields.flag("multi_latent_attention", false)) return;
+  LatentAttention latent;
+  latent.query_rank = fields.integer("q_lora_rank", 0);
+  latent.kv_rank = fields.integer("kv_lora_rank", latent.kv_rank);
+  latent.nope_head_dim = fields.integer("qk_head_dim", latent.nope_head_dim);
+  latent.rope_head_dim = fields.integer("qk_pos_emb_head_dim", latent.rope_head_dim);
+  latent.value_head_dim = fields.integer("v_head_dim", latent.value_head_dim);
+  model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
+  model.kv_heads = model.heads;
+  model.latent = latent;
+}
+
+void read_positions(const Fields& fields, Architecture& model) {
+  model.position = fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+  model.positions = fields.integer("max_position_embeddings", fields.integer("seq_length", 0));
+  if (model.position != Position::kRope) return;
+  model.rotary_base = fields.number("rotary_base", model.rotary_base);
+  model.rotary_fraction = fields.number("rotary_percent", 1);
+  if (fields.flag("rope_scaling", false)) {
+    model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3,
+                            .factor = fields.number("rope_scaling_factor", 8),
+                            .low_frequency = kLlama3LowFrequency,
+                            .high_frequency = kLlama3HighFrequency,
+                            .original_positions = kLlama3Positions};
+  } else if (fields.has("seq_len_interpolation_factor")) {
+    model.rotary_scaling = {.kind = RotaryScalingKind::kLinear,
+                            .factor = fields.number("seq_len_interpolation_factor", 1)};
+  } else if (fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
+    model.rotary_scaling = {.kind = RotaryScalingKind::kYarn,
+                            .factor = fields.number("rotary_scaling_factor", 40)};
+  }
+}
+
+void read_mlp(const Fields& fields, Architecture& model) {
+  model.activation = fields.choice("activation", kMegatronActivations, Activation::kGeluTanh);
+  model.gated = model.activation == Activation::kSilu;
+  const bool bias = fields.flag("add_bias_linear", true);
+  model.mlp_bias = model.attention_output_bias = bias;
+  model.qkv_bias = bias || fields.flag("add_qkv_bias", false);
+  if (!fields.has("activation") && !bias) model.activation = Activation::kGelu;
+  constexpr std::int64_t kMultiple = 64;
+  const std::int64_t usual =
+      model.gated ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
+  model.ffn = fields.integer("ffn_hidden_size", usual);
+}
+
+std::int64_t read_vocabulary(const Fields& fields, std::vector<std::string>& notes) {
+  if (const auto size = fields.size("vocab_size")) {
+    // Its end-of-document token is counted on top.
+    const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
+    return *size + (null ? 1 : 0);
+  }
+  const auto padded = fields.size("padded_vocab_size");
+  if (padded)
+    notes.push_back(
+        fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
+  return padded.value_or(0);
+}
+
+}  // namespace
+
+void add_model_fields(Tree& fields, const Architecture& model) {
+  fields.set("num_layers", model.layers);
+  fields.set("hidden_size", model.hidden);
+  fields.set("ffn_hidden_size", model.ffn > 0 || !model.experts ? model.ffn : model.experts->ffn);
+  add_attention(fields, model);
+  fields.set("normalization", name_of(kMegatronNorms, model.norm));
+  fields.set("norm_epsilon", model.norm_epsilon);
+  const std::string_view activation = name_of(kMegatronActivations, model.activation);
+  if (!activation.empty() && model.gated == (model.activation == Activation::kSilu)) {
+    fields.set("activation", activation);
+  }
+  fields.set("add_bias_linear", model.mlp_bias);
+  if (model.qkv_bias && !model.mlp_bias) fields.set("add_qkv_bias", true);
+  add_positions(fields, model);
+  fields.set("share_embeddings_and_output_weights", model.tied);
+  fields.set("hidden_dropout", model.dropout);
+  fields.set("attention_dropout", model.dropout);
+  add_expert_fields(fields, model);
+}
+
+std::optional<Architecture> read_model_fields(const Fields& fields,
+                                              std::vector<std::string>& notes) {
+  const auto layers = fields.size("num_layers");
+  const auto hidden = fields.size("hidden_size");
+  const auto heads = fields.size("num_attention_heads");
+  const std::int64_t vocabulary = read_vocabulary(fields, notes);
+  if (!layers || !hidden || !heads || vocabulary == 0) return std::nullopt;
+  Architecture model;
+  model.name = "imported";
+  model.layers = fields.find("num_layers")->integer(1, kLargestLayers);
+  model.hidden = *hidden;
+  model.heads = *heads;
+  model.vocabulary = vocabulary;
+  model.norm = fields.choice("normalization", kMegatronNorms, Norm::kLayer);
+  model.norm_bias = model.norm == Norm::kLayer;
+  model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
+  read_attention(fields, model);
+  read_positions(fields, model);
+  read_mlp(fields, model);
+  model.tied = fields.flag("share_embeddings_and_output_weights", true);
+  constexpr double kUsualDropout = 0.1;
+  model.dropout = fields.number("hidden_dropout", kUsualDropout);
+  if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
+    notes.push_back(fmt::format("Dropout is taken to be {} everywhere, as that of hidden states.",
+                                model.dropout));
+  }
+  if (fields.has("num_moe_experts")) {
+    model.experts = read_expert_fields(fields, model.layers, model.ffn);
+  }
+  if (fields.integer("mtp_num_layers", 0, 0) > 0) {
+    notes.push_back("Multi-token prediction (mtp_num_layers) is left out of the step.");
+  }
+  check(model, fields.node().where());
+  return model;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Adds the sizes of a model under the names of Megatron-Core's configuration, of `activation`,
+/// `rope_scaling` and `vocab_size` as its arguments mean them.
+void add_model_fields(Tree& fields, const Architecture& model);
+
+/// The model of such fields; nothing when they do not say layers, width and heads. What Megatron
+/// assumes where nothing is said is assumed here. Fails with `kInput` on sizes that contradict each
+/// other.
+std::optional<Architecture> read_model_fields(const Fields& fields,
+                                              std::vector<std::string>& notes);
+
+}  // namespace stepwright

@@ -1,0 +1,208 @@
+#include "stepwright/framework_files/megatron/nemo.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/syntax/python_call.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+
+namespace stepwright {
+namespace {
+
+/// The place of a field of Megatron in a ConfigContainer, when it is not in `model` under its name.
+struct BridgeField {
+  std::string_view field;
+  std::string_view section;
+  std::string_view name;
+};
+constexpr BridgeField kBridgeFields[] = {
+    {"micro_batch_size", "train", "micro_batch_size"},
+    {"global_batch_size", "train", "global_batch_size"},
+    {"use_distributed_optimizer", "ddp", "use_distributed_optimizer"},
+    {"overlap_grad_reduce", "ddp", "overlap_grad_reduce"},
+    {"overlap_param_gather", "ddp", "overlap_param_gather"},
+    {"bucket_size", "ddp", "bucket_size"},
+    {"grad_reduce_in_fp32", "ddp", "grad_reduce_in_fp32"},
+    {"num_distributed_optimizer_instances", "ddp", "num_distributed_optimizer_instances"},
+    {"use_megatron_fsdp", "ddp", "use_megatron_fsdp"},
+    {"data_parallel_sharding_strategy", "ddp", "data_parallel_sharding_strategy"},
+    {"outer_dp_sharding_strategy", "ddp", "outer_dp_sharding_strategy"},
+    {"optimizer", "optimizer", "optimizer"},
+    {"sgd_momentum", "optimizer", "sgd_momentum"},
+    {"use_precision_aware_optimizer", "optimizer", "use_precision_aware_optimizer"},
+    {"exp_avg_dtype", "optimizer", "exp_avg_dtype"},
+    {"exp_avg_sq_dtype", "optimizer", "exp_avg_sq_dtype"},
+    {"tokenizer_type", "tokenizer", "tokenizer_type"},
+    {"ckpt_format", "checkpoint", "ckpt_format"},
+    {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
+    {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
+    {"norm_epsilon", "model", "layernorm_epsilon"}};
+
+/// The classes of the sections, and the fields of a model that a file does not repeat.
+struct BridgeSection {
+  std::string_view name;
+  std::string_view type;
+};
+constexpr BridgeSection kBridgeSections[] = {{"model", "GPTModelProvider"},
+                                             {"train", "TrainingConfig"},
+                                             {"ddp", "DistributedDataParallelConfig"},
+                                             {"optimizer", "OptimizerConfig"},
+                                             {"tokenizer", "TokenizerConfig"},
+                                             {"checkpoint", "CheckpointConfig"},
+                                             {"dist", "DistributedInitConfig"},
+                                             {"comm_overlap", "CommOverlapConfig"}};
+constexpr std::array<std::string_view, 3> kOnlyOfFlags = {"group_query_attention", "precision",
+                                                          "activation"};
+
+constexpr Named<DType> kBridgePrecisions[] = {{DType::kBf16, "bf16_mixed"},
+                                              {DType::kFp16, "16-mixed"},
+                                              {DType::kFp8, "bf16_with_fp8_delayed_scaling_mixed"},
+                                              {DType::kMxfp8, "bf16_with_mxfp8_mixed"}};
+
+BridgeField place_of(std::string_view field) {
+  const auto* found = std::ranges::find(kBridgeFields, field, &BridgeField::field);
+  return found == std::end(kBridgeFields) ? BridgeField{field, "model", field} : *found;
+}
+
+std::string bridge_value(const Tree& value) {
+  if (value.kind == Tree::Kind::kSequence) {
+    std::vector<std::string> items;
+    for (const Tree& item : value.items) items.push_back(bridge_value(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  if (value.text == "true") return "True";
+  if (value.text == "false") return "False";
+  const Document part = Document::from(Tree::mapping().set("value", value), "value");
+  return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
+}
+
+/// Values that are no plain literals there.
+std::string bridge_value_of(std::string_view field, const Tree& value) {
+  if (field == "attention_backend") return fmt::format("AttnBackend.{}", value.text);
+  if (field == "window_size") return fmt::format("({})", value.text);
+  return bridge_value(value);
+}
+
+/// The activation as the two settings that stand for it.
+std::string activation_lines(const Tree& fields) {
+  const Tree* word = fields.find("activation");
+  if (word == nullptr) return "";
+  if (word->text == "swiglu") {
+    return "            gated_linear_unit=True,\n            activation_func=F.silu,\n";
+  }
+  if (word->text == "squared_relu") {
+    return "            activation_func=activations.squared_relu,\n";
+  }
+  const bool fused = word->text == "bias_gelu";
+  return fmt::format(
+      "            activation_func=F.gelu,\n            bias_activation_fusion={},\n",
+      fused ? "True" : "False");
+}
+
+std::string section_lines(const Tree& fields, std::string_view section) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& field = fields.items[i].text;
+    const BridgeField place = place_of(field);
+    const bool other = std::ranges::find(kOnlyOfFlags, field) != kOnlyOfFlags.end();
+    if (other || place.section != section) continue;
+    text += fmt::format("            {}={},\n", place.name,
+                        bridge_value_of(field, fields.items[i + 1]));
+  }
+  return section == "model" ? text + activation_lines(fields) : text;
+}
+
+/// The activation of `activation_func` and `gated_linear_unit`.
+void set_activation(const Fields& model, Tree& fields) {
+  const auto function = model.find("activation_func");
+  if (!function) return;
+  const std::string text =
+      function->is_mapping() ? function->get("_target_").text() : function->text();
+  const auto says = [&](std::string_view word) { return text.ends_with(word); };
+  if (says("silu") && model.flag("gated_linear_unit", false)) {
+    fields.set("activation", "swiglu");
+  } else if (says("squared_relu")) {
+    fields.set("activation", "squared_relu");
+  } else if (says("gelu") && !model.flag("gated_linear_unit", false)) {
+    const bool fused = model.flag("bias_activation_fusion", true);
+    fields.set("activation", fused && model.flag("add_bias_linear", true) ? "bias_gelu" : "gelu");
+  } else {
+    function->fail_unsupported("is read where it is gated silu, gelu or squared_relu");
+  }
+}
+
+/// Sections of a ConfigContainer as fields of Megatron.
+Tree flattened(Node root) {
+  Tree fields = Tree::mapping();
+  for (const auto& [section, node] : root.members()) {
+    if (!node.is_mapping()) continue;
+    for (const auto& [name, value] : node.members()) {
+      const auto* known = std::ranges::find_if(kBridgeFields, [&](const BridgeField& each) {
+        return each.section == section && each.name == name;
+      });
+      const bool is_known = known != std::end(kBridgeFields);
+      if (!is_known && section != "model") continue;
+      if (value.is_null()) continue;
+      Tree tree = value.tree();
+      if (name == "attention_backend") tree.text = tree.text.substr(tree.text.rfind('.') + 1);
+      fields.set(is_known ? known->field : std::string_view(name), tree);
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const DType precision = planned.job.precision;
+  const std::string_view word = name_of(kBridgePrecisions, precision);
+  const Tree fields = megatron_fields(planned, "");
+  std::string body;
+  std::string types = "ConfigContainer";
+  for (const auto& [name, type] : kBridgeSections) {
+    const std::string lines = section_lines(fields, name);
+    if (lines.empty()) continue;
+    const bool latent = name == "model" && planned.job.model.latent;
+    body += fmt::format("        {}={}(\n{}        ),\n", name, latent ? "MLAModelProvider" : type,
+                        lines);
+    if (name != "model") types += fmt::format(", {}", type);
+  }
+  if (!word.empty()) body += fmt::format("        mixed_precision=\"{}\",\n", word);
+  return fmt::format(
+      "{}\nimport torch.nn.functional as F\nfrom megatron.bridge.models.gpt_provider import "
+      "GPTModelProvider\nfrom megatron.bridge.models.mla_provider import MLAModelProvider  # noqa: "
+      "F401\nfrom megatron.bridge.training.config import (\n    {},\n)\n"
+      "from megatron.core import activations  # noqa: F401\nfrom megatron.core.transformer.enums "
+      "import AttnBackend  # noqa: F401\n\n\n"
+      "def stepwright_plan() -> ConfigContainer:\n    return ConfigContainer(\n{}    )\n",
+      comment_lines(header), types, body);
+}
+
+void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("nemo: one file is read at a time");
+  const SourceFile& file = files.front();
+  const bool python =
+      file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
+  const Document document = python ? read_python_call(file.text, "ConfigContainer", file.name)
+                                   : Document::parse(file.text, file.name);
+  const Fields root(document.root());
+  Tree fields = flattened(document.root());
+  set_activation(root.section("model"), fields);
+  const std::string precision = root.word("mixed_precision", "");
+  if (precision.starts_with("bf16")) fields.set("precision", "bf16");
+  if (precision.starts_with("16") || precision.starts_with("fp16")) {
+    fields.set("precision", "fp16");
+  }
+  if (precision.find("fp8") != std::string::npos) fields.set("fp8", "hybrid");
+  if (precision.find("mxfp8") != std::string::npos) fields.set("fp8_recipe", "mxfp8");
+  const Document flat = Document::from(fields, file.name);
+  read_megatron_fields(Fields(flat.root()), draft, given, file.name);
+}
+
+}  // namespace stepwright

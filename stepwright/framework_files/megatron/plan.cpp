@@ -1,0 +1,437 @@
+#include "stepwright/framework_files/megatron/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/layout.h"
+#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/plan/frameworks/release.h"
+#include "stepwright/schedule/placement.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kLeastBucket = 40'000'000;
+constexpr std::int64_t kBucketOfRank = 1'000'000;
+/// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
+constexpr std::int64_t kVocabularyMultiple = 128;
+
+constexpr Named<ContextKind> kMegatronContexts[] = {{ContextKind::kRing, "p2p"},
+                                                    {ContextKind::kAllGather, "all_gather"},
+                                                    {ContextKind::kUlysses, "a2a"},
+                                                    {ContextKind::kAllGather, "allgather"}};
+constexpr Named<Dispatcher> kMegatronDispatchers[] = {{Dispatcher::kAllToAll, "alltoall"},
+                                                      {Dispatcher::kAllGather, "allgather"},
+                                                      {Dispatcher::kOncePerNode, "flex"}};
+
+/// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
+/// outside of optimizer instances.
+struct MegatronSharding {
+  std::string_view states;
+  std::string_view fsdp;  ///< Empty: not FSDP.
+  std::string_view outer;
+  bool optimizer = false;
+  bool instances = false;
+};
+constexpr MegatronSharding kMegatronShardings[] = {
+    {"NNN", "", "", false, false},
+    {"NNG", "", "", true, false},
+    {"NNI", "", "", true, true},
+    {"NGG", "optim_grads", "", true, false},
+    {"GGG", "optim_grads_params", "", true, false},
+    {"III", "optim_grads_params", "no_shard", true, true},
+    {"IIG", "optim_grads_params", "optim", true, true}};
+
+void add_parallel(Tree& fields, const PlannedJob& planned) {
+  const Parallel& degrees = planned.plan.parallel;
+  fields.set("tensor_model_parallel_size", degrees.tensor);
+  fields.set("pipeline_model_parallel_size", degrees.pipeline);
+  fields.set("context_parallel_size", degrees.context);
+  if (planned.plan.sequence_parallel) fields.set("sequence_parallel", true);
+  if (degrees.context > 1) {
+    fields.set("cp_comm_type", Tree::flow_sequence().add(std::string(
+                                   name_of(kMegatronContexts, planned.plan.context_kind))));
+  }
+  if (planned.plan.rank_order != RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
+  if (!planned.job.model.experts) return;
+  fields.set("expert_model_parallel_size", degrees.expert);
+  fields.set("expert_tensor_parallel_size", degrees.expert_tensor);
+  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, planned.job.dispatcher));
+  if (planned.job.dispatcher == Dispatcher::kOncePerNode) {
+    fields.set("moe_flex_dispatcher_backend", "deepep");
+  }
+  if (planned.plan.overlap.expert && degrees.expert > 1) {
+    fields.set("overlap_moe_expert_parallel_comm", true);
+  }
+}
+
+void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view release) {
+  const Plan& plan = planned.plan;
+  const std::vector<std::int64_t> layers = chunk_layers(planned.job, plan);
+  const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
+  if (!equal) {
+    fields.set("pipeline_model_parallel_layout", layout_text(layers));
+  } else if (plan.schedule.chunks > 1 && comes_before(release, "0.12")) {
+    fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
+  } else if (plan.schedule.chunks > 1) {
+    fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
+  }
+  if (plan.schedule.chunks > 1 && !plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
+}
+
+void add_data(Tree& fields, const PlannedJob& planned) {
+  const Plan& plan = planned.plan;
+  const std::string word = sharding_word(plan.sharding);
+  const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
+  if (sharding == std::end(kMegatronShardings)) return;
+  if (sharding->optimizer) fields.set("use_distributed_optimizer", true);
+  if (!sharding->fsdp.empty()) {
+    fields.set("use_megatron_fsdp", true);
+    fields.set("data_parallel_sharding_strategy", sharding->fsdp);
+    fields.set("ckpt_format", "fsdp_dtensor");
+  }
+  if (!sharding->outer.empty()) fields.set("outer_dp_sharding_strategy", sharding->outer);
+  if (sharding->instances) {
+    fields.set("num_distributed_optimizer_instances",
+               plan.parallel.data * plan.parallel.context / plan.sharding.group);
+  }
+  if (plan.overlap.gradients) fields.set("overlap_grad_reduce", true);
+  if (plan.overlap.parameters && plan.overlap.gradients && sharding->optimizer) {
+    fields.set("overlap_param_gather", true);
+  }
+  fields.set("bucket_size", plan.gradient_bucket);
+}
+
+/// A module in the words of `--recompute-modules`.
+std::string_view megatron_word(const Named<Module>& module) {
+  return module.value == Module::kNorm ? "layernorm" : module.name;
+}
+
+void add_recompute(Tree& fields, const Plan& plan) {
+  if (plan.recompute.kind == RecomputeKind::kSelective) {
+    fields.set("recompute_granularity", "selective");
+  }
+  if (plan.recompute.kind == RecomputeKind::kModules) {
+    fields.set("recompute_granularity", "selective");
+    Tree modules = Tree::flow_sequence();
+    for (const Named<Module>& module : kModuleNames) {
+      if (!plan.recompute.modules.has(module.value)) continue;
+      modules.add(Tree::scalar(std::string(megatron_word(module)), false));
+    }
+    fields.set("recompute_modules", modules);
+  }
+  if (plan.recompute.kind == RecomputeKind::kFull) {
+    fields.set("recompute_granularity", "full");
+    fields.set("recompute_method", "uniform");
+    fields.set("recompute_num_layers", 1);
+  }
+}
+
+void add_precision(Tree& fields, const PlannedJob& planned) {
+  const Job& job = planned.job;
+  if (job.precision == DType::kFp16) fields.set("precision", "fp16");
+  if (storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
+  if (job.precision == DType::kFp8) fields.set("fp8", "hybrid");
+  if (job.precision == DType::kMxfp8) fields.set("fp8", "e4m3").set("fp8_recipe", "mxfp8");
+  if (job.precision == DType::kNvfp4) fields.set("fp4", "e2m1");
+  const bool wide = planned.plan.accumulate == DType::kFp32;
+  if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
+}
+
+void add_training(Tree& fields, const PlannedJob& planned) {
+  const Job& job = planned.job;
+  fields.set("seq_length", job.length);
+  fields.set("max_position_embeddings", std::max(job.model.positions, job.length));
+  fields.set("micro_batch_size", planned.plan.micro_batch);
+  fields.set("global_batch_size", job.sequences);
+  fields.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : "adam");
+  if (job.optimizer == Optimizer::kSgd) fields.set("sgd_momentum", 0);
+  if (job.optimizer == Optimizer::kAdamNarrow) {
+    fields.set("use_precision_aware_optimizer", true);
+    fields.set("exp_avg_dtype", "bf16").set("exp_avg_sq_dtype", "bf16");
+  }
+  static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
+  fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
+  if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
+}
+
+void read_degrees(const Fields& fields, Plan& plan) {
+  Parallel& degrees = plan.parallel;
+  degrees.tensor = fields.integer("tensor_model_parallel_size", 1);
+  degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
+  degrees.context = fields.integer("context_parallel_size", 1);
+  degrees.expert = fields.integer("expert_model_parallel_size", 1);
+  const bool routed = fields.has("num_moe_experts");
+  degrees.expert_tensor =
+      fields.integer("expert_tensor_parallel_size", routed ? degrees.tensor : 1);
+  plan.sequence_parallel = fields.flag("sequence_parallel", false) && degrees.tensor > 1;
+  if (const auto kind = fields.find("cp_comm_type")) {
+    const Node word = kind->is_sequence() ? kind->at(0) : *kind;
+    if (word.text() == "a2a+p2p") {
+      word.fail_unsupported("context parallelism in two levels: nothing covers it yet");
+    }
+    plan.context_kind = word.choice(kMegatronContexts);
+  }
+  if (fields.flag("use_tp_pp_dp_mapping", false)) {
+    plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
+  }
+}
+
+void read_schedule(const Fields& fields, Draft& draft) {
+  Plan& plan = draft.plan;
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t layers = fields.integer("num_layers", 0);
+  std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
+  if (const auto each = fields.find("num_layers_per_virtual_pipeline_stage")) {
+    const std::int64_t share = pipeline * each->integer(1, kLargestLayers);
+    if (layers == 0 || layers % share != 0) {
+      each->fail(fmt::format("{} layers are no multiple of {} x {} stages", layers, each->text(),
+                             pipeline));
+    }
+    chunks = layers / share;
+  }
+  if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
+    plan.layers = read_layout(*layout);
+    if (std::ssize(plan.layers) % pipeline != 0) {
+      layout->fail(fmt::format("{} stages are no multiple of pipeline size {}", plan.layers.size(),
+                               pipeline));
+    }
+    chunks = std::ssize(plan.layers) / pipeline;
+  } else {
+    const auto first = fields.find("num_layers_in_first_pipeline_stage");
+    const auto last = fields.find("num_layers_in_last_pipeline_stage");
+    if (chunks > 1 && (first || last)) {
+      (first ? first : last)
+          ->fail_unsupported(
+              "an uneven stage beside virtual stages: nothing covers it but "
+              "--pipeline-model-parallel-layout");
+    }
+    plan.layers = uneven_layers(fields, layers, pipeline * chunks);
+  }
+  if (chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
+  plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
+}
+
+/// The states that a framework's words mean.
+Sharding read_sharding_words(const Fields& fields) {
+  std::string fsdp;
+  std::string outer;
+  if (fields.flag("use_megatron_fsdp", false)) {
+    fsdp = fields.word("data_parallel_sharding_strategy", "no_shard");
+    outer = fields.word("outer_dp_sharding_strategy", "no_shard");
+  }
+  const bool torch = fields.flag("use_torch_fsdp2", false);
+  if (torch) {
+    const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
+    return sharding_of(again ? "GGG" : "NGG").value();
+  }
+  const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
+  bool optimizer = fields.flag("use_distributed_optimizer", false);
+  if (fsdp == "no_shard") fsdp.clear();
+  if (fsdp == "optim") {
+    fsdp.clear();
+    optimizer = true;
+  }
+  if (!fsdp.empty()) optimizer = true;
+  for (const MegatronSharding& known : kMegatronShardings) {
+    const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
+    if (known.fsdp == fsdp && known.optimizer == optimizer &&
+        known.instances == (instances && optimizer) && same_outer) {
+      return sharding_of(known.states).value();
+    }
+  }
+  const std::string_view key =
+      fsdp.empty() ? "use_distributed_optimizer" : "data_parallel_sharding_strategy";
+  const auto place = fields.find(key);
+  const std::string message = fmt::format(
+      "states sharded as '{}', '{}' in instances: nothing covers it; known are optim_grads, "
+      "optim_grads_params and, in instances, optim_grads_params with no_shard or optim outside",
+      printable(fsdp), printable(outer));
+  if (place) place->fail(message);
+  fail_input(message);
+}
+
+void read_data(const Fields& fields, Draft& draft, const std::string& file) {
+  Plan& plan = draft.plan;
+  Sharding& sharding = plan.sharding;
+  sharding = read_sharding_words(fields);
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  if (sharding.uses(Spread::kInner)) {
+    const Node instances = *fields.find("num_distributed_optimizer_instances");
+    const std::int64_t count = instances.integer(1, kMostOfField);
+    const std::int64_t experts = plan.parallel.expert_data();
+    const bool routed = fields.has("num_moe_experts");
+    if (ranks % count != 0 || (routed && experts % count != 0)) {
+      instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
+    }
+    sharding.group = ranks / count;
+  }
+  plan.overlap.gradients = fields.flag("overlap_grad_reduce", false);
+  plan.overlap.parameters = fields.flag("overlap_param_gather", false);
+  if (plan.overlap.parameters && !plan.overlap.gradients) {
+    fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
+  }
+  if (fields.flag("use_torch_fsdp2", false))
+    plan.overlap.gradients = plan.overlap.parameters = true;
+  plan.gradient_bucket =
+      fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
+  plan.parameter_bucket = plan.gradient_bucket;
+  if (!fields.has("bucket_size")) {
+    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of {}.",
+                                      plan.gradient_bucket, file));
+  }
+}
+
+/// A list of modules, or one; what is not known of them is noted.
+Recompute listed_modules(Node list, Draft& draft) {
+  Recompute recompute{.kind = RecomputeKind::kModules};
+  const std::size_t count = list.is_sequence() ? list.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
+    const auto* const known = std::ranges::find(kModuleNames, word, megatron_word);
+    if (known != std::end(kModuleNames)) {
+      recompute.modules.add(known->value);
+    } else {
+      draft.notes.push_back(
+          fmt::format("Recomputation of the module {} was left out.", printable(word)));
+    }
+  }
+  return recompute.modules.empty() ? Recompute() : recompute;
+}
+
+void read_recompute_fields(const Fields& fields, Draft& draft) {
+  static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kNone, "none"},
+                                                    {RecomputeKind::kSelective, "selective"},
+                                                    {RecomputeKind::kFull, "full"}};
+  draft.plan.recompute.kind = fields.choice("recompute_granularity", kKinds, RecomputeKind::kNone);
+  if (draft.plan.recompute.kind == RecomputeKind::kSelective) {
+    if (const auto modules = fields.find("recompute_modules")) {
+      draft.plan.recompute = listed_modules(*modules, draft);
+    }
+  }
+  if (draft.plan.recompute.kind != RecomputeKind::kFull) return;
+  const std::int64_t layers = fields.integer("recompute_num_layers", 1);
+  if (fields.word("recompute_method", "uniform") == "block") {
+    draft.notes.push_back(
+        fmt::format("Recomputation is taken to be full, of all layers; the file recomputes the "
+                    "first {} of a stage.",
+                    layers));
+  } else if (layers > 1) {
+    draft.notes.push_back(
+        fmt::format("Recomputation is taken to be full and to keep the input of each layer; the "
+                    "file keeps one of {}.",
+                    layers));
+  }
+}
+
+void read_precision_fields(const Fields& fields, Draft& draft) {
+  const std::string word = fields.word("precision", "fp32");
+  draft.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
+  if (fields.has("fp8")) {
+    const bool blocks = fields.word("fp8_recipe", "delayed") == "mxfp8";
+    draft.precision = blocks ? DType::kMxfp8 : DType::kFp8;
+  }
+  if (fields.has("fp4")) draft.precision = DType::kNvfp4;
+  // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
+  const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
+  const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
+  draft.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
+}
+
+void read_optimizer(const Fields& fields, Draft& draft) {
+  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "adam"},
+                                                {Optimizer::kSgd, "sgd"}};
+  draft.optimizer = fields.choice("optimizer", kWords, Optimizer::kAdam);
+  const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
+  if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
+    draft.optimizer = Optimizer::kAdamNarrow;
+  }
+}
+
+void read_kernels_of_fields(const Fields& fields, Draft& draft) {
+  static constexpr Named<AttentionKernel> kWords[] = {{AttentionKernel::kFlash2, "flash"},
+                                                      {AttentionKernel::kCudnn, "fused"},
+                                                      {AttentionKernel::kUnfused, "unfused"},
+                                                      {AttentionKernel::kUnfused, "local"},
+                                                      {AttentionKernel::kCudnn, "auto"}};
+  if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
+    draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
+  }
+  draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
+  if (fields.has("num_moe_experts")) {
+    draft.dispatcher =
+        fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, Dispatcher::kAllGather);
+  }
+  draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
+  draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
+}
+
+void refuse_uncovered(const Fields& fields) {
+  for (const std::string_view key :
+       {"cpu_offloading_num_layers", "fine_grained_activation_offloading",
+        "optimizer_cpu_offload"}) {
+    const auto value = fields.find(key);
+    if (value && value->text() != "false" && value->text() != "0") {
+      value->fail_unsupported("offload is known but nothing covers it yet");
+    }
+  }
+}
+
+}  // namespace
+
+Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
+  Tree fields = Tree::mapping();
+  const Architecture& model = planned.job.model;
+  add_model_fields(fields, model);
+  fields.set("vocab_size", model.vocabulary);
+  fields.set("make_vocab_size_divisible_by", 1);
+  if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
+  add_parallel(fields, planned);
+  add_pipeline(fields, planned, release);
+  add_data(fields, planned);
+  const Plan& plan = planned.plan;
+  if (plan.overlap.tensor && plan.sequence_parallel) fields.set("tp_comm_overlap", true);
+  add_recompute(fields, plan);
+  add_precision(fields, planned);
+  add_training(fields, planned);
+  return fields;
+}
+
+void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
+                          const std::string& file) {
+  refuse_uncovered(fields);
+  draft.model = read_model_fields(fields, draft.notes);
+  draft.length = fields.size("seq_length");
+  draft.sequences = fields.size("global_batch_size");
+  if (const auto ramp = fields.find("rampup_batch_size")) {
+    draft.notes.push_back("The batch is the one after rampup_batch_size.");
+  }
+  read_degrees(fields, draft.plan);
+  settle_ranks(draft, given, file);
+  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
+  if (!draft.sequences && given.batch.empty()) {
+    draft.micro_batches = 1;
+    draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
+  }
+  read_schedule(fields, draft);
+  read_data(fields, draft, "Megatron");
+  read_recompute_fields(fields, draft);
+  read_precision_fields(fields, draft);
+  read_optimizer(fields, draft);
+  read_kernels_of_fields(fields, draft);
+  const std::int64_t tensor = draft.plan.parallel.tensor;
+  const std::int64_t multiple =
+      fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
+  if (draft.model && padded_vocabulary(draft.model->vocabulary, tensor) % multiple != 0) {
+    draft.notes.push_back(
+        fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
+                    padded_vocabulary(draft.model->vocabulary, tensor), multiple));
+  }
+}
+
+}  // namespace stepwright

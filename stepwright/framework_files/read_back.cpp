@@ -1,0 +1,123 @@
+#include "stepwright/framework_files/read_back.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/plan/laws/repair.h"
+
+namespace stepwright {
+namespace {
+
+PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
+  const Job& job = planned.job;
+  Given given;
+  given.known_cluster = job.cluster;
+  given.batch = fmt::format("{}x{}", job.sequences, job.length);
+  const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
+  Draft draft;
+  draft.framework = job.framework;
+  given.known_model = job.model;
+  target.read({&file, 1}, given, draft);
+  if (draft.model) given.known_model.reset();
+  return finish(std::move(draft), given, file.name);
+}
+
+/// The plan as the target's file can say it: one that cannot be read back cannot be said.
+PlannedJob sayable(const LaunchTarget& target, const PlannedJob& planned) {
+  try {
+    return read_back(target, planned);
+  } catch (const Error& error) {
+    fail_unsupported(
+        fmt::format("{}: its files cannot say this plan: {}", target.word, error.what()));
+  }
+}
+
+/// The plan with the choices of another that a file need not say: of two plans, all but what
+/// changes no result.
+Plan with_soft_choices(Plan plan, const Plan& soft) {
+  plan.overlap = soft.overlap;
+  plan.gradient_bucket = soft.gradient_bucket;
+  plan.parameter_bucket = soft.parameter_bucket;
+  plan.collectives = soft.collectives;
+  return plan;
+}
+
+/// "precision bf16 becomes fp32" of what a job lost.
+std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Job& to) {
+  // No step has multi-token layers yet, so no file asks for them.
+  Architecture model = to.model;
+  model.multi_token_layers = from.model.multi_token_layers;
+  std::vector<std::string> lost = differences(model, from.model);
+  const auto compare = [&](std::string_view field, auto before, auto after) {
+    if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
+  };
+  compare("dropout", from.model.dropout, to.model.dropout);
+  compare("precision", name_of(kPrecisionNames, from.precision),
+          name_of(kPrecisionNames, to.precision));
+  if (plan.parallel.expert * plan.parallel.expert_tensor > 1) {
+    compare("dispatcher", name_of(kDispatcherNames, from.dispatcher),
+            name_of(kDispatcherNames, to.dispatcher));
+  }
+  const bool sgd = from.optimizer == Optimizer::kSgd || to.optimizer == Optimizer::kSgd;
+  const bool narrow =
+      from.optimizer == Optimizer::kAdamNarrow || to.optimizer == Optimizer::kAdamNarrow;
+  if (sgd || narrow) {
+    compare("optimizer", name_of(kOptimizerNames, from.optimizer),
+            name_of(kOptimizerNames, to.optimizer));
+  }
+  compare("batch.sequences", from.sequences, to.sequences);
+  compare("batch.length", from.length, to.length);
+  return lost;
+}
+
+void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
+  const auto compare = [&](std::string_view field, std::string_view before,
+                           std::string_view after) {
+    if (before == after) return;
+    notes.push_back(
+        fmt::format("`{0}` is {1} there and {2} in the plan: `stepwright predict PLAN --set "
+                    "{0}={1}` says what a step takes there.",
+                    field, after, before));
+  };
+  compare("optimizer", name_of(kOptimizerNames, from.optimizer),
+          name_of(kOptimizerNames, to.optimizer));
+  if (from.model.multi_token_layers != to.model.multi_token_layers) {
+    notes.push_back(
+        fmt::format("The file has {} multi-token prediction layers; the plan's step has none.",
+                    to.model.multi_token_layers));
+  }
+  compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
+          name_of(kAttentionKernelNames, to.kernels.attention));
+}
+
+}  // namespace
+
+void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool nearest,
+                      std::vector<std::string>& notes) {
+  PlannedJob back = sayable(target, planned);
+  const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
+  if (!lost.empty()) {
+    fail_unsupported(
+        fmt::format("{}: its files cannot say: {}", target.word, fmt::join(lost, "; ")));
+  }
+  const Plan held = canonical(with_soft_choices(back.plan, planned.plan), planned.job);
+  if (held != planned.plan) {
+    const std::string what = changes(planned.plan, held);
+    if (!nearest) {
+      fail_unsupported(
+          fmt::format("{}: its files cannot say this plan; the nearest has {}", target.word, what));
+    }
+    notes.push_back(
+        fmt::format("Written is the nearest plan that its files can say; it has {}.", what));
+    planned.plan = held;
+    back = sayable(target, planned);
+  }
+  if (back.plan != planned.plan) {
+    notes.push_back(fmt::format("What runs there has {}.", changes(planned.plan, back.plan)));
+  }
+  note_job(planned.job, back.job, notes);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// A program for which plans are written and, mostly, read back.
+struct LaunchTarget {
+  std::string_view word;          ///< Of `--to` and `--from`.
+  std::string_view framework;     ///< Of `kFrameworkNames`; empty: whatever the job names.
+  std::string_view about;         ///< In a person's words.
+  std::string_view checked;       ///< What the files were checked against.
+  std::string_view assumes;       ///< What every file assumes.
+  bool sets_environment = false;  ///< Its file is a script that sets variables.
+  /// Writes a plan that the framework runs; nothing for a target that is only read.
+  std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
+  /// Reads files; nothing for a target that is only written.
+  void (*read)(std::span<const SourceFile> files, const Given& given, Draft& draft) = nullptr;
+};
+
+/// All targets, in the order in which they are listed.
+std::span<const LaunchTarget> launch_targets();
+
+}  // namespace stepwright

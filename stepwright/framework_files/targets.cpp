@@ -1,0 +1,105 @@
+#include "stepwright/framework_files/huggingface/accelerate.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/fsdp/fsdp.h"
+#include "stepwright/framework_files/huggingface/arguments.h"
+#include "stepwright/framework_files/launchers/launchers.h"
+#include "stepwright/framework_files/maxtext/maxtext.h"
+#include "stepwright/framework_files/megatron/megatron.h"
+#include "stepwright/framework_files/megatron/nemo.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/framework_files/torchtitan/torchtitan.h"
+
+namespace stepwright {
+namespace {
+
+constexpr LaunchTarget kTargets[] = {
+    {.word = "megatron",
+     .framework = "megatron-core",
+     .about = "Arguments of Megatron-LM in a script for torchrun",
+     .checked = "megatron-core 0.16.1 (configuration classes, rank generator); arguments as of "
+                "core 0.4 to 0.20",
+     .assumes = "pretrain_gpt.py with Transformer Engine, and mock data without a tokenizer until "
+                "DATA_ARGS says otherwise",
+     .sets_environment = true,
+     .write = write_megatron,
+     .read = read_megatron},
+    {.word = "deepspeed",
+     .framework = "deepspeed",
+     .about = "Configuration of DeepSpeed",
+     .checked = "deepspeed 0.19.8 (its configuration parser)",
+     .assumes = "that the training code does what stands under the key stepwright",
+     .write = write_deepspeed,
+     .read = read_deepspeed},
+    {.word = "torchtitan",
+     .framework = "torchtitan",
+     .about = "Configuration of torchtitan",
+     .checked =
+         "torchtitan 0.2.2 (its JobConfig); the Python form as of August 2026, by source only",
+     .assumes = "that the training code brings data, tokenizer and learning rate",
+     .write = write_torchtitan,
+     .read = read_torchtitan},
+    {.word = "fsdp",
+     .framework = "fsdp",
+     .about = "A program that trains with FSDP2 or DDP over a device mesh",
+     .checked = "PyTorch 2.13, transformers 5.23: it trains",
+     .assumes = "random tokens until batch_of reads data",
+     .write = write_fsdp,
+     .read = read_fsdp},
+    {.word = "nemo",
+     .framework = "nemo",
+     .about = "A recipe of Megatron-Bridge (NeMo)",
+     .checked = "fields of the model as those of megatron-core 0.16.1; the recipe's form by source "
+                "only",
+     .assumes =
+         "that the training code brings data, tokenizer and the schedule of the learning rate",
+     .write = write_nemo,
+     .read = read_nemo},
+    {.word = "accelerate",
+     .framework = "accelerate",
+     .about = "Configuration of Hugging Face Accelerate",
+     .checked = "accelerate 1.15.0 (its configuration reader and ParallelismConfig)",
+     .assumes = "that the training code sets batch, micro-batch and optimizer",
+     .write = write_accelerate,
+     .read = read_accelerate},
+    {.word = "maxtext",
+     .framework = "maxtext",
+     .about = "Configuration of MaxText on GPUs, over its base.yml",
+     .checked = "maxtext 0.2.5 (keys of its base.yml, by source only)",
+     .assumes = "that the command line sets data, tokenizer and output, and that remat_policy "
+                "decides what is kept for tensor_input",
+     .write = write_maxtext,
+     .read = read_maxtext},
+    {.word = "hf",
+     .framework = "accelerate",
+     .about = "Configurations of transformers: config.json and TrainingArguments",
+     .checked = "transformers 5.23",
+     .assumes = "",
+     .read = read_huggingface},
+    {.word = "torchrun",
+     .framework = "",
+     .about = "A script that starts a command as all ranks, with torchrun",
+     .checked = "PyTorch 2.13 (its options)",
+     .assumes = "that the script runs on every node, and that NODE_RANK says on which",
+     .sets_environment = true,
+     .write = write_torchrun},
+    {.word = "slurm",
+     .framework = "",
+     .about = "A batch script of Slurm that starts a command as all ranks, with torchrun",
+     .checked = "bash (syntax)",
+     .assumes = "that nodes are in block distribution, and torchrun in PATH",
+     .sets_environment = true,
+     .write = write_slurm},
+    {.word = "mpirun",
+     .framework = "",
+     .about = "A script that starts a command as all ranks, with Open MPI's mpirun",
+     .checked = "bash (syntax)",
+     .assumes = "Open MPI, and that MASTER_ADDR is the first host of HOSTFILE",
+     .sets_environment = true,
+     .write = write_mpirun},
+};
+
+}  // namespace
+
+std::span<const LaunchTarget> launch_targets() { return kTargets; }
+
+}  // namespace stepwright

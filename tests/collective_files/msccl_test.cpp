@@ -1,0 +1,252 @@
+#include "stepwright/collective_files/msccl.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "stepwright/collective/proof.h"
+#include "stepwright/core/error.h"
+#include "stepwright/collective_files/thread_blocks.h"
+#include "tests/collective_files/msccl_interpreter.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::vector<Collective> kAllCollectives = {Collective::kAllGather, Collective::kReduceScatter,
+                                                 Collective::kAllReduce, Collective::kAllToAll,
+                                                 Collective::kBroadcast, Collective::kReduce};
+
+/// Small executors are not what these tests are about.
+MscclSetting roomy() { return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000}; }
+
+std::string refusal(const ScheduleSpec& spec) {
+  try {
+    msccl_xml(generate(spec), {.name = "test"});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
+  for (const ScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const CollectiveSchedule schedule = generate(spec);
+    const Pieces inputs = inputs_of(schedule);
+    const MscclFile file = read_msccl(msccl_xml(schedule, roomy()));
+    for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
+      SCOPED_TRACE(name_of(kAlgorithmNames, spec.method));
+      expect_outputs(schedule, inputs, run_msccl(file, inputs, seed, 1 + seed % 2));
+    }
+  }
+}
+
+/// Whatever the timing, and though a connection held nothing.
+TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
+  for (const ScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const MscclFile file = read_msccl(msccl_xml(generate(spec), roomy()));
+    const auto defect = defect_of(schedule_of(file, spec.collective));
+    ASSERT_FALSE(defect.has_value())
+        << name_of(kAlgorithmNames, spec.method) << ": " << defect->text;
+  }
+}
+
+TEST(Msccl, SaysWhatItsLoadersAskFor) {
+  const std::string text = msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {3}}),
+                                     {.name = "ring", .min_bytes = 1024, .max_bytes = 4096});
+  EXPECT_TRUE(text.starts_with("<algo name=\"ring\" proto=\"Simple\" "));
+  EXPECT_THAT(text, Not(HasSubstr("\t")));
+  const MscclFile file = read_msccl(text);
+  EXPECT_EQ(file.collective, "allgather");
+  EXPECT_EQ(file.pieces, 3);
+  EXPECT_FALSE(file.in_place);
+  EXPECT_TRUE(file.out_of_place);
+  EXPECT_EQ(file.min_bytes, 1024);
+  EXPECT_EQ(file.max_bytes, 4096);
+}
+
+/// By hand: rank 0 gives its part of block 1, adds to block 0 what comes, sends the sum and
+/// receives the other one.
+TEST(Msccl, AnAllReduceOfTwoIsThis) {
+  const std::string text =
+      msccl_xml(generate({Algorithm::kRing, Collective::kAllReduce, {2}}), {.name = "two"});
+  EXPECT_THAT(text, HasSubstr(R"(
+  <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="2">
+    <tb id="0" send="1" recv="-1" chan="0">
+      <step s="0" type="s" srcbuf="i" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0" />
+      <step s="1" type="s" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="1" deps="0" hasdep="0" />
+    </tb>
+    <tb id="1" send="-1" recv="1" chan="0">
+      <step s="0" type="rrc" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="1" />
+      <step s="1" type="r" srcbuf="i" srcoff="-1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0" />
+    </tb>
+  </gpu>
+)"));
+}
+
+/// A rank of four sends to three and receives from three: six connections, none of them waits.
+TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
+  const MscclFile file = read_msccl(
+      msccl_xml(generate({Algorithm::kDirect, Collective::kAllGather, {4}}), {.name = "direct"}));
+  EXPECT_EQ(file.channels, 1);
+  int talking = 0;
+  for (const MscclBlock& block : file.gpus[0].blocks) {
+    for (const MscclStep& step : block.steps) EXPECT_FALSE(step.on.exists());
+    talking += block.send >= 0 || block.receive >= 0 ? 1 : 0;
+  }
+  EXPECT_EQ(talking, 6);
+}
+
+/// A sum of four comes from three ranks, one after the other; who sends it waits for the last
+/// alone.
+TEST(Msccl, LeavesOutDependencesThatOthersImply) {
+  const MscclFile file = read_msccl(
+      msccl_xml(generate({Algorithm::kDirect, Collective::kAllReduce, {4}}), {.name = "direct"}));
+  for (const MscclBlock& block : file.gpus[0].blocks) {
+    for (const MscclStep& step : block.steps) EXPECT_NE(step.type, "nop");
+  }
+}
+
+/// The second message of a rank of four is its own block, which it copied, and the one that came:
+/// it waits for the one in a nop and for the other itself.
+TEST(Msccl, WaitsForSeveralInNops) {
+  const MscclFile file = read_msccl(msccl_xml(
+      generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}}), {.name = "doubling"}));
+  std::vector<std::string> awaited;
+  for (const MscclBlock& block : file.gpus[0].blocks) {
+    for (const MscclStep& step : block.steps) {
+      if (!step.on.exists()) continue;
+      EXPECT_EQ(step.type, awaited.empty() ? "nop" : "s");
+      awaited.push_back(file.gpus[0]
+                            .blocks[static_cast<std::size_t>(step.on.channel)]
+                            .steps[static_cast<std::size_t>(step.on.step)]
+                            .type);
+    }
+  }
+  EXPECT_THAT(awaited, testing::UnorderedElementsAre("cpy", "r"));
+}
+
+TEST(FlowChannels, AreTheirOwnBetweenTheSameRanks) {
+  const ScheduleStep step{};
+  const Landings landings = {{{0, 1, 2}, {{0, &step}}},
+                             {{1, 1, 2}, {{0, &step}}},
+                             {{1, 2, 1}, {{0, &step}}},
+                             {{5, 1, 2}, {{0, &step}}}};
+  EXPECT_EQ(flow_channels(landings, 32),
+            (FlowChannels{{{0, 1, 2}, 0}, {{1, 1, 2}, 1}, {{1, 2, 1}, 0}, {{5, 1, 2}, 2}}));
+}
+
+TEST(FlowChannels, HoldSoManyPeers) {
+  const ScheduleStep step{};
+  const Landings landings = {{{0, 0, 1}, {{0, &step}}},
+                             {{0, 0, 2}, {{0, &step}}},
+                             {{0, 0, 3}, {{0, &step}}},
+                             {{0, 1, 3}, {{0, &step}}}};
+  EXPECT_EQ(flow_channels(landings, 2),
+            (FlowChannels{{{0, 0, 1}, 0}, {{0, 0, 2}, 0}, {{0, 0, 3}, 1}, {{0, 1, 3}, 0}}));
+}
+
+TEST(Msccl, CutsLongMessages) {
+  const ScheduleSpec spec{Algorithm::kHalvingDoubling, Collective::kAllGather, {4}, 48};
+  const CollectiveSchedule schedule = generate(spec);
+  const Pieces inputs = inputs_of(schedule);
+  const std::string text = msccl_xml(schedule, {.name = "long"});
+  EXPECT_THAT(text, HasSubstr("cnt=\"71\""));
+  const MscclFile file = read_msccl(text);
+  expect_outputs(schedule, inputs, run_msccl(file, inputs, 1, 1));
+  EXPECT_FALSE(defect_of(schedule_of(file, spec.collective)).has_value());
+}
+
+TEST(Msccl, FitsOnEightNodesOfEight) {
+  for (const Collective collective :
+       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+    EXPECT_EQ(refusal({Algorithm::kHoRing, collective, {8, 8}, 4}), "none");
+  }
+  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {33}}), "none");
+  EXPECT_EQ(refusal({Algorithm::kDirect, Collective::kAllToAll, {54}}), "none");
+}
+
+TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
+  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {34}}),
+            "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
+            "ranks");
+  EXPECT_THAT(refusal({Algorithm::kDirect, Collective::kAllToAll, {64}}),
+              HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));
+  EXPECT_THAT(refusal({Algorithm::kRing, Collective::kAllGather, {4}, 8193}),
+              HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
+}
+
+/// The oracle notices what is missing.
+TEST(Msccl, WithoutADependenceIsNotProven) {
+  const CollectiveSchedule schedule =
+      generate({Algorithm::kHoRing, Collective::kAllReduce, {2, 2}});
+  const Pieces inputs = inputs_of(schedule);
+  const MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
+  int dependences = 0;
+  for (std::size_t b = 0; b < file.gpus[0].blocks.size(); ++b) {
+    for (std::size_t s = 0; s < file.gpus[0].blocks[b].steps.size(); ++s) {
+      MscclFile broken = file;
+      StepRef& on = broken.gpus[0].blocks[b].steps[s].on;
+      if (!on.exists()) continue;
+      on = {};
+      ++dependences;
+      EXPECT_TRUE(defect_of(schedule_of(broken, schedule.collective)).has_value())
+          << "thread block " << b << " step " << s;
+    }
+  }
+  EXPECT_GT(dependences, 4);
+}
+
+TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
+  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllReduce, {4}});
+  const Pieces inputs = inputs_of(schedule);
+  MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
+  const Pieces right = run_msccl(file, inputs, 1, 2);
+  for (MscclGpu& gpu : file.gpus) {
+    for (MscclBlock& block : gpu.blocks) {
+      for (MscclStep& step : block.steps) step.on = {};
+    }
+  }
+  bool differs = false;
+  for (std::uint32_t seed = 1; seed < 10; ++seed) {
+    differs |= run_msccl(file, inputs, seed, 2) != right;
+  }
+  EXPECT_TRUE(differs);
+}
+
+TEST(Msccl, WithoutAnAttributeIsNotRead) {
+  std::string text =
+      msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {2}}), {.name = "x"});
+  EXPECT_NO_THROW(read_msccl(text));
+  const std::string attribute = " outofplace=\"1\"";
+  text.erase(text.find(attribute), attribute.size());
+  EXPECT_THROW(read_msccl(text), std::runtime_error);
+}
+
+/// Written by hand, a sum along 0, 1, 2 that comes back the same way: steps that receive and send
+/// at once, which we never write.
+TEST(MscclInterpreter, KnowsStepsThatReceiveAndSend) {
+  const std::string places = R"(srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" )";
+  const auto step = [&](const std::string& number, const std::string& type) {
+    return "<step s=\"" + number + "\" type=\"" + type + "\" " + places +
+           "deps=\"-1\" hasdep=\"0\"/>";
+  };
+  const auto gpu = [](const std::string& id, const std::string& peers, const std::string& steps) {
+    return "<gpu id=\"" + id + R"(" i_chunks="1" o_chunks="1" s_chunks="0"><tb id="0" )" + peers +
+           " chan=\"0\">" + steps + "</tb></gpu>";
+  };
+  const MscclFile file =
+      read_msccl(R"(<algo name="chain" proto="LL" nchannels="1" nchunksperloop="1" ngpus="3" )"
+                 R"(coll="allreduce" inplace="0" outofplace="1" minBytes="0" maxBytes="0">)" +
+                 gpu("0", R"(send="1" recv="2")", step("0", "s") + step("1", "rcs")) +
+                 gpu("1", R"(send="2" recv="0")", step("0", "rrs") + step("1", "r")) +
+                 gpu("2", R"(send="0" recv="1")", step("0", "rrcs")) + "</algo>");
+  EXPECT_EQ(run_msccl(file, {{1}, {20}, {300}}, 1, 1), (Pieces{{321}, {321}, {321}}));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,230 @@
+#include "stepwright/collective_files/nccl_tuner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "stepwright/cluster/catalog.h"
+#include "tests/collective_files/tuner_plugin.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+const std::map<std::string, Collective> kTuned = {{"allreduce", Collective::kAllReduce},
+                                                  {"allgather", Collective::kAllGather},
+                                                  {"reducescatter", Collective::kReduceScatter}};
+
+std::vector<PluginLine> lines_of(const Cluster& cluster, const std::vector<TunerGroup>& groups) {
+  return read_tuner_file(nccl_tuner_csv(CollectiveCost(cluster), groups, {.about = "a test"}));
+}
+
+/// A collective of a group, whose buffer may have any size.
+struct Priced {
+  const CollectiveCost& cost;
+  Collective collective{};
+  const TunerGroup& group;
+
+  [[nodiscard]] double seconds(std::uint64_t bytes, Algorithm way, Protocol protocol) const {
+    const Routes routes = cost.rates().routes(
+        {collective, static_cast<double>(bytes), group.layout, Algorithm::kLibrary});
+    const OperationConstants& constants = cost.constants().of(collective);
+    const auto times = way_times(routes, constants, way, protocol);
+    return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
+  }
+
+  /// Of all ways and protocols.
+  [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
+    double least = INFINITY;
+    for (const Algorithm way : kWays) {
+      for (const Protocol protocol :
+           {Protocol::kLowLatency, Protocol::kLowLatency128, Protocol::kFull}) {
+        least = std::min(least, seconds(bytes, way, protocol));
+      }
+    }
+    return least;
+  }
+
+  [[nodiscard]] double seconds_of(const PluginLine& line, std::uint64_t bytes) const {
+    const std::map<std::string, Algorithm> ways = {{"ring", Algorithm::kRing},
+                                                   {"tree", Algorithm::kTree},
+                                                   {"nvls", Algorithm::kNvls},
+                                                   {"nvls_tree", Algorithm::kNvls}};
+    const std::map<std::string, Protocol> protocols = {{"ll", Protocol::kLowLatency},
+                                                       {"ll128", Protocol::kLowLatency128},
+                                                       {"simple", Protocol::kFull}};
+    return seconds(bytes, ways.at(line.algorithm), protocols.at(line.protocol));
+  }
+};
+
+/// Powers of two and what lies about them, and the ends of every line.
+std::set<std::uint64_t> sampled_sizes(const std::vector<PluginLine>& lines) {
+  std::set<std::uint64_t> sizes = {0};
+  for (int power = 0; power < 45; ++power) {
+    for (const std::uint64_t part : {2U, 3U}) sizes.insert((std::uint64_t{1} << power) * part / 2);
+  }
+  for (const PluginLine& line : lines) {
+    sizes.insert(line.min_bytes);
+    if (line.max_bytes != kMostTunerBytes) sizes.insert(line.max_bytes);
+  }
+  return sizes;
+}
+
+void expect_cheapest(const Priced& priced, std::string_view word,
+                     const std::vector<PluginLine>& lines) {
+  for (const std::uint64_t bytes : sampled_sizes(lines)) {
+    const PluginLine* line = line_for(lines, word, bytes, static_cast<int>(priced.group.nodes),
+                                      static_cast<int>(priced.group.ranks));
+    ASSERT_NE(line, nullptr) << word << " " << bytes;
+    ASSERT_LE(priced.seconds_of(*line, bytes), priced.least_seconds(bytes) * (1 + 1e-12))
+        << word << " " << bytes;
+  }
+}
+
+void expect_all_cheapest(std::string_view name, std::int64_t nodes) {
+  const Cluster cluster = load_cluster(name, nodes);
+  const CollectiveCost cost(cluster);
+  const std::vector<TunerGroup> groups = node_groups(cluster);
+  const std::vector<PluginLine> lines = lines_of(cluster, groups);
+  for (const TunerGroup& group : groups) {
+    for (const auto& [word, collective] : kTuned) {
+      SCOPED_TRACE(name);
+      expect_cheapest({cost, collective, group}, word, lines);
+    }
+  }
+}
+
+TEST(NcclTuner, ChoosesTheCheapestOnEveryBuiltInCluster) {
+  for (const std::string_view name : built_in_clusters()) {
+    for (const std::int64_t nodes : {1, 2, 5}) expect_all_cheapest(name, nodes);
+  }
+}
+
+TEST(NcclTuner, CoversAllSizesWithoutGaps) {
+  const Cluster cluster = load_cluster("aws-p5-h100", 4);
+  std::map<std::tuple<std::string, int, int>, std::uint64_t> next;
+  for (const PluginLine& line : lines_of(cluster, node_groups(cluster))) {
+    std::uint64_t& expected = next[{line.collective, line.nodes, line.ranks}];
+    EXPECT_EQ(line.min_bytes, expected);
+    EXPECT_GE(line.max_bytes, line.min_bytes);
+    expected = line.max_bytes + 1;
+  }
+  EXPECT_EQ(next.size(), 9U);
+  for (const auto& [key, after_the_last] : next) EXPECT_EQ(after_the_last, 0U);
+}
+
+/// By hand. A protocol that starts in 10 us and moves a byte in 1 ns, one that starts in 30 us and
+/// is twice as fast: both take 50 us for 40,000 bytes.
+TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
+  Cluster cluster = load_cluster("dgx-a100-80g", 1);
+  CollectiveConstants constants;
+  OperationConstants& gather =
+      constants.operations[static_cast<std::size_t>(Collective::kAllGather)];
+  gather.protocols[0] = {.start_us = 10, .rate = 0.5};
+  gather.protocols[1] = {.start_us = 1000, .rate = 1};
+  gather.protocols[2] = {.start_us = 30, .rate = 1};
+  const GroupLayout layout = strided_layout(cluster, 2, 1);
+  // Half of the buffer leaves each of the two: 40e3 bytes at 1e9 bytes/s take 20 and 40 us.
+  cluster.levels.front().uplink_bytes_per_s = 1e9;
+  EXPECT_THAT(tuner_ranges(CollectiveCost(cluster, constants), Collective::kAllGather, layout),
+              ElementsAre(TunerRange{0, 40000, Algorithm::kRing, Protocol::kLowLatency},
+                          TunerRange{40001, kMostTunerBytes, Algorithm::kRing, Protocol::kFull}));
+}
+
+TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
+  const Cluster cluster = load_cluster("aws-p5-h100", 2);
+  const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
+  const PluginLine* inside = line_for(lines, "allreduce", std::uint64_t{1} << 30, 1, 8);
+  EXPECT_EQ(inside->algorithm, "nvls");
+  EXPECT_EQ(inside->protocol, "simple");
+  const PluginLine* across = line_for(lines, "allreduce", std::uint64_t{1} << 30, 2, 16);
+  EXPECT_EQ(across->algorithm, "nvls_tree");
+}
+
+TEST(NcclTuner, HasNoLineForWhatTheModelDoesNotPrice) {
+  const Cluster cluster = load_cluster("aws-p5-h100", 2);
+  const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
+  EXPECT_EQ(line_for(lines, "broadcast", 1024, 2, 16), nullptr);
+  EXPECT_EQ(line_for(lines, "allreduce", 1024, 2, 8), nullptr);
+}
+
+TEST(NcclTuner, NodeGroupsDoubleUpToTheCluster) {
+  std::vector<std::int64_t> nodes;
+  for (const TunerGroup& group : node_groups(load_cluster("dgx-h100", 12))) {
+    nodes.push_back(group.nodes);
+    EXPECT_EQ(group.ranks, 8 * group.nodes);
+  }
+  EXPECT_THAT(nodes, ElementsAre(1, 2, 4, 8, 12));
+}
+
+/// Tensor 8 inside the nodes, data 4 along the rails of four nodes; experts over two of them.
+PlannedJob planned_on_four_nodes() {
+  PlannedJob planned;
+  planned.job.cluster = load_cluster("dgx-h100", 4);
+  planned.plan.parallel.tensor = 8;
+  planned.plan.parallel.data = 4;
+  planned.plan.parallel.expert = 2;
+  planned.plan.parallel.expert_tensor = 8;
+  return planned;
+}
+
+auto is_group(std::int64_t nodes, std::int64_t ranks, const std::string& name) {
+  return AllOf(Field(&TunerGroup::nodes, nodes), Field(&TunerGroup::ranks, ranks),
+               Field(&TunerGroup::name, HasSubstr(name)));
+}
+
+TEST(NcclTuner, PlanGroupsAreItsCommunicators) {
+  EXPECT_THAT(plan_groups(planned_on_four_nodes()),
+              ElementsAre(is_group(1, 8, "tensor, norm"), is_group(4, 4, "data-context"),
+                          is_group(4, 32, "world")));
+}
+
+TEST(NcclTuner, PlanGroupsAreOfExpertsWhereThereAreAny) {
+  PlannedJob planned = planned_on_four_nodes();
+  planned.job.model.experts = Experts{.count = 8, .top_k = 2};
+  EXPECT_THAT(plan_groups(planned), Contains(is_group(2, 2, "expert, ")));
+}
+
+/// The plugin knows a communicator by its numbers alone: two ranks on a bridge, and two that are
+/// not.
+TEST(NcclTuner, OfGroupsThatLieDifferentlyTheFirstCounts) {
+  PlannedJob planned;
+  planned.job.cluster = load_cluster("h100-pcie-8gpu", 1);
+  planned.plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
+  const std::vector<TunerGroup> groups = plan_groups(planned);
+  EXPECT_THAT(groups, Contains(is_group(1, 2, "tensor")));
+  EXPECT_THAT(groups.front().others, HasSubstr("data-context"));
+  EXPECT_EQ(groups.front().layout, strided_layout(planned.job.cluster, 2, 1));
+}
+
+TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {
+  const Cluster cluster = load_cluster("dgx-h100", 1);
+  const std::string text =
+      nccl_tuner_csv(CollectiveCost(cluster), node_groups(cluster),
+                     {.about = "mine\nallreduce,0,1" + std::string(1000, 'x'), .channels = 16});
+  EXPECT_THAT(text, testing::StartsWith("# mine allreduce,0,1xxx"));
+  for (const PluginLine& line : read_tuner_file(text)) EXPECT_EQ(line.channels, 16);
+}
+
+/// The reader is as strict as the plugin is lenient.
+TEST(TunerPlugin, RefusesWhatThePluginWouldGuess) {
+  EXPECT_EQ(read_tuner_file("# note\n\nallreduce, 0, 10,tree,ll,-1,2,16").size(), 1U);
+  EXPECT_THROW(read_tuner_file("all_reduce,0,10,tree,ll,-1,2,16\n"), std::runtime_error);
+  EXPECT_THROW(read_tuner_file("allreduce,0,10,trees,ll,-1,2,16\n"), std::runtime_error);
+  EXPECT_THROW(read_tuner_file("allreduce,0,1e9,tree,ll,-1,2,16\n"), std::runtime_error);
+  EXPECT_THROW(read_tuner_file("allreduce,0,10,tree,ll,-1,2\n"), std::runtime_error);
+  EXPECT_THROW(read_tuner_file("# " + std::string(300, 'x') + "\n"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace stepwright

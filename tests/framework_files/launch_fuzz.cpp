@@ -1,0 +1,36 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/plan/legality.h"
+
+namespace {
+
+using namespace stepwright;  // NOLINT(google-build-using-namespace)
+
+/// What every reader needs beside its file.
+const Given& given() {
+  static const Given kGiven =
+      with_model({.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
+  return kGiven;
+}
+
+}  // namespace
+
+/// Each reader takes any text, or refuses it with a reason; what it takes is legal.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const SourceFile file{"fuzz", std::string(reinterpret_cast<const char*>(data), size)};
+  for (const std::string& word : import_words()) {
+    try {
+      const PlannedJob planned = import_sources(word, {&file, 1}, given());
+      if (broken_rule(planned.job, planned.plan)) std::abort();
+    } catch (const Error& error) {
+      if (*error.what() == '\0') std::abort();
+    }
+  }
+  return 0;
+}

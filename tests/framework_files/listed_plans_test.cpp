@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/tune.h"
+#include "tests/tune/random_job.h"
+
+// What a search lists for a framework, the framework's files start. STEPWRIGHT_RANDOM_JOBS tries
+// more jobs than the suite does.
+
+namespace stepwright {
+namespace {
+
+std::uint64_t jobs_to_try() {
+  const char* const asked = std::getenv("STEPWRIGHT_RANDOM_JOBS");
+  return asked != nullptr ? std::stoull(asked) : 8;
+}
+
+/// Targets that are written and read.
+std::vector<LaunchTarget> targets() {
+  std::vector<LaunchTarget> both;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.read != nullptr && target.write != nullptr) both.push_back(target);
+  }
+  return both;
+}
+
+/// Nothing where no plan is legal or fits.
+std::optional<TuneResult> answer(const Job& job) {
+  try {
+    TuneResult result = tune(job, {.threads = 1, .top = 4});
+    if (!result.plans.front().fits) return std::nullopt;
+    return result;
+  } catch (const Error& error) {
+    EXPECT_NE(error.kind(), ErrorKind::kRuntime) << error.what();
+    return std::nullopt;
+  }
+}
+
+/// Writes a plan for a target, reads it, and expects it to be the same at the same price.
+void expect_started(const LaunchTarget& target, PlannedJob planned) {
+  SCOPED_TRACE(fmt::format("{} {} on {} x {}: {}", target.word, planned.job.model_name,
+                           planned.job.cluster.nodes, planned.job.cluster.name,
+                           plan_text(planned.plan)));
+  LaunchFile file;
+  ASSERT_NO_THROW(file = export_plan(target.word, planned, "")) << [&] {
+    try {
+      export_plan(target.word, planned, "");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  }();
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.known_model->multi_token_layers = 0;  // no step has any yet
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  const SourceFile source{std::string(target.word), file.text};
+  PlannedJob back;
+  ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given)) << file.text;
+  EXPECT_EQ(plan_text(back.plan), plan_text(planned.plan));
+  EXPECT_EQ(back.plan, planned.plan);
+  const auto price = [](const PlannedJob& of) {
+    const CostModel cost(of.job);
+    return Pricer(of.job, cost).price(of.plan);
+  };
+  // The plan under what the file starts with: its framework and kernels.
+  PlannedJob started = planned;
+  started.job.framework = back.job.framework;
+  started.job.kernels = file.started.job.kernels;
+  const Price here = price(started);
+  const Price there = price(back);
+  EXPECT_NEAR(there.seconds, here.seconds, 1e-9 * here.seconds);
+  EXPECT_NEAR(there.memory_bytes, here.memory_bytes, 1e-9 * here.memory_bytes);
+}
+
+/// Whether the job itself asks for what its framework does not run: no plan changes that.
+bool asks_for_more(const Job& job, const Plan& plan) {
+  return std::ranges::any_of(not_run(job.framework, job, plan), [](const NotRun& what) {
+    return !of_plan(what.ability) && what.ability != Ability::kAttention;
+  });
+}
+
+TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
+  int listed = 0;
+  for (std::uint64_t seed = 0; seed < jobs_to_try(); ++seed) {
+    for (const LaunchTarget& target : targets()) {
+      Job job = random_job(seed);
+      job.framework = {.name = std::string(target.framework), .version = ""};
+      job.kernels = default_kernels(job.framework, job.cluster.device);
+      SCOPED_TRACE(seed);
+      const auto result = answer(job);
+      if (!result) continue;
+      for (const TunedPlan& tuned : result->plans) {
+        const auto names = runs_on(result->job, tuned.plan);
+        const bool runs = std::ranges::find(names, target.framework) != names.end();
+        EXPECT_NE(runs, asks_for_more(result->job, tuned.plan));
+        if (!runs) continue;
+        ++listed;
+        expect_started(target, {result->job, tuned.plan});
+      }
+    }
+  }
+  EXPECT_GT(listed, 50);
+}
+
+/// Whether a framework has a plan for a job at all.
+bool has_plan(Job job, std::string_view framework) {
+  job.framework = {.name = std::string(framework)};
+  return Census(job, dimensions(job)).legal() > 0;
+}
+
+TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
+  int listed = 0;
+  for (std::uint64_t seed = 0; seed < jobs_to_try(); ++seed) {
+    Job job = random_job(seed);
+    job.framework = {};
+    SCOPED_TRACE(seed);
+    const auto result = answer(job);
+    if (!result) continue;
+    const PlannedJob best{result->job, result->plans.front().plan};
+    const auto runs = framework_runs(best.job, best.plan);
+    for (const LaunchTarget& target : targets()) {
+      const auto run = std::ranges::find(runs, target.framework, &FrameworkRun::framework);
+      PlannedJob there = best;
+      there.job.framework.name = target.framework;
+      const bool none =
+          asks_for_more(there.job, best.plan) || !has_plan(best.job, target.framework);
+      EXPECT_TRUE(none || run->plan) << target.word << " " << plan_text(best.plan);
+      if (!run->plan) continue;
+      ++listed;
+      there.plan = *run->plan;
+      expect_started(target, there);
+      const LaunchFile file = export_plan(target.word, best, "", true);
+      EXPECT_EQ(plan_text(file.started.plan), plan_text(*run->plan));
+      EXPECT_EQ(file.started.job.kernels.attention, run->attention);
+      const CostModel cost(file.started.job);
+      EXPECT_NEAR(Pricer(file.started.job, cost).price(file.started.plan).seconds, run->price_s,
+                  1e-9 * run->price_s);
+    }
+  }
+  EXPECT_GT(listed, 10);
+}
+
+Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences) {
+  Job job;
+  job.model_name = model;
+  job.model = built_in_model(model).value();
+  job.cluster = built_in_cluster("dgx-h100", nodes).value();
+  job.sequences = sequences;
+  job.length = 4096;
+  return job;
+}
+
+TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
+  for (const std::string_view name : built_in_models()) {
+    for (const LaunchTarget& target : targets()) {
+      PlannedJob planned{job_of(name, 2, 64), {}};
+      planned.job.framework.name = target.framework;
+      planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
+      planned.plan.parallel.data = 16;
+      planned.plan.sharding = *sharding_of("GGG");
+      const auto plan = nearest_run(planned.job.framework, planned.job, planned.plan);
+      if (!plan) continue;
+      planned.plan = *plan;
+      expect_started(target, planned);
+    }
+  }
+}
+
+TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
+  PlannedJob planned{job_of("deepseek-v3", 256, 2048), {}};
+  Plan& plan = planned.plan;
+  plan.parallel = {.tensor = 4, .pipeline = 4, .expert = 128, .data = 128};
+  plan.sequence_parallel = true;
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 8};
+  plan.sharding = *sharding_of("NNI");
+  plan.sharding.group = 8;
+  plan.sharding.expert_group = 1;
+  ASSERT_FALSE(illegal(planned.job, plan));
+  const auto names = runs_on(planned.job, plan);
+  for (const char* name : {"megatron-core", "nemo"}) {
+    EXPECT_EQ(std::ranges::count(names, name), 0);
+    EXPECT_TRUE(nearest_run({.name = name}, planned.job, plan));
+  }
+  EXPECT_THROW(export_plan("megatron", planned, ""), Error);
+  EXPECT_NO_THROW(export_plan("megatron", planned, "", true));
+}
+
+TEST(ListedPlans, OfSearchesWhoseFilesWereRefused) {
+  for (const auto& [model, nodes, word] :
+       {std::tuple{"qwen3-30b-a3b", 4, "megatron"}, {"llama-3-70b", 4, "accelerate"}}) {
+    SCOPED_TRACE(model);
+    Job job = job_of(model, nodes, 64);
+    const auto target = *std::ranges::find(launch_targets(), word, &LaunchTarget::word);
+    job.framework = {.name = std::string(target.framework)};
+    job.kernels = default_kernels(job.framework, job.cluster.device);
+    job.space.context = {1};
+    const auto result = answer(job);
+    ASSERT_TRUE(result);
+    for (const TunedPlan& tuned : result->plans) expect_started(target, {result->job, tuned.plan});
+  }
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,160 @@
+#include "stepwright/framework_files/megatron/megatron.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/cluster/generation.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+/// A script as people write them.
+constexpr const char* kScript = R"(#!/bin/bash
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+GPUS_PER_NODE=8
+NUM_NODES=${NUM_NODES:-4}
+WORLD_SIZE=$(($GPUS_PER_NODE*$NUM_NODES))
+DISTRIBUTED_ARGS=(
+    --nproc_per_node $GPUS_PER_NODE
+    --nnodes $NUM_NODES
+    --master_addr $MASTER_ADDR
+)
+GPT_MODEL_ARGS=(
+    --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672
+    --num-attention-heads 64 --group-query-attention --num-query-groups 8
+    --seq-length 8192 --max-position-embeddings 8192
+    --swiglu --normalization RMSNorm --disable-bias-linear
+    --position-embedding-type rope --rotary-base 500000
+    --untie-embeddings-and-output-weights
+    --attention-dropout 0.0 --hidden-dropout 0.0
+    --vocab-size 128256 --tokenizer-type HuggingFaceTokenizer
+)
+TRAINING_ARGS=(
+    --micro-batch-size 1 --global-batch-size 512 --train-iters 500000
+    --lr 1.5e-4 --bf16 --use-distributed-optimizer --overlap-grad-reduce
+)
+PARALLEL_ARGS=(
+    --tensor-model-parallel-size 8
+    --pipeline-model-parallel-size 4
+    --sequence-parallel
+)
+torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
+    ${GPT_MODEL_ARGS[@]} \
+    ${TRAINING_ARGS[@]} \
+    "${PARALLEL_ARGS[@]}" \
+    --eval-interval 100 --some-own-flag
+)";
+
+PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100") {
+  Draft draft;
+  draft.framework.name = "megatron-core";
+  Given given;
+  given.cluster = cluster;
+  const SourceFile file{"train.sh", text};
+  read_megatron({&file, 1}, given, draft);
+  return finish(draft, given, file.name);
+}
+
+TEST(Megatron, ModulesThatAreRecomputed) {
+  const auto with = [](const std::string& modules) {
+    std::string text = kScript;
+    const std::string_view last = "--some-own-flag";
+    text.replace(text.find(last), last.size(),
+                 "--recompute-granularity selective --recompute-modules " + modules);
+    return read(text);
+  };
+  const PlannedJob two = with("layernorm mlp");
+  EXPECT_EQ(two.plan.recompute.modules, (ModuleSet{Module::kNorm, Module::kMlp}));
+  EXPECT_EQ(with("core_attn").plan.recompute, (Recompute{.kind = RecomputeKind::kSelective}));
+  const PlannedJob other = with("layernorm moe_act gated_attn");
+  EXPECT_EQ(other.plan.recompute.modules, (ModuleSet{Module::kNorm}));
+  EXPECT_THAT(
+      other.job.notes,
+      ::testing::IsSupersetOf({"Recomputation of the module gated_attn was left out.",
+                               "Recomputation of moe_act was left out, as the model has none."}));
+}
+
+std::string refusal(const std::string& text, const std::string& cluster = "dgx-h100") {
+  try {
+    read(text, cluster);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
+  const PlannedJob planned = read(kScript);
+  EXPECT_EQ(planned.job.model_name, "llama-3-70b");
+  EXPECT_EQ(planned.job.cluster.nodes, 4);
+  EXPECT_EQ(planned.plan.parallel.tensor, 8);
+  EXPECT_EQ(planned.plan.parallel.pipeline, 4);
+  EXPECT_EQ(planned.plan.parallel.data, 1);
+  EXPECT_EQ(planned.job.sequences, 512);
+  EXPECT_EQ(planned.job.length, 8192);
+  EXPECT_TRUE(planned.plan.sequence_parallel);
+  EXPECT_THAT(planned.job.notes,
+              testing::Contains(testing::HasSubstr("not read: --some-own-flag")));
+}
+
+TEST(Megatron, NamesWhatContradictsItselfOrIsMisspelt) {
+  EXPECT_THAT(refusal(with(kScript, "--sequence-parallel", "--sequence-paralel")),
+              testing::HasSubstr("did you mean '--sequence-parallel'"));
+  EXPECT_THAT(refusal(with(kScript, "--sequence-parallel", "--tensor-model-parallel-size 4")),
+              testing::HasSubstr(
+                  "says tensor_model_parallel_size 4, --tensor-model-parallel-size in line"));
+  EXPECT_THAT(
+      refusal(with(kScript, "tensor-model-parallel-size 8", "tensor-model-parallel-size eight")),
+      testing::HasSubstr("tensor_model_parallel_size: must be an integer"));
+  EXPECT_THAT(
+      refusal(with(kScript, "tensor-model-parallel-size 8", "tensor-model-parallel-size 3")),
+      testing::HasSubstr("no multiple"));
+  EXPECT_THAT(refusal(with(kScript, "NUM_NODES:-4", "NUM_NODES:-3")),
+              testing::HasSubstr("24 devices are no multiple"));
+  EXPECT_THAT(refusal(kScript, "dgx-h100:8"), testing::HasSubstr("runs on 32 ranks"));
+  EXPECT_THAT(refusal(kScript, ""), testing::HasSubstr("--cluster is required"));
+  EXPECT_THAT(refusal("echo hello\n"), testing::HasSubstr("no command has arguments"));
+  EXPECT_THAT(refusal(with(kScript, "--bf16", "--bf16 --optimizer-cpu-offload")),
+              testing::HasSubstr("nothing covers it yet"));
+}
+
+TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
+  PlannedJob planned = read(kScript);
+  const auto value = [&] {
+    const auto settings = needed_settings(planned);
+    return settings.empty()                 ? std::string("free")
+           : settings.front().value.empty() ? "unset"
+                                            : settings.front().value;
+  };
+  EXPECT_EQ(value(), "1");
+  planned.plan.parallel.tensor = 1;
+  EXPECT_EQ(value(), "free");
+  planned.plan.parallel.context = 2;
+  EXPECT_EQ(value(), "1");
+  planned.job.cluster.device.generation = &generation_named("B200");
+  EXPECT_EQ(value(), "free");
+  planned.plan.sharding = sharding_of("GGG").value();
+  EXPECT_EQ(value(), "unset");
+}
+
+TEST(Megatron, WritesTheFlagsOfARelease) {
+  PlannedJob planned = read(kScript);
+  planned.plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 5};
+  planned.job.kernels.attention = AttentionKernel::kFlash2;
+  const std::string old = export_plan("megatron", planned, "0.8").text;
+  EXPECT_THAT(old, testing::HasSubstr("--num-layers-per-virtual-pipeline-stage 4"));
+  EXPECT_THAT(old, testing::HasSubstr("--use-flash-attn"));
+  const std::string newest = export_plan("megatron", planned, "").text;
+  EXPECT_THAT(newest, testing::HasSubstr("--num-virtual-stages-per-pipeline-rank 5"));
+  EXPECT_THAT(newest, testing::HasSubstr("--attention-backend"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/plan/frameworks.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+/// What a target's file says once it is read.
+PlannedJob read_again(std::string_view target, const PlannedJob& planned, const std::string& text) {
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  const SourceFile file{std::string(target), text};
+  return import_sources(target, {&file, 1}, given);
+}
+
+/// Whether both are the same plan of the same job, as far as files of frameworks speak of it.
+void expect_same(const PlannedJob& a, const PlannedJob& b) {
+  EXPECT_EQ(plan_text(a.plan), plan_text(b.plan));
+  EXPECT_EQ(a.plan, b.plan);
+  EXPECT_EQ(a.job.sequences, b.job.sequences);
+  EXPECT_EQ(a.job.length, b.job.length);
+  EXPECT_EQ(a.job.precision, b.job.precision);
+}
+
+/// Random legal plans for which a target writes files; many, or the test fails.
+class RoundTrip : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
+  Dice dice(18);
+  int written_plans = 0;
+  int refused = 0;
+  // A framework with few abilities refuses nine of ten.
+  for (int i = 0; i < 400; ++i) {
+    PlannedJob planned;
+    planned.job = random_good_job(dice);
+    planned.plan = random_legal_plan(dice, planned.job);
+    SCOPED_TRACE(plan_text(planned.plan));
+    LaunchFile file;
+    try {
+      file = export_plan(GetParam(), planned, "", true);
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
+      ++refused;
+      continue;
+    }
+    ++written_plans;
+    const PlannedJob first = read_again(GetParam(), planned, file.text);
+    LaunchFile again;
+    ASSERT_NO_THROW(again = export_plan(GetParam(), first, "")) << file.text;
+    const PlannedJob second = read_again(GetParam(), first, again.text);
+    expect_same(first, second);
+  }
+  EXPECT_GT(written_plans, 15) << refused << " refused";
+}
+
+TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
+  Dice dice(81);
+  int same = 0;
+  for (int i = 0; i < 200; ++i) {
+    PlannedJob planned;
+    planned.job = random_good_job(dice);
+    planned.plan = random_legal_plan(dice, planned.job);
+    for (const LaunchTarget& target : launch_targets()) {
+      if (target.word != GetParam() || target.framework.empty()) continue;
+      const auto runs =
+          nearest_run({.name = std::string(target.framework)}, planned.job, planned.plan);
+      if (runs) planned.plan = *runs;
+    }
+    planned.plan.gradient_bucket = planned.plan.parameter_bucket;
+    SCOPED_TRACE(plan_text(planned.plan));
+    LaunchFile file;
+    try {
+      file = export_plan(GetParam(), planned, "");
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
+      continue;
+    }
+    const bool changed = std::ranges::any_of(file.notes, [](const std::string& note) {
+      return note.starts_with("What runs there has") || note.starts_with("Written is the nearest");
+    });
+    if (changed) continue;
+    ++same;
+    const PlannedJob back = read_again(GetParam(), planned, file.text);
+    EXPECT_EQ(plan_text(back.plan), plan_text(canonical(planned.plan, planned.job)));
+  }
+  EXPECT_GT(same, 3);
+}
+
+/// A text with a few bytes changed, dropped or doubled.
+std::string damaged(Dice& dice, std::string text) {
+  for (std::size_t i = dice.below(4); i < 5 && !text.empty(); ++i) {
+    const std::size_t at = dice.below(text.size());
+    const std::size_t length = dice.below(std::min<std::size_t>(40, text.size() - at) + 1);
+    switch (dice.below(3)) {
+      case 0: text[at] = static_cast<char>(dice.below(128)); break;
+      case 1: text.erase(at, length); break;
+      default: text.insert(at, text.substr(at, length)); break;
+    }
+  }
+  return text;
+}
+
+TEST_P(RoundTrip, DamagedFilesAreReadOrRefused) {
+  Dice dice(7);
+  PlannedJob planned;
+  planned.job = small_job();
+  planned.plan.parallel.data = 16;
+  planned.plan.sharding = sharding_of("GGG").value();
+  planned.plan.accumulate = DType::kBf16;
+  const std::string text = export_plan(GetParam(), planned, "", true).text;
+  int refused = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string bad = damaged(dice, text);
+    try {
+      read_again(GetParam(), planned, bad);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()), "") << bad;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+std::vector<std::string_view> both_ways() {
+  std::vector<std::string_view> words;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.read != nullptr && target.write != nullptr) words.push_back(target.word);
+  }
+  return words;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, RoundTrip, testing::ValuesIn(both_ways()),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+}  // namespace
+}  // namespace stepwright
