@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/core/error.h"
 #include "stepwright/collective_files/msccl_family.h"
 #include "stepwright/collective_files/schedule_messages.h"
+#include "stepwright/core/error.h"
 
 namespace stepwright {
 namespace {

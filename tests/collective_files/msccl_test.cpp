@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "stepwright/collective/proof.h"
-#include "stepwright/core/error.h"
 #include "stepwright/collective_files/thread_blocks.h"
+#include "stepwright/core/error.h"
 #include "tests/collective_files/msccl_interpreter.h"
 
 namespace stepwright {

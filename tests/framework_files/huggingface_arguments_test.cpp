@@ -1,9 +1,8 @@
-#include "stepwright/framework_files/huggingface/arguments.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/launch_file.h"
 
 namespace stepwright {

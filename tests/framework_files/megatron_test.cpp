@@ -5,8 +5,8 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/launchers/environment.h"
 
 namespace stepwright {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {

@@ -6,9 +6,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright {
 namespace {

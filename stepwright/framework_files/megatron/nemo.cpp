@@ -8,9 +8,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/syntax/python_call.h"
-#include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright {
 namespace {
