@@ -7,8 +7,8 @@ namespace stepwright {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-/// Some megabytes.
-constexpr std::size_t kMostOpen = 10'000;
+/// Half of them are more than are looked at again (`narrow`); every unit at work may hold as many.
+constexpr std::size_t kMostOpen = 2'000;
 
 }  // namespace
 

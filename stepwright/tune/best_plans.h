@@ -34,6 +34,14 @@ class BestPlans {
   /// `all`: the list that this one will be merged into; what has no place there has none here.
   explicit BestPlans(std::size_t most, const BestPlans* all = nullptr);
 
+  /// Keeps nothing with a key above `key`; `best` is the least key that is known elsewhere.
+  void limit(double key, double best) {
+    limit_ = key;
+    best_ = best;
+  }
+  /// The least key that is known.
+  [[nodiscard]] double best() const { return best_; }
+  [[nodiscard]] bool full() const { return list_.size() >= most_; }
   /// No candidate with a key above this is kept.
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.
@@ -55,7 +63,7 @@ class BestPlans {
   void close(std::size_t most);
 
   std::size_t most_;
-  double limit_;  ///< The threshold of the list that this one is merged into.
+  double limit_;  ///< That, or the threshold of the list that this one is merged into.
   double best_;   ///< The least key offered.
   std::vector<Candidate> list_;
   std::vector<Candidate> open_;

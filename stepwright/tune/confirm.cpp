@@ -107,7 +107,7 @@ double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_
     const double last_s = trial.best_s(top);
     if (candidate.price.seconds * (1 - kPriceError) >= last_s) break;
     if (trial.operators() >= most_operators) break;
-    if (candidate.price.lower_bound_s < last_s) rounds.add(candidate);
+    if (candidate.price.lower_bound_s < last_s && trial.fits(candidate)) rounds.add(candidate);
   }
   rounds.flush();
   return least_open_s(trial, candidates);

@@ -28,9 +28,6 @@ std::int64_t count_operators(const StepProgram& program) {
   return count;
 }
 
-/// Plans that are accounted before it is asked whether enough of them fit.
-constexpr std::size_t kAccountedAtOnce = 50;
-
 TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& memory) {
   return {.plan = plan,
           .price_s = price.seconds,
@@ -69,10 +66,12 @@ void Trial::run(std::span<const Candidate* const> candidates) {
   }
   std::vector<TunedPlan> tuned(fresh.size());
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
-    const StepProgram program = build_program(job_, fresh[i]->plan);
-    tuned[i] = accounted(fresh[i]->plan, fresh[i]->price, memory_report(job_, program));
-    if (tuned[i].fits) play(job_, cost_, program, tuned[i]);
+    const auto known = waiting_.find(fresh[i]->text);
+    Accounted one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
+    if (one.tuned.fits) play(job_, cost_, one.program, one.tuned);
+    tuned[i] = std::move(one.tuned);
   });
+  for (const Candidate* candidate : fresh) waiting_.erase(candidate->text);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     if (!tuned[i].fits) {
       too_large_.push_back(std::move(tuned[i]));
@@ -85,28 +84,25 @@ void Trial::run(std::span<const Candidate* const> candidates) {
   }
 }
 
-void Trial::keep_fitting(std::vector<Candidate>& candidates, std::size_t most) {
-  std::vector<Candidate> kept;
-  for (std::size_t next = 0; next < candidates.size() && kept.size() < most;) {
-    const std::size_t count = std::min(kAccountedAtOnce, candidates.size() - next);
-    std::vector<TunedPlan> tuned(count);
-    parallel_for(running_.threads, count, [&](std::size_t i) {
-      const Candidate& one = candidates[next + i];
-      const StepProgram program = build_program(job_, one.plan);
-      tuned[i] = accounted(one.plan, one.price, memory_report(job_, program));
-    });
-    for (std::size_t i = 0; i < count; ++i) {
-      Candidate& one = candidates[next + i];
-      if (tuned[i].fits) {
-        kept.push_back(std::move(one));
-      } else if (known_.try_emplace(one.text).second) {
-        too_large_.push_back(std::move(tuned[i]));
-      }
-    }
-    next += count;
+bool Trial::fits(const Candidate& candidate) {
+  if (const auto known = known_.find(candidate.text); known != known_.end()) {
+    return known->second.step_time_s > 0;
   }
-  if (kept.size() > most) kept.resize(most);
-  candidates = std::move(kept);
+  if (waiting_.contains(candidate.text)) return true;
+  Accounted accounted = account(candidate);
+  if (!accounted.tuned.fits) {
+    known_.try_emplace(candidate.text);
+    too_large_.push_back(std::move(accounted.tuned));
+    return false;
+  }
+  waiting_.emplace(candidate.text, std::move(accounted));
+  return true;
+}
+
+Trial::Accounted Trial::account(const Candidate& candidate) const {
+  StepProgram program = build_program(job_, candidate.plan);
+  TunedPlan tuned = accounted(candidate.plan, candidate.price, memory_report(job_, program));
+  return {std::move(program), std::move(tuned)};
 }
 
 double Trial::best_s(std::size_t n) const {

@@ -28,8 +28,8 @@ class Trial {
   /// accounted and not played.
   void run(std::span<const Candidate* const> candidates);
 
-  /// Leaves of candidates, in their order, the first `most` that fit.
-  void keep_fitting(std::vector<Candidate>& candidates, std::size_t most);
+  /// Whether a candidate fits by its program, which is kept until it runs.
+  bool fits(const Candidate& candidate);
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const CostModel& cost() const { return cost_; }
@@ -49,11 +49,19 @@ class Trial {
   [[nodiscard]] std::int64_t operators() const { return operators_; }
 
  private:
+  /// A plan that may be played.
+  struct Accounted {
+    StepProgram program;
+    TunedPlan tuned;
+  };
+  [[nodiscard]] Accounted account(const Candidate& candidate) const;
+
   const Job& job_;
   const CostModel& cost_;
   const Running& running_;
-  std::map<std::string, TunedPlan> known_;  ///< By text; those that do not fit are empty.
-  std::vector<double> times_;               ///< Of plans that fit, ascending.
+  std::map<std::string, TunedPlan> known_;    ///< By text; those that do not fit are empty.
+  std::map<std::string, Accounted> waiting_;  ///< They fit.
+  std::vector<double> times_;                 ///< Of plans that fit, ascending.
   std::vector<TunedPlan> too_large_;
   std::int64_t simulated_ = 0;
   std::int64_t operators_ = 0;

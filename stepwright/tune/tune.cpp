@@ -93,19 +93,13 @@ class Tuning {
     found_ = search_plans(job_, cost_, census_, goal_, running_);
     kept_ = found_.kept.list();
     if (!small_) {
-      keep_played(kKeep);
+      play_prices(trial_, kept_);
       open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
     } else {
       prove();
     }
-  }
-
-  /// Leaves of what was kept the first `most` that fit, priced by their turns.
-  void keep_played(std::size_t most) {
-    trial_.keep_fitting(kept_, most);
-    play_prices(trial_, kept_);
   }
 
   /// Proves the best plan of a small space, which is all kept: first the best by price, then
@@ -136,7 +130,7 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (kept_.size() < kKeep / 2 && found_.kept.list().size() == goal_.keep) {
+    if (trial_.too_large().size() > kKeep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
       attempt();
     }
@@ -171,7 +165,7 @@ class Tuning {
       goal_.keep = options_.top;
       found_ = search_plans(job_, cost_, census_, goal_, running_);
       kept_ = found_.kept.list();
-      keep_played(options_.top);
+      play_prices(trial_, kept_);
     }
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
@@ -276,6 +270,7 @@ class Tuning {
     const double longest_s = kLongestOfFront * trial_.best_s();
     std::erase_if(smaller, [&](const Candidate* one) {
       if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
+      if (!trial_.fits(*one)) return true;
       least = one->price.memory_bytes;
       return false;
     });

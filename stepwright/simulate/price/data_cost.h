@@ -50,8 +50,8 @@ struct PricedPosition {
   const StageCost& stage;
 };
 DataCost data_cost(const PricedPosition& at, PriceTable& computations);
-/// Small reductions, norm and optimizer of a position. Of the sharding it depends on the
-/// optimizer's alone, with its groups.
+/// Small reductions, norm and optimizer of a position. Of the sharding it depends on where
+/// gradients and optimizer states lie, with their groups.
 double update_seconds(const PricedPosition& at, PriceTable& computations);
 /// Adds the messages of one kind of parameters alone.
 void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread);

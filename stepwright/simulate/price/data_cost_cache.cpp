@@ -4,6 +4,8 @@ namespace stepwright {
 namespace {
 
 constexpr std::size_t kPlaces = std::size_t{1} << 14;
+/// Some megabytes.
+constexpr std::size_t kMostUpdates = std::size_t{1} << 15;
 
 }  // namespace
 
@@ -31,7 +33,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
           .tied_table = stage.tied_table};
 }
 
-std::size_t DataCostCache::place_of(const Key& key) {
+std::size_t DataCostCache::Hash::operator()(const Key& key) const {
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.layouts);
   const auto mix = [&](std::int64_t value) {
     hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ULL;
@@ -41,13 +43,13 @@ std::size_t DataCostCache::place_of(const Key& key) {
   mix(key.size.dense + key.units);
   mix(key.size.expert);
   mix(key.gradient_bucket ^ key.parameter_bucket);
-  return hash % kPlaces;
+  return hash;
 }
 
 const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTable& computations) {
   if (places_.empty()) places_.resize(kPlaces);
   const Key key = key_of(at.plan, at.layouts, at.stage);
-  std::uint16_t& place = places_[place_of(key)];
+  std::uint16_t& place = places_[Hash()(key) % kPlaces];
   if (place == 0) {
     known_.emplace_back();
     place = static_cast<std::uint16_t>(known_.size());
@@ -59,9 +61,27 @@ const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTa
   return known.entry;
 }
 
+double DataCostCache::update_s(const PricedPosition& at, PriceTable& computations) {
+  Key key;
+  key.layouts = &at.layouts;
+  key.size = at.stage.size;
+  key.tied_table = at.stage.tied_table;
+  for (const auto value :
+       {static_cast<int>(at.plan.sharding.gradients), static_cast<int>(at.plan.sharding.optimizer),
+        static_cast<int>(at.plan.accumulate), static_cast<int>(at.plan.collectives.data),
+        at.stage.head ? 1 : 0}) {
+    key.choices = key.choices << 8 | static_cast<std::uint64_t>(value);
+  }
+  if (updates_.size() > kMostUpdates) updates_.clear();
+  const auto [entry, fresh] = updates_.try_emplace(key);
+  if (fresh) entry->second = update_seconds(at, computations);
+  return entry->second;
+}
+
 void DataCostCache::clear() {
   places_.clear();
   known_.clear();
+  updates_.clear();
 }
 
 }  // namespace stepwright

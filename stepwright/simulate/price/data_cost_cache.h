@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "stepwright/simulate/price/data_cost.h"
@@ -20,6 +22,8 @@ class DataCostCache {
   /// `at.layouts` must stand at the same address whenever they are the same, until the next
   /// `clear`. What is returned is valid until the next call.
   const Entry& get(const PricedPosition& at, PriceTable& computations);
+  /// `update_seconds`, which many shardings share.
+  double update_s(const PricedPosition& at, PriceTable& computations);
   void clear();
 
  private:
@@ -32,15 +36,18 @@ class DataCostCache {
     std::int64_t units = 0, routed_units = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
   struct Known {
     Key key;
     Entry entry;
   };
   static Key key_of(const Plan& plan, const Layouts& layouts, const StageCost& stage);
-  static std::size_t place_of(const Key& key);
 
   std::vector<std::uint16_t> places_;  ///< Number in `known_`, from 1; 0: free.
   std::vector<Known> known_;
+  std::unordered_map<Key, double, Hash> updates_;
 };
 
 }  // namespace stepwright

@@ -315,7 +315,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
 }
 
 double Pricer::update_s(const Plan& plan, const StageCost& stage) {
-  return update_seconds({cost_, job_, plan, layouts(plan), stage}, store_->computations);
+  return store_->data.update_s({cost_, job_, plan, layouts(plan), stage}, store_->computations);
 }
 
 }  // namespace stepwright
