@@ -293,12 +293,13 @@ TEST(PlanFile, GivesBackEqualPlans) {
 
 // Four stages of sixteen layers, the head a module as heavy as a few of them.
 TEST(PlanFile, IsSilentOnWhatItsFrameworkDoes) {
-  const auto read = [](const std::string& framework, const std::string& choices) {
+  const auto read = [](const std::string& framework, const std::string& choices,
+                       const Framework& unsaid = {}) {
     const std::string text =
         "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: {profile: dgx-h100, nodes: 1}\n"
         "  batch: {sequences: 64, length: 1024}\n" +
         framework + "parallel: {pipeline: 4, data: 2}\n" + choices;
-    return read_plan(Document::parse(text, "plan.yaml"), {}).plan;
+    return read_plan(Document::parse(text, "plan.yaml"), {}, unsaid).plan;
   };
   EXPECT_EQ(read("", "").overlap, Overlap());
   EXPECT_TRUE(read("", "").layers.empty());
@@ -313,6 +314,25 @@ TEST(PlanFile, IsSilentOnWhatItsFrameworkDoes) {
   EXPECT_EQ(read("  framework: nemo\n", "").accumulate, DType::kBf16);
   EXPECT_EQ(read("  framework: nemo\n", "accumulate: fp32\n").accumulate, DType::kFp32);
   EXPECT_EQ(read("  framework: megatron-core\n", "").accumulate, DType::kFp32);
+
+  const Framework target{.name = "nanotron"};
+  EXPECT_EQ(read("", "", target), nanotron);
+  EXPECT_TRUE(read("", "overlap: {pipeline: true}\n", target).overlap.pipeline);
+  EXPECT_EQ(read("  framework: nemo\n", "", target).accumulate, DType::kBf16);
+}
+
+TEST(PlanFile, HasTheBucketsOfAFrameworkThatLeavesNoChoice) {
+  const auto read = [](const std::string& choices) {
+    const std::string text =
+        "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: {profile: dgx-h100, nodes: 1}\n"
+        "  batch: {sequences: 64, length: 1024}\n  framework: fsdp\nparallel: {data: 8}\n" +
+        choices;
+    return read_plan(Document::parse(text, "plan.yaml"), {}).plan;
+  };
+  // Two projections of 4,096 x 4,096 and two of 4,096 x 1,024, three of 4,096 x 14,336, two norms.
+  EXPECT_EQ(read("sharding: GGG\n").gradient_bucket, 218'112'000);
+  EXPECT_EQ(read("sharding: GGG\nbuckets: {gradients: 1000000}\n").gradient_bucket, 1'000'000);
+  EXPECT_EQ(read("sharding: NNN\n").gradient_bucket, Plan().gradient_bucket);
 }
 
 }  // namespace

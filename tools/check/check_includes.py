@@ -37,8 +37,8 @@ BELOW = {
     "sample": "runtime cost",
     "lab": "cluster",
     "serve": "core",
-    "cli": "checkpoint fit study interleave framework_files learn report collective_files logs traffic "
-    "runtime sample lab serve",
+    "cli": "checkpoint fit study interleave framework_files learn report collective_files logs "
+    "traffic runtime sample lab serve",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")
