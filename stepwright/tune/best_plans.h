@@ -39,9 +39,6 @@ class BestPlans {
     limit_ = key;
     best_ = best;
   }
-  /// The least key that is known.
-  [[nodiscard]] double best() const { return best_; }
-  [[nodiscard]] bool full() const { return list_.size() >= most_; }
   /// No candidate with a key above this is kept.
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.

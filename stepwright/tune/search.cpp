@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -21,12 +20,6 @@ constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
 /// Units refined in a round.
 constexpr std::size_t kRefinements = 32;
-/// The first limit of keys, over the least floor of all units, and by what it grows.
-constexpr double kFirstLimit = 1.1;
-constexpr double kLimitGrowth = 1.06;
-/// Limits tried before there is none.
-constexpr int kLimits = 12;
-
 /// Floors of the pipelines of a grid before any block is built. They do not depend on the expert
 /// degrees, so most grids share them with others.
 class RoughFloors {
@@ -130,34 +123,15 @@ class Search {
   Search(const Job& job, const CostModel& cost, const Goal& goal, const Running& running)
       : goal_(goal), running_(running), workers_(job, cost, goal), all_(goal.keep) {}
 
-  /// A threshold falls slowly while the list of the best fills, and all the while plans are priced
-  /// that have no place in the end. So the search begins with a limit in its place, and with a
-  /// higher one where fewer plans than wanted are below it.
   Findings run(std::vector<SearchUnit> units) {
     const bool bounds = !goal_.exhaustive;
+    if (bounds && !goal_.least_memory) {
+      all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best);
+    }
     for (SearchUnit& unit : units) {
       unit.refined = !bounds;
       add(std::move(unit));
     }
-    const bool limits = bounds && !goal_.least_memory && !queue_.empty();
-    double limit = limits ? queue_.begin()->first.first * kFirstLimit : kNone;
-    double growth = kLimitGrowth;
-    for (int tries = 1;; ++tries) {
-      all_.kept.limit(limit, all_.kept.best());
-      run_queue(bounds);
-      if (all_.kept.full() || limit == kNone) break;
-      limit = tries < kLimits ? limit * growth : kNone;
-      if (all_.kept.list().empty()) growth *= growth;
-      start_again();
-    }
-    for (const auto& [key, unit] : queue_) pass(unit);
-    return std::move(all_);
-  }
-
- private:
-  static constexpr double kNone = std::numeric_limits<double>::infinity();
-
-  void run_queue(bool bounds) {
     while (!queue_.empty()) {
       if (bounds && beaten(queue_.begin()->second)) break;
       const std::vector<SearchUnit> round = next();
@@ -168,25 +142,20 @@ class Search {
       }
       running_.tell({.done = done_, .most = done_ + queue_.size(), .priced = all_.priced});
     }
+    for (const auto& [key, unit] : queue_) pass(unit);
+    return std::move(all_);
   }
 
-  /// Forgets what was found but for the least key.
-  void start_again() {
-    const double best = all_.kept.best();
-    all_ = Findings(goal_.keep);
-    all_.kept.limit(kNone, best);
-    for (SearchUnit& unit : searched_) add(std::move(unit));
-    searched_.clear();
-    searches_ = kFirstRound;
-  }
-
+ private:
   [[nodiscard]] bool beaten(const SearchUnit& unit) const {
     return unit.floor * (1 - kPriceRounding) > all_.kept.threshold();
   }
   void pass(const SearchUnit& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
   }
+  /// Queues a unit, or passes it over where it is beaten.
   void add(SearchUnit&& unit) {
+    if (!goal_.exhaustive && beaten(unit)) return pass(unit);
     const std::pair key(unit.floor, added_++);
     queue_.emplace(key, std::move(unit));
   }
@@ -208,11 +177,7 @@ class Search {
       workers_.lend([&](UnitSearch& worker) { parts[i] = worker.refine(round[i], all_); });
     });
     for (std::vector<SearchUnit>& list : parts) {
-      for (SearchUnit& part : list) {
-        // Of one that is beaten not all floors were looked at.
-        part.refined = !beaten(part);
-        add(std::move(part));
-      }
+      for (SearchUnit& part : list) add(std::move(part));
     }
   }
 
@@ -222,7 +187,6 @@ class Search {
       workers_.lend([&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
     });
     for (Findings& findings : found) all_.merge(std::move(findings));
-    std::ranges::copy(round, std::back_inserter(searched_));
     done_ += round.size();
     searches_ = std::min(2 * searches_, kLargestRound);
   }
@@ -231,7 +195,6 @@ class Search {
   const Running& running_;
   Workers workers_;
   std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
-  std::vector<SearchUnit> searched_;                            ///< With the limit at hand.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;

@@ -21,6 +21,7 @@
 #include "stepwright/tune/fixed_cluster.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/free_kernels.h"
+#include "stepwright/tune/near_keys.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
 #include "stepwright/tune/used_devices.h"
@@ -90,8 +91,7 @@ class Tuning {
  private:
   /// Keeps the best plans by price and simulates them.
   void attempt() {
-    found_ = search_plans(job_, cost_, census_, goal_, running_);
-    kept_ = found_.kept.list();
+    find();
     if (!small_) {
       play_prices(trial_, kept_);
       open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
@@ -100,6 +100,16 @@ class Tuning {
     } else {
       prove();
     }
+  }
+
+  /// Keeps the best plans by price.
+  void find() {
+    goal_.known = {};
+    if (!goal_.exhaustive && start_) {
+      goal_.known = near_keys(job_, cost_, space_, *start_, goal_);
+    }
+    found_ = search_plans(job_, cost_, census_, goal_, running_);
+    kept_ = found_.kept.list();
   }
 
   /// Proves the best plan of a small space, which is all kept: first the best by price, then
@@ -163,8 +173,7 @@ class Tuning {
     if (small_ || options_.top <= kSettled) return;
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
-      found_ = search_plans(job_, cost_, census_, goal_, running_);
-      kept_ = found_.kept.list();
+      find();
       play_prices(trial_, kept_);
     }
     settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
@@ -300,6 +309,7 @@ class Tuning {
     }
     const Plan& plan = result.baseline->plan;
     if (!contains(job_, space_, plan)) return;
+    start_ = plan;
     try_plan(plan, Pricer(job_, cost_).price(plan));
   }
 
@@ -316,6 +326,7 @@ class Tuning {
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
+  std::optional<Plan> start_;  ///< The rule's, where the space has it.
   Findings found_;
   std::vector<Candidate> kept_;  ///< Of what was found, by price.
   Trial trial_;

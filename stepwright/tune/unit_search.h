@@ -37,12 +37,19 @@ namespace stepwright {
 /// Bounds and prices add the same terms in different orders: what floors give up for it.
 inline constexpr double kPriceRounding = 1e-9;
 
+/// Keys that are known before a search begins.
+struct KnownKeys {
+  double best = std::numeric_limits<double>::infinity();  ///< The least.
+  double last = std::numeric_limits<double>::infinity();  ///< No plan above it is kept.
+};
+
 /// The goal of a search.
 struct Goal {
   double capacity_bytes = 0;
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.
+  KnownKeys known;
 };
 
 /// All plans with the same tensor, context, expert and expert-tensor degree and micro-batch: they

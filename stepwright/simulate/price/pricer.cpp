@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stepwright/memory/memory.h"
-#include "stepwright/model/flops.h"
 #include "stepwright/simulate/price/block_store.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
@@ -103,8 +102,6 @@ struct Pricer::Store {
   DataCostCache data;
   PriceTable computations;         ///< Of updates.
   std::vector<DataCost> messages;  ///< Scratch.
-  double flops_per_token = 0;
-  double best_flops = 0;
   Reserve reserve;
 };
 
@@ -113,9 +110,6 @@ Pricer::Pricer(const Job& job, const CostModel& cost)
 
 Pricer::Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, std::move(blocks))) {
-  store_->flops_per_token = training_flops_per_token(job.model, 1);
-  const auto peak = job.cluster.device.peak_flops.find(job.precision);
-  store_->best_flops = peak == job.cluster.device.peak_flops.end() ? 1e30 : peak->second;
   store_->reserve = framework_reserve(job);
 }
 
@@ -162,19 +156,6 @@ PipelineParts Pricer::parts(const Plan& plan) {
         dynamic - std::max(beside.any, beside.using_parameters + memory.transient_bytes));
   }
   return parts;
-}
-
-double Pricer::turns_floor_s(const PipelineCost& pipeline, const Plan& plan) {
-  if (pipeline.floors.parts.empty()) return pipeline.floor_s;
-  return std::max(pipeline.floor_s,
-                  store_->played.every_s(plan, pipeline.micro_batches, pipeline.floors));
-}
-
-double Pricer::rough_floor_s(const Plan& plan) const {
-  const auto ranks = static_cast<double>(plan.parallel.tensor * plan.parallel.context *
-                                         plan.parallel.data * plan.parallel.pipeline);
-  const double work = store_->flops_per_token * job_.tokens() / (ranks * store_->best_flops);
-  return work;
 }
 
 /// One position's contribution to a price.

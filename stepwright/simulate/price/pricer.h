@@ -230,14 +230,8 @@ class Pricer {
   }
   /// The parts of a plan by which an order of them can be looked for.
   [[nodiscard]] PipelineParts parts(const Plan& plan);
-  /// The makespan of the floors of a pipeline's turns, or its own bound where it has none.
-  [[nodiscard]] double turns_floor_s(const PipelineCost& pipeline, const Plan& plan);
 
   [[nodiscard]] const Contention& contention() const { return cost_.contention(); }
-
-  /// A bound from FLOPs at peak rate alone, before any block is built: no plan with these parallel
-  /// degrees, micro-batch and schedule is faster. Nanoseconds to evaluate.
-  [[nodiscard]] double rough_floor_s(const Plan& plan) const;
 
  private:
   struct Store;

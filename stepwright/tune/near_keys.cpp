@@ -1,0 +1,70 @@
+#include "stepwright/tune/near_keys.h"
+
+#include <map>
+#include <set>
+
+#include "stepwright/simulate/found_order.h"
+#include "stepwright/tune/neighbours.h"
+
+namespace stepwright {
+namespace {
+
+/// Plans whose neighbours are priced, the best first.
+constexpr int kExpanded = 100;
+
+/// Plans by price, and whether their neighbours are among them.
+class Pool {
+ public:
+  Pool(const Job& job, const CostModel& cost, const Dimensions& space, const Goal& goal)
+      : job_(job), space_(space), goal_(goal), pricer_(job, cost) {}
+
+  void add(const Plan& plan) {
+    if (!seen_.insert(plan).second || lacks_order(plan)) return;
+    const Price price = pricer_.price(plan);
+    if (price.memory_bytes <= goal_.capacity_bytes) plans_.emplace(price.seconds, Member{plan});
+  }
+
+  /// Adds the neighbours of the best plan that still lacks them; false where all have theirs.
+  bool expand() {
+    for (auto& [key, member] : plans_) {
+      if (member.expanded) continue;
+      member.expanded = true;
+      for (const Plan& plan : neighbours(job_, space_, Plan(member.plan))) {
+        if (contains(job_, space_, plan)) add(plan);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] KnownKeys keys() const {
+    if (plans_.size() < goal_.keep) return {};
+    return {.best = plans_.begin()->first,
+            .last = std::next(plans_.begin(), static_cast<std::ptrdiff_t>(goal_.keep) - 1)->first};
+  }
+
+ private:
+  struct Member {
+    Plan plan;
+    bool expanded = false;
+  };
+  const Job& job_;
+  const Dimensions& space_;
+  const Goal& goal_;
+  Pricer pricer_;
+  std::set<Plan> seen_;
+  std::multimap<double, Member> plans_;
+};
+
+}  // namespace
+
+KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
+                    const Plan& start, const Goal& goal) {
+  Pool pool(job, cost, space, goal);
+  pool.add(start);
+  for (int i = 0; i < kExpanded && pool.expand(); ++i) {
+  }
+  return pool.keys();
+}
+
+}  // namespace stepwright
