@@ -34,6 +34,7 @@ Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with.any()) json["with"] = with_json(line);
+  if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
   if (!line.releases.before.empty()) json["before"] = line.releases.before;
   json["source"] = line.source;
@@ -72,6 +73,7 @@ std::string releases_text(const Json& line) {
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
+  if (line.contains("variant")) what += " of " + line.at("variant").get<std::string>();
   what += releases_text(line);
   return fmt::format("  {:<19} {}\n", what + ":", joined_by(", ", line.at("words")));
 }

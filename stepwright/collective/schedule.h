@@ -22,7 +22,7 @@ struct PieceRun {
   bool operator==(const PieceRun&) const = default;
 };
 
-/// The deed of a step with a run of pieces.
+/// The operation of a step on a run of pieces.
 enum class StepKind : std::uint8_t {
   kSend,           ///< `source` to `peer`; over when the peer has it.
   kReceive,        ///< From `peer` into `target`.

@@ -32,7 +32,14 @@ class FrameworkLaw {
   [[nodiscard]] WordSet allowed(Ability ability, const Job& job, const Plan& plan) const;
   /// Whether it runs what a plan chooses there, beside what else the plan has.
   [[nodiscard]] bool runs(Ability ability, const Job& job, const Plan& plan) const;
-  /// The same beside the plan's degrees alone.
+  /// The first `most` abilities of which it does not run all that a plan and its job take, in their
+  /// order: kernels of attention are last, as each framework brings its own.
+  [[nodiscard]] std::vector<Ability> not_run(const Job& job, const Plan& plan,
+                                             std::size_t most = kAbilities) const;
+  /// Whether it runs a canonical plan as it is, buckets included, with its own kernels of
+  /// attention.
+  [[nodiscard]] bool runs(const Job& job, const Plan& plan) const;
+  /// Whether it runs what a plan chooses there, beside the plan's degrees alone.
   [[nodiscard]] bool runs_alone(Ability ability, const Job& job, const Plan& plan) const;
 
   /// What some choices of a plan say to the lines that join two abilities, one bit each: which

@@ -32,7 +32,7 @@ struct Part {
   auto operator<=>(const Part&) const = default;
 };
 
-/// The deed of a position at one time: a part, or two that run together.
+/// One action of a position in its pipeline schedule: a part, or two that run together.
 struct Turn {
   Part part;
   std::optional<Part> beside;

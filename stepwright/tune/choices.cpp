@@ -20,8 +20,9 @@ void count(RuleCounts& counts, Rule rule, std::int64_t points) {
 }
 
 /// The first of these abilities in which the job's framework does not run a canonical plan.
+template <class Abilities = std::initializer_list<Ability>>
 std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const Plan& usual,
-                                  std::initializer_list<Ability> abilities) {
+                                  const Abilities& abilities) {
   if (!space.framework) return std::nullopt;
   for (const Ability ability : abilities) {
     if (!space.framework->runs_alone(ability, job, usual)) return ability;
@@ -96,11 +97,8 @@ void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = Sharding{.optimizer = Spread::kGlobal};
   plan = canonical(plan, job);
-  const auto not_run =
-      not_run_by(space, job, plan,
-                 {Ability::kSequenceParallel, Ability::kTensorInput, Ability::kContextKind,
-                  Ability::kOverlap, Ability::kExposed, Ability::kAlgorithms});
-  if (not_run) return count(table.not_run, *not_run, 1);
+  if (const auto not_run = not_run_by(space, job, plan, kOfBlocks))
+    return count(table.not_run, *not_run, 1);
   const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
   if (!joint.runs()) return count(table.not_run, Ability::kOverlap, 1);
   ++table.points;
@@ -153,10 +151,11 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
   }
 }
 
-/// The schedule or the cut into stages, where the job's framework does not run it.
+/// The schedule or the cut into stages, where the job's framework does not run it. The plan
+/// recomputes nothing, which all run.
 std::optional<Ability> stage_not_run(const Job& job, const Dimensions& space, const Plan& plan) {
   if (!space.framework) return std::nullopt;
-  return not_run_by(space, job, canonical(plan, job), {Ability::kSchedule, Ability::kLayers});
+  return not_run_by(space, job, canonical(plan, job), kOfStages);
 }
 
 /// Choices of one schedule stand side by side, with any recomputation.

@@ -8,12 +8,7 @@
 namespace stepwright {
 
 bool runs_there(const Job& job, const Dimensions& space, const Plan& plan) {
-  if (!space.framework) return true;
-  const auto runs = [&](const auto& entry) {
-    return !of_plan(entry.value) || space.framework->runs(entry.value, job, plan);
-  };
-  return std::ranges::all_of(kAbilityNames, runs) &&
-         space.framework->with_buckets(job, plan) == plan;
+  return !space.framework || space.framework->runs(job, plan);
 }
 
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& census) {

@@ -183,6 +183,37 @@ TEST(Frameworks, ReleasesDiffer) {
   EXPECT_EQ(runs("0.9", Ability::kDispatcher), "alltoall, allgather");
 }
 
+TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {
+  const auto runs = [](std::string variant, Ability ability) {
+    const FrameworkLaw law({.name = "megatron-lm", .version = "", .variant = std::move(variant)});
+    return words_text(ability, law.allowed(ability, 0));
+  };
+  EXPECT_EQ(runs("", Ability::kLayers), "equal");
+  EXPECT_EQ(runs("aleph-alpha", Ability::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("aleph-alpha", Ability::kSchedule), "1f1b");
+  EXPECT_EQ(runs("aleph-alpha", Ability::kSharding), "NNN, NNG");
+}
+
+TEST(Frameworks, RunWhatTheyDoByDefault) {
+  const Job plain = small_job();
+  for (const std::string_view name : kFrameworkNames) {
+    std::vector<std::string_view> variants = variant_names(name);
+    variants.emplace_back("");
+    for (const std::string_view variant : variants) {
+      Job job = plain;
+      job.framework = {.name = std::string(name), .version = "", .variant = std::string(variant)};
+      const FrameworkLaw law(job.framework);
+      Plan plan;
+      plan.parallel = {.tensor = 2, .data = 8};
+      plan.sequence_parallel = law.allowed(Ability::kSequenceParallel, 1)[1];
+      plan.tensor_input = default_tensor_input(job);
+      plan.overlap = default_overlap(job, plan);
+      EXPECT_TRUE(law.runs_alone(Ability::kTensorInput, job, plan)) << name << " " << variant;
+      EXPECT_TRUE(law.runs_alone(Ability::kOverlap, job, plan)) << name << " " << variant;
+    }
+  }
+}
+
 TEST(Frameworks, RunPlansMadeByHand) {
   Job job = small_job();
   Plan plan;

@@ -34,7 +34,7 @@ struct HostProduct {
   bool beside = false;  ///< A message of this rank was under way for most of it.
 };
 
-/// The deeds of one rank in the steps that its trace marks (`ProfilerStep`).
+/// The work of one rank in the steps that its trace marks (`ProfilerStep`).
 struct HostTrace {
   std::vector<HostStep> steps;
   std::vector<HostProduct> products;  ///< Of all steps.

@@ -16,6 +16,23 @@ constexpr std::size_t kMostLines = 48;
 
 constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
 
+/// The lines that speak of a release. The word of a variant on an ability stands in place of its
+/// framework's own.
+std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
+  std::vector<const AbilityEntry*> lines;
+  std::bitset<kAbilities> varied;
+  for (const AbilityEntry& line : framework_entry(framework.name).runs) {
+    const bool own = line.variant.empty() || line.variant == framework.variant;
+    if (!own || !speaks_of(line.releases, framework.version)) continue;
+    lines.push_back(&line);
+    if (!line.variant.empty()) varied.set(static_cast<std::size_t>(line.ability));
+  }
+  std::erase_if(lines, [&](const AbilityEntry* line) {
+    return line->variant.empty() && varied[static_cast<std::size_t>(line->ability)];
+  });
+  return lines;
+}
+
 bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
 
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
@@ -44,15 +61,14 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : framework_(framework) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
-  for (const AbilityEntry& line : framework_entry(framework.name).runs) {
-    if (!speaks_of(line.releases, framework.version)) continue;
-    if (joins(line)) {
-      joining_.push_back(&line);
+  for (const AbilityEntry* line : lines_of(framework)) {
+    if (joins(*line)) {
+      joining_.push_back(line);
       continue;
     }
-    auto& of_degrees = allowed_[static_cast<std::size_t>(line.ability)];
+    auto& of_degrees = allowed_[static_cast<std::size_t>(line->ability)];
     for (DegreeSet degrees = 0; degrees < kDegreeSets; ++degrees) {
-      if (counts_with(line, degrees)) of_degrees[degrees] &= line.words;
+      if (counts_with(*line, degrees)) of_degrees[degrees] &= line->words;
     }
   }
 }
@@ -69,6 +85,21 @@ WordSet FrameworkLaw::allowed(Ability ability, const Job& job, const Plan& plan)
 
 bool FrameworkLaw::runs(Ability ability, const Job& job, const Plan& plan) const {
   return within(ability, job, plan, allowed(ability, job, plan));
+}
+
+std::vector<Ability> FrameworkLaw::not_run(const Job& job, const Plan& plan,
+                                           std::size_t most) const {
+  std::vector<Ability> all;
+  for (const auto& [ability, name] : kAbilityNames) {
+    if (all.size() < most && !runs(ability, job, plan)) all.push_back(ability);
+  }
+  return all;
+}
+
+bool FrameworkLaw::runs(const Job& job, const Plan& plan) const {
+  const std::vector<Ability> first = not_run(job, plan, 1);
+  const bool all = first.empty() || first.front() == Ability::kAttention;
+  return all && with_buckets(job, plan) == plan;
 }
 
 bool FrameworkLaw::runs_alone(Ability ability, const Job& job, const Plan& plan) const {
@@ -162,12 +193,12 @@ std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Pl
   const Plan usual = canonical(plan, job);
   const DegreeSet degrees = degrees_above_one(usual.parallel);
   std::vector<NotRun> all;
-  for (const auto& [ability, name] : kAbilityNames) {
-    if (law.runs(ability, job, usual)) continue;
+  for (const Ability ability : law.not_run(job, usual)) {
     const WordSet allowed = law.allowed(ability, job, usual);
     const WordSet refused = taken_words(ability, job, usual) & ~allowed;
-    all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name, words_text(ability, refused),
-                                        framework.name, words_text(ability, allowed),
+    all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
+                                        words_text(ability, refused), framework.name,
+                                        words_text(ability, allowed),
                                         with_text(law, ability, degrees, allowed))});
   }
   const Plan bucketed = law.with_buckets(job, usual);
@@ -184,11 +215,7 @@ std::vector<std::string_view> runs_on(const Job& job, const Plan& plan) {
   for (const std::string_view name : kFrameworkNames) {
     const bool own = name == job.framework.name;
     const FrameworkLaw law(own ? job.framework : Framework{.name = std::string(name)});
-    const auto runs = [&](const Named<Ability>& entry) {
-      return entry.value == Ability::kAttention || law.runs(entry.value, job, usual);
-    };
-    const bool all = std::ranges::all_of(kAbilityNames, runs);
-    if (all && law.with_buckets(job, usual) == usual) names.push_back(name);
+    if (law.runs(job, usual)) names.push_back(name);
   }
   return names;
 }

@@ -19,10 +19,9 @@ class Towards {
       : law_(law), job_(job), plan_(law.with_buckets(job, canonical(plan, job))) {}
 
   [[nodiscard]] std::optional<Ability> first_not_run() const {
-    for (const auto& [ability, name] : kAbilityNames) {
-      if (ability != Ability::kAttention && !law_.runs(ability, job_, plan_)) return ability;
-    }
-    return std::nullopt;
+    const std::vector<Ability> first = law_.not_run(job_, plan_, 1);
+    if (first.empty() || first.front() == Ability::kAttention) return std::nullopt;
+    return first.front();
   }
 
   /// Legal plans in which the framework runs that ability, nearest first.

@@ -55,7 +55,7 @@ FrameworkBuckets read_buckets(Node node) {
 }
 
 AbilityEntry read_line(Node node) {
-  node.allow_only({"ability", "words", "with", "from", "before", "source"});
+  node.allow_only({"ability", "words", "with", "variant", "from", "before", "source"});
   AbilityEntry entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
   entry.words = read_words(node.get("words"), entry.ability);
@@ -69,19 +69,29 @@ AbilityEntry read_line(Node node) {
       entry.with = read_words(*with, Ability::kParallel);
     }
   }
+  if (const auto variant = node.find("variant")) entry.variant = variant->text();
   entry.releases = read_releases(node);
   return entry;
 }
 
-void read_defaults(Node node, FrameworkEntry& entry) {
-  for (std::size_t i = 0; i < node.size(); ++i) {
-    DefaultLine line = read_default_line(node.at(i));
+/// Appends the lines under a key, each of which may be of one variant.
+template <class Line>
+void read_lines(Node node, std::string_view key, Line (*read)(Node line), FrameworkEntry& entry,
+                std::vector<Line>& lines) {
+  const auto given = node.find(key);
+  for (std::size_t i = 0; given && i < given->size(); ++i) {
+    Line line = read(given->at(i));
     const auto named = [&](const auto& variant) { return variant.first == line.variant; };
     if (!line.variant.empty() && std::ranges::none_of(entry.variants, named)) {
-      node.at(i).get("variant").fail("is not among the variants");
+      given->at(i).get("variant").fail("is not among the variants");
     }
-    entry.defaults.push_back(std::move(line));
+    lines.push_back(std::move(line));
   }
+}
+
+template <class Line>
+void erase_variants(std::vector<Line>& lines) {
+  std::erase_if(lines, [](const Line& line) { return !line.variant.empty(); });
 }
 
 FrameworkEntry read_embedded(std::string_view name) {
@@ -113,13 +123,11 @@ FrameworkEntry read_framework_entry(Node node) {
   FrameworkEntry entry;
   if (const auto like = node.find("like")) entry = framework_entry(like->text());
   entry.variants.clear();
-  std::erase_if(entry.defaults, [](const DefaultLine& line) { return !line.variant.empty(); });
+  erase_variants(entry.runs);
+  erase_variants(entry.defaults);
   entry.name = node.get("framework").text();
   entry.about = node.get("about").text();
   entry.checked = node.get("checked").text();
-  if (const auto runs = node.find("runs")) {
-    for (std::size_t i = 0; i < runs->size(); ++i) entry.runs.push_back(read_line(runs->at(i)));
-  }
   if (const auto buckets = node.find("buckets")) {
     for (std::size_t i = 0; i < buckets->size(); ++i) {
       entry.buckets.push_back(read_buckets(buckets->at(i)));
@@ -130,7 +138,8 @@ FrameworkEntry read_framework_entry(Node node) {
       entry.variants.emplace_back(name, about.text());
     }
   }
-  if (const auto defaults = node.find("defaults")) read_defaults(*defaults, entry);
+  read_lines(node, "runs", read_line, entry, entry.runs);
+  read_lines(node, "defaults", read_default_line, entry, entry.defaults);
   if (const auto notes = node.find("notes")) {
     entry.notes.clear();
     for (std::size_t i = 0; i < notes->size(); ++i) entry.notes.push_back(notes->at(i).text());

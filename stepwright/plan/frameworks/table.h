@@ -20,6 +20,7 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
+  std::string variant;  ///< Holds for this variant alone; empty: for all.
   Releases releases;
   std::string source;
 };
@@ -42,7 +43,7 @@ struct FrameworkEntry {
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
   std::vector<DefaultLine> defaults;  ///< Later ones have the last word.
-  /// Forks of it and stacks built on it that differ in their defaults: name and, for people, what.
+  /// Forks of it and stacks built on it that differ from it: name and, for people, what.
   std::vector<std::pair<std::string, std::string>> variants;
   std::vector<std::string> notes;  ///< What the lines cannot say.
 };
