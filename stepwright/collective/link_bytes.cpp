@@ -1,12 +1,8 @@
 #include "stepwright/collective/link_bytes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
-
-#include "stepwright/core/error.h"
 
 namespace stepwright {
 namespace {
@@ -64,28 +60,6 @@ LinkLoads LinkBytes::loads() const {
     result.levels.push_back(load_of(cluster_.levels[i].name, levels_[i]));
   }
   result.nics = load_of("nic", nics_);
-  return result;
-}
-
-ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
-                             double payload_bytes) {
-  if (std::ssize(schedule.ranks) > cluster.devices()) {
-    fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
-                           cluster.devices()));
-  }
-  LinkBytes links(cluster, std::ssize(schedule.ranks));
-  ScheduleBytes result{.sent = std::vector<double>(schedule.ranks.size())};
-  const double piece = payload_bytes / schedule.pieces;
-  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
-      for (const ScheduleStep& step : channel.steps) {
-        if (!sends(step)) continue;
-        result.sent[rank] += step.pieces * piece;
-        links.add(static_cast<std::int64_t>(rank), step.peer, step.pieces * piece);
-      }
-    }
-  }
-  result.links = links.loads();
   return result;
 }
 

@@ -42,15 +42,4 @@ class LinkBytes {
   std::vector<double> nics_;                 ///< Per NIC of all nodes.
 };
 
-/// The bytes that a schedule puts on a cluster's links.
-struct ScheduleBytes {
-  std::vector<double> sent;  ///< Per rank.
-  LinkLoads links;
-};
-
-/// The bytes of a schedule whose full buffer has `payload_bytes` and whose rank r is device r.
-/// Throws `Error{kInput}` when the cluster has too few devices.
-ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
-                             double payload_bytes);
-
 }  // namespace stepwright

@@ -16,37 +16,9 @@ std::span<const EmbeddedFile> embedded_conditions();
 
 namespace {
 
-template <class Conditions>
-struct Field {
-  std::string_view key;
-  double Conditions::* value;
-  double low;
-  double high;
-};
-
-constexpr Field<DeviceConditions> kDeviceFields[] = {
-    {"product_rate", &DeviceConditions::product_rate, 0.1, 2},
-    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.1, 2},
-    {"attention_rate", &DeviceConditions::attention_rate, 0.1, 3},
-    {"flash1_rate", &DeviceConditions::flash1_rate, 0.1, 3},
-    {"memory_rate", &DeviceConditions::memory_rate, 0.1, 3},
-    {"inside_rate", &DeviceConditions::inside_rate, 0.1, 3},
-    {"network_rate", &DeviceConditions::network_rate, 0.1, 3}};
-
-constexpr Field<FrameworkConditions> kFrameworkFields[] = {
-    {"host_us", &FrameworkConditions::host_us, 0, 1e4},
-    {"step_ms", &FrameworkConditions::step_ms, 0, 1e5},
-    {"update_passes", &FrameworkConditions::update_passes, 0.1, 100},
-    {"message_us", &FrameworkConditions::message_us, 0, 1e6},
-    {"stage_wait", &FrameworkConditions::stage_wait, 0, 100},
-    {"beside_inside", &FrameworkConditions::beside_inside, 1, 100},
-    {"beside_network", &FrameworkConditions::beside_network, 1, 100},
-    {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
-    {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
-
 template <class Conditions, std::size_t kCount>
 Conditions read_entry(Node node, std::string_view name_key, std::string Conditions::* name,
-                      const Field<Conditions> (&fields)[kCount]) {
+                      const ConditionField<Conditions> (&fields)[kCount]) {
   std::vector<std::string_view> keys = {name_key};
   for (const auto& field : fields) keys.push_back(field.key);
   node.allow_only(keys);
@@ -62,7 +34,7 @@ Conditions read_entry(Node node, std::string_view name_key, std::string Conditio
 
 template <class Conditions, std::size_t kCount>
 Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::string& name,
-                const Field<Conditions> (&fields)[kCount]) {
+                const ConditionField<Conditions> (&fields)[kCount]) {
   const Conditions silent;
   Tree tree = Tree::flow_mapping();
   tree.set(name_key, name);

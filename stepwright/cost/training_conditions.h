@@ -40,6 +40,35 @@ struct FrameworkConditions {
   double expert_exposed = 1;  ///< The same of expert exchanges.
 };
 
+/// A constant of conditions: its key in files, and between which values it lies.
+template <class Conditions>
+struct ConditionField {
+  std::string_view key;
+  double Conditions::* value;
+  double low;
+  double high;
+};
+
+inline constexpr ConditionField<DeviceConditions> kDeviceFields[] = {
+    {"product_rate", &DeviceConditions::product_rate, 0.1, 2},
+    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.1, 2},
+    {"attention_rate", &DeviceConditions::attention_rate, 0.1, 3},
+    {"flash1_rate", &DeviceConditions::flash1_rate, 0.1, 3},
+    {"memory_rate", &DeviceConditions::memory_rate, 0.1, 3},
+    {"inside_rate", &DeviceConditions::inside_rate, 0.1, 3},
+    {"network_rate", &DeviceConditions::network_rate, 0.1, 3}};
+
+inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
+    {"host_us", &FrameworkConditions::host_us, 0, 1e4},
+    {"step_ms", &FrameworkConditions::step_ms, 0, 1e5},
+    {"update_passes", &FrameworkConditions::update_passes, 0.1, 100},
+    {"message_us", &FrameworkConditions::message_us, 0, 1e6},
+    {"stage_wait", &FrameworkConditions::stage_wait, 0, 100},
+    {"beside_inside", &FrameworkConditions::beside_inside, 1, 100},
+    {"beside_network", &FrameworkConditions::beside_network, 1, 100},
+    {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
+    {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
+
 /// Between which shares of a predicted step the measured one is, four times of five.
 struct StepInterval {
   double low = 0.85;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <set>
-#include <unordered_map>
 
 namespace stepwright {
 
@@ -31,19 +30,6 @@ std::vector<OperatorSet> order_ideals(const Strand& strand) {
   }
   std::ranges::stable_sort(ideals, {}, [](OperatorSet set) { return std::popcount(set); });
   return ideals;
-}
-
-std::uint64_t count_orders(const Strand& strand) {
-  const std::vector<OperatorSet> needed = ancestors(strand);
-  const std::vector<OperatorSet> ideals = order_ideals(strand);
-  std::unordered_map<OperatorSet, std::uint64_t> orders{{0, 1}};
-  for (const OperatorSet done : ideals) {
-    for (std::size_t place = 0; place < strand.size(); ++place) {
-      if (holds(done, place) || (needed[place] & ~done) != 0) continue;
-      orders[done | only(place)] += orders[done];
-    }
-  }
-  return orders[ideals.back()];
 }
 
 }  // namespace stepwright

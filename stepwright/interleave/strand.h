@@ -45,7 +45,4 @@ std::vector<OperatorSet> ancestors(const Strand& strand);
 /// states that a strand can be in.
 std::vector<OperatorSet> order_ideals(const Strand& strand);
 
-/// How many orders of all operators respect the dependences.
-std::uint64_t count_orders(const Strand& strand);
-
 }  // namespace stepwright

@@ -12,65 +12,47 @@ namespace {
 /// generations of what a fit with their rows moves the logarithm by (docs/accuracy.md, "What runs
 /// may move"); wider for `network_rate`, which is of a cluster more than of its devices.
 struct Key {
-  std::string_view name;
   double DeviceConditions::* of_device = nullptr;
   double FrameworkConditions::* of_framework = nullptr;
   double width = 0;  ///< Deviation of the logarithm of (value - offset).
-  double least = 0;
-  double most = 0;
+  double least = 0.1;
+  double most = 2;
   double offset = 0;
 };
 
-constexpr Key of_device(std::string_view name, double DeviceConditions::* value, double width) {
-  return {.name = name, .of_device = value, .width = width, .least = 0.1, .most = 2};
+constexpr Key of_device(double DeviceConditions::* value, double width) {
+  return {.of_device = value, .width = width};
 }
-constexpr Key of_framework(std::string_view name, double FrameworkConditions::* value, double width,
-                           double most) {
-  return {.name = name, .of_framework = value, .width = width, .least = 0.01, .most = most};
+constexpr Key of_framework(double FrameworkConditions::* value, double width, double least,
+                           double most, double offset = 0) {
+  return {.of_framework = value, .width = width, .least = least, .most = most, .offset = offset};
 }
 
-constexpr double kUpdateOffset = 0.9;
+constexpr Key kKeys[] = {of_device(&DeviceConditions::product_rate, 0.17),
+                         of_device(&DeviceConditions::narrow_product_rate, 0.15),
+                         of_device(&DeviceConditions::attention_rate, 0.17),
+                         of_device(&DeviceConditions::memory_rate, 0.14),
+                         of_device(&DeviceConditions::inside_rate, 0.13),
+                         of_device(&DeviceConditions::network_rate, 0.20),
+                         of_framework(&FrameworkConditions::host_us, 0.6, 0.01, 1e4),
+                         of_framework(&FrameworkConditions::step_ms, 1.4, 0.01, 1e5),
+                         of_framework(&FrameworkConditions::update_passes, 0.4, 1, 100, 0.9),
+                         of_framework(&FrameworkConditions::message_us, 0.6, 0.01, 1e6),
+                         of_framework(&FrameworkConditions::stage_wait, 1.2, 0.01, 100),
+                         of_framework(&FrameworkConditions::beside_inside, 0.3, 1.01, 10, 1),
+                         of_framework(&FrameworkConditions::beside_network, 0.3, 1.01, 10, 1),
+                         of_framework(&FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
+                         of_framework(&FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
 
-constexpr Key kKeys[] = {
-    of_device("product_rate", &DeviceConditions::product_rate, 0.17),
-    of_device("narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.15),
-    of_device("attention_rate", &DeviceConditions::attention_rate, 0.17),
-    of_device("memory_rate", &DeviceConditions::memory_rate, 0.14),
-    of_device("inside_rate", &DeviceConditions::inside_rate, 0.13),
-    of_device("network_rate", &DeviceConditions::network_rate, 0.20),
-    of_framework("host_us", &FrameworkConditions::host_us, 0.6, 1e4),
-    of_framework("step_ms", &FrameworkConditions::step_ms, 1.4, 1e5),
-    {.name = "update_passes",
-     .of_framework = &FrameworkConditions::update_passes,
-     .width = 0.4,
-     .least = 1,
-     .most = 100,
-     .offset = kUpdateOffset},
-    of_framework("message_us", &FrameworkConditions::message_us, 0.6, 1e6),
-    of_framework("stage_wait", &FrameworkConditions::stage_wait, 1.2, 100),
-    {.name = "beside_inside",
-     .of_framework = &FrameworkConditions::beside_inside,
-     .width = 0.3,
-     .least = 1.01,
-     .most = 10,
-     .offset = 1},
-    {.name = "beside_network",
-     .of_framework = &FrameworkConditions::beside_network,
-     .width = 0.3,
-     .least = 1.01,
-     .most = 10,
-     .offset = 1},
-    {.name = "tensor_exposed",
-     .of_framework = &FrameworkConditions::tensor_exposed,
-     .width = 0.3,
-     .least = 0.05,
-     .most = 1},
-    {.name = "expert_exposed",
-     .of_framework = &FrameworkConditions::expert_exposed,
-     .width = 0.3,
-     .least = 0.05,
-     .most = 1},
-};
+std::string_view name_of(const Key& key) {
+  if (key.of_device == nullptr) {
+    return std::ranges::find(kFrameworkFields, key.of_framework,
+                             &ConditionField<FrameworkConditions>::value)
+        ->key;
+  }
+  return std::ranges::find(kDeviceFields, key.of_device, &ConditionField<DeviceConditions>::value)
+      ->key;
+}
 
 /// Share of the variance of a key that all its places have in common.
 constexpr double kShared = 0.5;
@@ -119,11 +101,11 @@ void Learnable::add_places() {
   for (int key = 0; key < static_cast<int>(std::size(kKeys)); ++key) {
     const Key& one = key_at(key);
     for (std::size_t i = 0; one.of_device != nullptr && i < devices_.size(); ++i) {
-      places_.push_back({key, i, {one.name, devices_[i].device, devices_[i].*one.of_device}});
+      places_.push_back({key, i, {name_of(one), devices_[i].device, devices_[i].*one.of_device}});
     }
     for (std::size_t i = 0; one.of_framework != nullptr && i < frameworks_.size(); ++i) {
       const FrameworkConditions& entry = frameworks_[i];
-      places_.push_back({key, i, {one.name, entry.framework, entry.*one.of_framework}});
+      places_.push_back({key, i, {name_of(one), entry.framework, entry.*one.of_framework}});
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "stepwright/collective/generate.h"
 #include "stepwright/core/error.h"
+#include "tests/collective/schedule_bytes.h"
 
 namespace stepwright {
 namespace {

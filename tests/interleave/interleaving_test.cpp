@@ -6,6 +6,7 @@
 #include <random>
 
 #include "stepwright/interleave/timeline_text.h"
+#include "tests/interleave/count_orders.h"
 
 namespace stepwright {
 namespace {

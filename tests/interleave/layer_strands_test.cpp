@@ -9,6 +9,7 @@
 #include "stepwright/interleave/interleaving.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/model/catalog.h"
+#include "tests/interleave/count_orders.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright {

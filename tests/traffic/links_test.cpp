@@ -5,6 +5,7 @@
 #include "stepwright/collective/closed_form.h"
 #include "stepwright/collective/generate.h"
 #include "stepwright/traffic/ledger.h"
+#include "tests/collective/schedule_bytes.h"
 #include "tests/traffic/programs.h"
 
 namespace stepwright {

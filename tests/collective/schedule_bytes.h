@@ -1,0 +1,41 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "stepwright/collective/link_bytes.h"
+#include "stepwright/collective/schedule.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+
+/// What a schedule puts on a cluster's links.
+struct ScheduleBytes {
+  std::vector<double> sent;  ///< Per rank.
+  LinkLoads links;
+};
+
+/// The bytes of a schedule whose full buffer has `payload_bytes` and whose rank r is device r.
+/// Throws `Error{kInput}` when the cluster has too few devices.
+inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
+                                    double payload_bytes) {
+  if (std::ssize(schedule.ranks) > cluster.devices()) {
+    fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
+                           cluster.devices()));
+  }
+  LinkBytes links(cluster, std::ssize(schedule.ranks));
+  ScheduleBytes result{.sent = std::vector<double>(schedule.ranks.size())};
+  const double piece = payload_bytes / schedule.pieces;
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
+    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
+      for (const ScheduleStep& step : channel.steps) {
+        if (!sends(step)) continue;
+        result.sent[rank] += step.pieces * piece;
+        links.add(static_cast<std::int64_t>(rank), step.peer, step.pieces * piece);
+      }
+    }
+  }
+  result.links = links.loads();
+  return result;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "stepwright/interleave/strand.h"
+
+namespace stepwright {
+
+/// How many orders of all operators respect the dependences.
+inline std::uint64_t count_orders(const Strand& strand) {
+  const std::vector<OperatorSet> needed = ancestors(strand);
+  const std::vector<OperatorSet> ideals = order_ideals(strand);
+  std::unordered_map<OperatorSet, std::uint64_t> orders{{0, 1}};
+  for (const OperatorSet done : ideals) {
+    for (std::size_t place = 0; place < strand.size(); ++place) {
+      if (holds(done, place) || (needed[place] & ~done) != 0) continue;
+      orders[done | only(place)] += orders[done];
+    }
+  }
+  return orders[ideals.back()];
+}
+
+}  // namespace stepwright
