@@ -71,6 +71,7 @@ std::unique_ptr<Command> tune_command(CLI::App& program);
 std::unique_ptr<Command> predict_command(CLI::App& program);
 std::unique_ptr<Command> traffic_command(CLI::App& program);
 std::unique_ptr<Command> memory_command(CLI::App& program);
+std::unique_ptr<Command> explain_command(CLI::App& program);
 std::unique_ptr<Command> study_command(CLI::App& program);
 std::unique_ptr<Command> interleave_command(CLI::App& program);
 std::unique_ptr<Command> fit_command(CLI::App& program);

@@ -64,6 +64,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(predict_command(program));
   commands.push_back(traffic_command(program));
   commands.push_back(memory_command(program));
+  commands.push_back(explain_command(program));
   commands.push_back(study_command(program));
   commands.push_back(interleave_command(program));
   commands.push_back(sample_command(program));

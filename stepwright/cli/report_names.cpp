@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 
 namespace stepwright {
@@ -48,16 +49,18 @@ std::string comparison_text(const SearchComparison& comparison) {
                           {"evaluated", Align::kRight},
                           {"took", Align::kRight}},
               .rows = {}};
+  std::vector<Plan> plans;
   const double first_s = comparison.choices.front().step_time_s;
   for (const Choice& choice : comparison.choices) {
     const bool found = choice.plan.has_value();
+    if (found) plans.push_back(*choice.plan);
     table.rows.push_back(
         {choice.by, found ? plan_code(*choice.plan) : "none that fits",
          found ? format_time(choice.step_time_s) : "",
          found && first_s > 0 ? fmt::format("{:.3f}", choice.step_time_s / first_s) : "",
          format_count(choice.evaluated), format_time(choice.seconds)});
   }
-  return fmt::format("{}\n\n{}", job_line(comparison.job), to_text(table));
+  return fmt::format("{}\n\n{}{}", job_line(comparison.job), to_text(table), code_legend(plans));
 }
 
 }  // namespace stepwright

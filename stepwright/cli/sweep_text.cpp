@@ -7,7 +7,7 @@
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/codes.h"
 #include "stepwright/simulate/efficiency.h"
 
 namespace stepwright {
@@ -38,6 +38,7 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     }
   }
   const double longest_s = longest_step_s(sweep);
+  std::vector<Plan> plans;
   for (const SweepPoint& point : sweep.points) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(point.value);
@@ -47,6 +48,7 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
       continue;
     }
     const double step_s = point.best->step_time_s;
+    plans.push_back(point.best->plan);
     row.push_back(plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
     row.push_back(format_time(step_s));
     row.push_back(format_bar(step_s, longest_s, kWidestBar));
@@ -55,7 +57,8 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
       row.push_back(std::move(cell));
   }
-  return fmt::format("\nThe best plan for each {}\n\n{}", sweep.field, to_text(table));
+  return fmt::format("\nThe best plan for each {}\n\n{}{}", sweep.field, to_text(table),
+                     code_legend(plans));
 }
 
 }  // namespace stepwright

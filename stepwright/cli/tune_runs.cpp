@@ -8,7 +8,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/codes.h"
 
 namespace stepwright {
 namespace {
@@ -106,8 +106,11 @@ ClosedLoop TuneRuns::answer(const Job& job, const TuneOptions& options) const {
 }
 
 std::string runs_answer_text(const ClosedLoop& loop) {
-  return fmt::format("{}{}{}\n{}{}", best_text(loop), next_text(loop), learned_text(loop),
-                     skipped_text("runs", loop.skipped),
+  std::vector<Plan> plans;
+  if (loop.best) plans.push_back(loop.best->planned.plan);
+  for (const LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
+  return fmt::format("{}{}{}{}\n{}{}", best_text(loop), next_text(loop), code_legend(plans),
+                     learned_text(loop), skipped_text("runs", loop.skipped),
                      skipped_text("candidates", loop.skipped_candidates));
 }
 

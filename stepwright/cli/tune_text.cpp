@@ -8,8 +8,8 @@
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/plan/codes.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune_json.h"
@@ -196,6 +196,25 @@ std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best
                             run_text(*fastest), changes(best, *fastest->plan));
 }
 
+/// The plans whose codes an answer has.
+std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras,
+                              const TuneDetail& detail) {
+  std::vector<Plan> plans = {result.plans.front().plan};
+  const auto add = [&](const auto& list, auto plan_of) {
+    for (const auto& one : list) plans.push_back(plan_of(one));
+  };
+  const auto own = [](const auto& one) { return one.plan; };
+  const auto tuned = [](const auto& one) { return one.tuned.plan; };
+  detail.plain_list ? add(result.plans, own) : add(alternatives(result), tuned);
+  if (result.baseline) plans.push_back(result.baseline->plan);
+  if (extras.strands) plans.push_back(extras.strands->tuned.plan);
+  if (detail.verbose) {
+    add(result.pareto, own);
+    add(extras.more_memory, tuned);
+  }
+  return plans;
+}
+
 std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
@@ -229,6 +248,7 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
       warning(result) + prediction_text(answer, {extras.run, result.devices_idle}) + "\n";
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
+  text += "\n" + code_legend(coded_plans(result, extras, detail));
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
   }

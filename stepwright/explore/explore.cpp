@@ -14,6 +14,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/report/timeline.h"

@@ -27,6 +27,14 @@ TEST(Answers, OfMemoryAreThese) {
   expect_golden("memory.txt", transcript(place, std::string("memory ") + kExamplePlan));
 }
 
+TEST(Answers, OfExplainAreThese) {
+  const Workplace place;
+  expect_golden("explain.txt",
+                transcript(place, "explain tp8+sp pp4x20 dp2 mb1 IIG/64/8 exposed:tp,pp") +
+                    transcript(place, "explain sp:keep --json") +
+                    transcript(place, "explain tp8 fast") + transcript(place, "explain cp2:rings"));
+}
+
 TEST(Answers, OfLogsAreThese) {
   const Workplace place;
   std::string logs = " --log";

@@ -145,6 +145,7 @@ ANSWERS = {
         f"predict {PLAN} --set cluster.nic=2x",
         f"predict {PLAN} --tokens 1e12 --price-per-gpu-hour 2",
     ],
+    "explain": ["explain tp8+sp:keep pp4x20 dp2 mb1 IIG/64/8 recompute:full exposed:tp,pp"],
     "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
     "traffic": [
         f"traffic {PLAN}",

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/table.h"
+#include "stepwright/plan/codes.h"
+
+namespace stepwright {
+namespace {
+
+class Explain : public Command {
+ public:
+  explicit Explain(CLI::App& program)
+      : Command(program, "explain", "Say in words what the short code of a plan means",
+                "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
+                "  stepwright explain sp:keep --json") {
+    app()
+        .add_option("CODE", words_, "A plan as tables say it, or some words of it")
+        ->required()
+        ->type_name("TEXT ...");
+  }
+
+  void run(const Console& console) override {
+    const std::string code = fmt::format("{}", fmt::join(words_, " "));
+    const std::vector<CodeMark> marks = explained_code(code);
+    if (json()) {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const CodeMark& mark : marks) {
+        list.push_back({{"code", mark.code}, {"field", mark.field}, {"means", mark.means}});
+      }
+      return print_json(console.out, {{"code", code}, {"marks", list}});
+    }
+    Table table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
+    for (const CodeMark& mark : marks) {
+      table.rows.push_back({mark.code, std::string(mark.field), mark.means});
+    }
+    console.out << to_text(table);
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> explain_command(CLI::App& program) {
+  return std::make_unique<Explain>(program);
+}
+
+}  // namespace stepwright

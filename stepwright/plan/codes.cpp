@@ -1,0 +1,446 @@
+#include "stepwright/plan/codes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bitset>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/modules.h"
+
+namespace stepwright {
+namespace {
+
+using Value = std::optional<std::string>;
+
+/// What follows a mark: nothing, a number, a word up to the next mark, or words up to another mark.
+enum class Follows : std::uint8_t { kNothing, kNumber, kWord, kWords };
+
+/// A mark of plans' codes: all that is known of it.
+struct Row {
+  std::string_view mark;
+  Follows follows;
+  bool begins;              ///< Stands after a space, else at the mark before it.
+  std::string_view label;   ///< In a legend and in messages.
+  std::string_view field;   ///< Of a plan file.
+  std::string_view legend;  ///< Under a table.
+  std::string_view means;   ///< With its value in place of {}.
+  /// What a plan has there; nothing where the code does not say it.
+  Value (*write)(const Plan&);
+  /// A value in the words of `means`, nothing where it is none; without, it stands as it is.
+  Value (*say)(std::string_view value) = nullptr;
+  /// The values that there are, for messages.
+  std::string (*values)() = nullptr;
+};
+
+Value number(std::int64_t value) { return std::to_string(value); }
+Value degree(std::int64_t value) { return value > 1 ? number(value) : std::nullopt; }
+Value said(bool there) { return there ? Value("") : std::nullopt; }
+
+bool is_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The names of a table, for a message.
+template <class Names>
+std::string listed(const Names& names) {
+  std::vector<std::string_view> words;
+  for (const auto& row : names) words.push_back(row.name);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+template <class Names>
+bool has(const Names& names, std::string_view word) {
+  return std::ranges::any_of(names, [&](const auto& row) { return row.name == word; });
+}
+
+/// The words before and after the first mark; the latter are empty without one.
+std::pair<std::string_view, std::string_view> cut(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + mark.size())};
+}
+
+bool is_list(std::string_view text, std::string_view separator, bool (*is_one)(std::string_view)) {
+  while (true) {
+    const auto [one, rest] = cut(text, separator);
+    if (!is_one(one)) return false;
+    if (one.size() == text.size()) return true;
+    text = rest;
+  }
+}
+
+bool is_module(std::string_view word) { return has(kModuleNames, word); }
+
+/// Whether `recompute_word` writes it of one position: "full", "every 2", "norm + mlp every 2".
+bool is_setting(std::string_view text) {
+  if (text == "none" || text == "selective" || text == "full") return true;
+  const auto [modules, every] = cut(text, " every ");
+  if (text.starts_with("every ")) return is_number(text.substr(6));
+  if (modules.size() < text.size() && !is_number(every)) return false;
+  return is_list(modules, " + ", is_module);
+}
+
+bool is_stages(std::string_view text) {
+  const auto [setting, stage] = cut(text, " on stage ");
+  if (setting.size() < text.size()) return is_setting(setting) && is_number(stage);
+  const auto [same, stages] = cut(text, " on stages ");
+  const auto [first, last] = cut(stages, "-");
+  return is_setting(same) && is_number(first) && is_number(last);
+}
+
+Value say_recompute(std::string_view text) {
+  const auto [most, stages] = cut(text, ", ");
+  const bool all = most.size() == text.size();
+  if (!is_setting(most) || !(all || is_list(stages, ", ", is_stages))) return std::nullopt;
+  if (text == "selective") return "the core of attention";
+  if (text == "full") return "every layer, whole";
+  if (text.starts_with("every ") && all) {
+    return fmt::format("whole layers 0, {0}, 2 x {0}, ... of a chunk", text.substr(6));
+  }
+  return std::string(text);
+}
+
+Value say_schedule(std::string_view word) {
+  const auto row = std::ranges::find(kScheduleRows, word, &ScheduleRow::name);
+  if (row == std::end(kScheduleRows)) return std::nullopt;
+  return fmt::format("{}: {}", word, row->definition->text);
+}
+
+Value say_context(std::string_view word) {
+  return has(kContextKindNames, word) ? Value(word) : std::nullopt;
+}
+
+Value say_sharding(std::string_view word) {
+  const std::optional<Sharding> states = sharding_of(word);
+  if (!states) return std::nullopt;
+  std::vector<std::string> split;
+  for (const auto& [what, spread] : {std::pair{"parameters", states->parameters},
+                                     {"gradients", states->gradients},
+                                     {"optimizer states", states->optimizer}}) {
+    if (spread == Spread::kNone) continue;
+    split.push_back(
+        fmt::format("{} {}", what, spread == Spread::kGlobal ? "over all" : "in groups"));
+  }
+  return split.empty() ? "nothing" : fmt::format("{}", fmt::join(split, ", "));
+}
+
+std::string sharding_values() {
+  std::vector<std::string_view> names;
+  for (const ShardingAlias& alias : kShardingAliases) names.push_back(alias.name);
+  return fmt::format("three letters of N, I and G, or {}", fmt::join(names, ", "));
+}
+
+/// Kinds of messages: their names in codes, in the order of `kOverlapNames`.
+struct MessageKind {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr MessageKind kMessageKinds[] = {
+    {"grad", "gradients"},         {"param", "parameters"},
+    {"tp", "tensor parallelism"},  {"tp-grad", "tensor parallelism at weight gradients"},
+    {"cp", "context parallelism"}, {"ep", "expert parallelism"},
+    {"pp", "the pipeline"}};
+static_assert(std::size(kMessageKinds) == std::size(kOverlapNames));
+
+Value exposed_code(const Plan& plan) {
+  std::vector<std::string_view> names;
+  for (const std::size_t kind : exposed_messages(plan)) names.push_back(kMessageKinds[kind].name);
+  return names.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(names, ",")));
+}
+
+Value say_exposed(std::string_view text) {
+  if (!is_list(text, ",", [](std::string_view one) { return has(kMessageKinds, one); })) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> kinds;
+  for (const MessageKind& kind : kMessageKinds) {
+    if (fmt::format(",{},", text).find(fmt::format(",{},", kind.name)) != std::string::npos) {
+      kinds.push_back(kind.text);
+    }
+  }
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+bool is_usual(ScheduleKind kind) {
+  return kind == ScheduleKind::kOneForwardOneBackward || kind == ScheduleKind::kInterleaved;
+}
+
+Value group_code(const Plan& plan, std::int64_t group, std::int64_t least) {
+  const bool says = plan.sharding.uses(Spread::kInner) && group >= least;
+  return says ? number(group) : std::nullopt;
+}
+
+/// In the order of a code.
+constexpr Row kRows[] = {
+    {"tp", Follows::kNumber, true, "tpN", "parallel.tensor", "tensor parallel",
+     "Each layer is cut over {} GPUs (tensor parallel).",
+     [](const Plan& plan) { return degree(plan.parallel.tensor); }},
+    {"+sp", Follows::kNothing, false, "+sp", "sequence_parallel", "sequence parallel",
+     "Between the products that are cut, these GPUs share out the tokens (sequence parallel).",
+     [](const Plan& plan) { return said(plan.sequence_parallel); }},
+    {":keep", Follows::kNothing, false, ":keep", "tensor_input",
+     "inputs that it gathers are kept for the backward",
+     "Inputs that it gathers are kept for the backward, not gathered again.",
+     [](const Plan& plan) {
+       return said(plan.sequence_parallel && plan.tensor_input == TensorInput::kKeep);
+     }},
+    {"cp", Follows::kNumber, true, "cpN", "parallel.context", "context parallel",
+     "Each sequence is cut over {} GPUs (context parallel).",
+     [](const Plan& plan) { return degree(plan.parallel.context); }},
+    {":", Follows::kWord, false, ":KIND", "context_kind", "how parts of a sequence meet, else ring",
+     "Parts of a sequence attend to each other by {}.",
+     [](const Plan& plan) {
+       const bool ring = plan.context_kind == ContextKind::kRing;
+       return ring ? std::nullopt : Value(name_of(kContextKindNames, plan.context_kind));
+     },
+     say_context, [] { return listed(kContextKindNames); }},
+    {"ep", Follows::kNumber, true, "epN", "parallel.expert", "expert parallel",
+     "The experts of a layer are spread over {} GPUs (expert parallel).",
+     [](const Plan& plan) { return degree(plan.parallel.expert); }},
+    {"etp", Follows::kNumber, true, "etpN", "parallel.expert_tensor", "expert-tensor parallel",
+     "Each expert is cut over {} GPUs (expert-tensor parallel).",
+     [](const Plan& plan) { return degree(plan.parallel.expert_tensor); }},
+    {"pp", Follows::kNumber, true, "ppN", "parallel.pipeline", "pipeline positions",
+     "The layers are cut over {} positions of a pipeline.",
+     [](const Plan& plan) { return degree(plan.parallel.pipeline); }},
+    {"x", Follows::kNumber, false, "xN", "schedule.chunks", "chunks of layers on each",
+     "Each position has {} chunks of layers.",
+     [](const Plan& plan) { return degree(plan.schedule.chunks); }},
+    {":", Follows::kWord, false, ":SCHEDULE", "schedule.kind",
+     "their schedule, else 1f1b or interleaved", "The positions work by {}.",
+     [](const Plan& plan) {
+       const ScheduleKind kind = plan.schedule.kind;
+       return is_usual(kind) ? std::nullopt : Value(name_of(kScheduleNames, kind));
+     },
+     say_schedule, [] { return listed(kScheduleNames); }},
+    {"+", Follows::kNumber, false, "+N", "schedule.strands", "strands",
+     "In {} strands a forward and a backward run beside each other, operator by operator.",
+     [](const Plan& plan) { return degree(plan.schedule.strands); }},
+    {":uneven", Follows::kNothing, false, ":uneven", "layers", "layers split as the plan lists",
+     "Chunks have as many layers as the plan lists, not all the same.",
+     [](const Plan& plan) { return said(!plan.layers.empty()); }},
+    {"dp", Follows::kNumber, true, "dpN", "parallel.data", "data parallel",
+     "The sequences of a step are dealt out to {} groups of GPUs (data parallel).",
+     [](const Plan& plan) { return number(plan.parallel.data); }},
+    {"mb", Follows::kNumber, true, "mbN", "micro_batch", "sequences of a micro-batch",
+     "Sequences go through the layers {} at a time (a micro-batch).",
+     [](const Plan& plan) { return number(plan.micro_batch); }},
+    {"", Follows::kWord, true, "NIG", "sharding.states",
+     "parameters, gradients, optimizer states whole (N), split in groups (I) or over all (G); ddp "
+     "NNN, zero1 NNG, zero2 NGG, zero3 GGG, hsdp III",
+     "Of what data-parallel GPUs would hold alike, these are split: {}.",
+     [](const Plan& plan) { return Value(sharding_name(plan.sharding)); }, say_sharding,
+     sharding_values},
+    {"/", Follows::kNumber, false, "/N", "sharding.group", "GPUs of a group",
+     "GPUs that hold one copy together are groups of {}.",
+     [](const Plan& plan) { return group_code(plan, plan.sharding.group, 1); }},
+    {"/", Follows::kNumber, false, "/N", "sharding.expert_group", "GPUs of a group of experts",
+     "For experts these are groups of {}.",
+     [](const Plan& plan) { return group_code(plan, plan.sharding.expert_group, 2); }},
+    {"recompute:", Follows::kWords, true, "recompute:WHAT", "recompute",
+     "computed again in the backward", "Computed again in the backward: {}.",
+     [](const Plan& plan) {
+       return plan.recompute == Recompute() ? std::nullopt : Value(recompute_word(plan.recompute));
+     },
+     say_recompute,
+     [] {
+       return "selective, full, every N, or " + listed(kModuleNames) +
+              " joined by +; others on some positions: none, full on stages 0-1";
+     }},
+    {"exposed:", Follows::kWords, true, "exposed:KINDS", "overlap",
+     "messages that do not run beside computation",
+     "These messages do not run beside computation: those of {}.", exposed_code, say_exposed,
+     [] { return listed(kMessageKinds); }}};
+
+constexpr std::string_view kExample = "tp8+sp pp4 dp2 mb1 zero1";
+
+/// Which marks codes have.
+using Marks = std::bitset<std::size(kRows)>;
+
+/// A plan's code, which adds its marks to some.
+std::string written(const Plan& plan, Marks& marks) {
+  std::string code;
+  bool begun = false;
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    const Row& row = kRows[i];
+    if (!row.begins && !begun) continue;
+    const Value value = row.write(plan);
+    if (row.begins) begun = value.has_value();
+    if (!value) continue;
+    marks.set(i);
+    code += fmt::format("{}{}{}", row.begins && !code.empty() ? " " : "", row.mark, *value);
+  }
+  return code;
+}
+
+/// The marks that may stand where one does not fit, with their values where these are words.
+std::string labels(std::span<const Row> rows) {
+  std::vector<std::string> list;
+  for (const Row& row : rows) {
+    list.push_back(row.values ? fmt::format("{} ({})", row.label, row.values())
+                              : std::string(row.label));
+  }
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+/// A code as it is read, mark by mark.
+class CodeReader {
+ public:
+  explicit CodeReader(std::string_view code) : code_(code), left_(code) {}
+
+  std::vector<CodeMark> run() {
+    for (skip_spaces(); !left_.empty(); skip_spaces()) read_word();
+    if (marks_.empty()) {
+      fail_input(fmt::format("the code of a plan is empty; one is \"{}\"", kExample));
+    }
+    return std::move(marks_);
+  }
+
+ private:
+  void skip_spaces() { left_.remove_prefix(std::min(left_.find_first_not_of(' '), left_.size())); }
+
+  /// A mark and those that stand at it. Also one that follows another in codes may stand alone, and
+  /// without its plus.
+  void read_word() {
+    const Row* row =
+        std::ranges::find_if(kRows, [&](const Row& one) { return take(one, one.mark); });
+    if (row == std::end(kRows)) {
+      row = std::ranges::find_if(kRows, [&](const Row& one) {
+        return one.mark.size() > 1 && one.mark.front() == '+' && take(one, one.mark.substr(1));
+      });
+    }
+    if (row == std::end(kRows)) fail_unknown();
+    const Row* end = std::find_if(row + 1, std::end(kRows), [](const Row& r) { return r.begins; });
+    for (const Row* next = row + 1; next != end; ++next) take(*next, next->mark);
+    if (!left_.empty() && left_.front() != ' ') {
+      fail_at({row + 1, end}, fmt::format("{} is not followed by", marks_.back().code));
+    }
+  }
+
+  /// Reads a mark if it stands next.
+  bool take(const Row& row, std::string_view mark) {
+    if (!left_.starts_with(mark)) return false;
+    const std::string_view rest = left_.substr(mark.size());
+    const std::string_view value = rest.substr(0, length(row.follows, rest));
+    if (row.follows == Follows::kNumber && !is_number(value)) return false;
+    const Value words = row.say ? row.say(value) : Value(value);
+    if (!words) return false;
+    const auto at = static_cast<std::size_t>(&row - std::begin(kRows));
+    if (seen_.test(at)) {
+      fail_input(
+          fmt::format("the code \"{}\" says {} twice: give one code", printable(code_), row.field));
+    }
+    seen_.set(at);
+    marks_.push_back({.code = fmt::format("{}{}", mark, value),
+                      .field = row.field,
+                      .means = fmt::format(fmt::runtime(row.means), *words)});
+    left_.remove_prefix(mark.size() + value.size());
+    return true;
+  }
+
+  static std::size_t length(Follows follows, std::string_view rest) {
+    switch (follows) {
+      case Follows::kNothing: return 0;
+      case Follows::kNumber: return std::min(rest.find_first_not_of("0123456789"), rest.size());
+      case Follows::kWord: return std::min(rest.find_first_of(" :+/"), rest.size());
+      case Follows::kWords: break;
+    }
+    std::size_t end = rest.size();
+    for (const Row& row : kRows) {
+      if (row.follows == Follows::kWords) {
+        end = std::min(end, rest.find(fmt::format(" {}", row.mark)));
+      }
+    }
+    return end;
+  }
+
+  [[noreturn]] void fail_unknown() const {
+    const Row* meant = std::ranges::find_if(kRows, [&](const Row& row) {
+      return row.begins && !row.mark.empty() && left_.starts_with(row.mark);
+    });
+    const bool known = meant != std::end(kRows);
+    fail_at(known ? std::span(meant, 1) : std::span(kRows), "a plan's code has no");
+  }
+
+  [[noreturn]] void fail_at(std::span<const Row> rows, const std::string& what) const {
+    fail_input(fmt::format("the code \"{}\": {} \"{}\"; there may stand {}", printable(code_), what,
+                           printable(left_.substr(0, left_.find(' '))),
+                           rows.empty() ? "nothing" : labels(rows)));
+  }
+
+  std::string_view code_;
+  std::string_view left_;
+  Marks seen_;
+  std::vector<CodeMark> marks_;
+};
+
+/// Words in lines of at most 100 columns.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 100;
+  std::string lines;
+  std::string_view left = text;
+  while (left.size() > kWidth) {
+    const std::size_t at = left.rfind(' ', kWidth);
+    lines += fmt::format("{}\n", left.substr(0, at));
+    left.remove_prefix(at + 1);
+  }
+  return lines + fmt::format("{}\n", left);
+}
+
+}  // namespace
+
+std::string plan_code(const Plan& plan) {
+  Marks marks;
+  return written(plan, marks);
+}
+
+std::vector<CodeMark> explained_code(std::string_view code) { return CodeReader(code).run(); }
+
+std::string code_legend(const std::vector<Plan>& plans) {
+  Marks marks;
+  for (const Plan& plan : plans) static_cast<void>(written(plan, marks));
+  if (marks.none()) return "";
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    if (marks.test(i)) entries.push_back(fmt::format("{} {}", kRows[i].label, kRows[i].legend));
+  }
+  return wrapped(fmt::format("Codes: {}. `stepwright explain CODE` says one in words.",
+                             fmt::join(entries, "; ")));
+}
+
+std::string sharding_name(const Sharding& sharding) {
+  const std::string word = sharding_word(sharding);
+  for (const ShardingAlias& alias : kShardingAliases) {
+    if (alias.states == word && alias.note.empty()) return std::string(alias.name);
+  }
+  return word;
+}
+
+std::vector<std::size_t> exposed_messages(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  const bool tensor = degrees.tensor > 1;
+  const bool sent[] = {true,
+                       true,
+                       tensor,
+                       tensor,
+                       degrees.context > 1,
+                       degrees.expert * degrees.expert_tensor > 1,
+                       degrees.pipeline > 1};
+  std::vector<std::size_t> kinds;
+  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+    if (sent[i] && !(plan.overlap.*kOverlapNames[i].value)) kinds.push_back(i);
+  }
+  return kinds;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,125 @@
+#include "stepwright/plan/codes.h"
+
+#include <gmock/gmock.h>
+
+#include "random_plans.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// The marks of a code, one after the other with spaces where it has them.
+std::string joined(const std::string& code) {
+  std::string text;
+  for (const CodeMark& mark : explained_code(code)) {
+    if (code.substr(text.size()).starts_with(' ')) text += ' ';
+    text += mark.code;
+  }
+  return text;
+}
+
+std::string refusal(const std::string& code) {
+  try {
+    static_cast<void>(explained_code(code));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "";
+}
+
+std::string meaning(const std::string& code) {
+  std::string text;
+  for (const CodeMark& mark : explained_code(code)) {
+    text += (text.empty() ? "" : " ") + mark.means;
+  }
+  return text;
+}
+
+TEST(PlanCode, IsShort) {
+  Plan plan;
+  plan.parallel = {.tensor = 8, .pipeline = 4, .context = 2, .expert = 4, .data = 128};
+  plan.sequence_parallel = true;
+  plan.tensor_input = TensorInput::kKeep;
+  plan.context_kind = ContextKind::kUlysses;
+  plan.schedule = {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
+  plan.layers = {1, 1, 1, 1, 1, 1, 1, 3};
+  plan.sharding = *sharding_of("IIG");
+  plan.sharding.group = 64;
+  plan.sharding.expert_group = 8;
+  plan.recompute.kind = RecomputeKind::kFull;
+  plan.overlap.tensor = plan.overlap.expert = true;
+  plan.overlap.pipeline = false;
+  EXPECT_EQ(plan_code(plan),
+            "tp8+sp:keep cp2:ulysses ep4 pp4x2:dualpipev+2:uneven dp128 mb1 IIG/64/8 "
+            "recompute:full exposed:pp");
+  EXPECT_EQ(plan_code(Plan()), "dp1 mb1 ddp");
+}
+
+TEST(PlanCode, OfEveryLegalPlanIsExplainedWordForWord) {
+  Dice dice(20);
+  for (int i = 0; i < 3000; ++i) {
+    const Job job = random_good_job(dice);
+    const std::string code = plan_code(random_legal_plan(dice, job));
+    EXPECT_EQ(joined(code), code);
+  }
+}
+
+TEST(PlanCode, IsExplainedInSentences) {
+  EXPECT_EQ(meaning("pp4x20"),
+            "The layers are cut over 4 positions of a pipeline. "
+            "Each position has 20 chunks of layers.");
+  EXPECT_EQ(meaning("zero1"),
+            "Of what data-parallel GPUs would hold alike, these are split: "
+            "optimizer states over all.");
+  EXPECT_EQ(meaning("IIG/64/8"),
+            "Of what data-parallel GPUs would hold alike, these are split: parameters in groups, "
+            "gradients in groups, optimizer states over all. GPUs that hold one copy together are "
+            "groups of 64. For experts these are groups of 8.");
+  EXPECT_EQ(meaning("exposed:tp,pp"),
+            "These messages do not run beside computation: those of tensor parallelism, "
+            "the pipeline.");
+  EXPECT_THAT(meaning("pp4:zb-h1"), HasSubstr("The positions work by zb-h1: "));
+  EXPECT_EQ(meaning("recompute:norm + mlp every 2, full on stages 0-1"),
+            "Computed again in the backward: norm + mlp every 2, full on stages 0-1.");
+}
+
+TEST(PlanCode, IsExplainedInPartsWithOrWithoutTheirPlus) {
+  EXPECT_EQ(meaning("sp:keep"), meaning("+sp:keep"));
+  EXPECT_EQ(meaning("x20"), "Each position has 20 chunks of layers.");
+}
+
+TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
+  EXPECT_THAT(refusal(""), HasSubstr("is empty"));
+  EXPECT_THAT(refusal("tp8 fast"), HasSubstr("no \"fast\"; there may stand tpN, +sp, "));
+  EXPECT_THAT(refusal("tpx"), HasSubstr("no \"tpx\"; there may stand tpN"));
+  EXPECT_THAT(refusal("tp0x"), HasSubstr("tp0 is not followed by \"x\"; there may stand +sp"));
+  EXPECT_THAT(refusal("tp99999999999999999999"), HasSubstr("there may stand tpN"));
+  EXPECT_THAT(refusal("cp2:rings"), HasSubstr(":KIND (ring, all-gather, ulysses)"));
+  EXPECT_THAT(refusal("dp2x2"),
+              HasSubstr("dp2 is not followed by \"x2\"; there may stand nothing"));
+  EXPECT_THAT(refusal("exposed:tp,fast"), HasSubstr("exposed:KINDS (grad, param, tp, "));
+  EXPECT_THAT(refusal("recompute:norm + all"), HasSubstr("recompute:WHAT (selective, full, "));
+  EXPECT_THAT(refusal("recompute:full on stages 0-1-2, full"), HasSubstr("recompute:WHAT"));
+  EXPECT_THAT(refusal("NNX"), HasSubstr("NIG (three letters of N, I and G"));
+  EXPECT_THAT(refusal("tp8 dp2 tp8"), HasSubstr("says parallel.tensor twice"));
+}
+
+TEST(PlanCode, HasALegendOfItsMarksAlone) {
+  EXPECT_EQ(code_legend({}), "");
+  Plan plan;
+  plan.parallel.tensor = 2;
+  const std::string legend = code_legend({plan});
+  EXPECT_THAT(legend, HasSubstr("Codes: tpN tensor parallel; dpN data parallel; "));
+  EXPECT_EQ(legend.find("pipeline"), std::string::npos) << legend;
+  for (std::size_t at = 0; at < legend.size();) {
+    const std::size_t end = legend.find('\n', at);
+    EXPECT_LE(end - at, 100U) << legend;
+    at = end + 1;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
