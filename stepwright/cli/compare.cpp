@@ -20,7 +20,6 @@
 #include "stepwright/logs/predicted_times.h"
 #include "stepwright/logs/read_logs.h"
 #include "stepwright/plan/words.h"
-#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -94,7 +93,7 @@ class Compare : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = with_order(load_legal_plan(plan_, console));
+    const PlannedJob planned = load_settled_plan(plan_, console);
     const Prediction prediction = predict(planned);
     const StepProgram& program = prediction.program;
     const Grid grid(planned.plan);

@@ -25,7 +25,6 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -141,8 +140,7 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const PlannedJob planned =
-        with_order(load_legal_plan(plan_, console, target_framework(to_, release_)));
+    const PlannedJob planned = load_settled_plan(plan_, console, target_framework(to_, release_));
     const LaunchFile file = export_plan(to_, planned, release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
     console.log.info(time_note(planned, file.started));
@@ -223,7 +221,7 @@ class Export : public Command {
     }
     if (cluster_.empty()) {
       if (nodes_) fail_input("--nodes goes with --cluster");
-      const PlannedJob planned = load_legal_plan(plan_, console);
+      const PlannedJob planned = load_settled_plan(plan_, console);
       return tuner_of(planned.job.cluster, plan_groups(planned));
     }
     const Cluster cluster = load_cluster(cluster_, nodes_.value_or(1));

@@ -5,7 +5,6 @@
 #include "stepwright/core/format.h"
 #include "stepwright/fit/own_cluster/step_fit.h"
 #include "stepwright/logs/read_logs.h"
-#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -20,7 +19,7 @@ std::string steps_text(const StepFit& fitted) {
 }  // namespace
 
 void fit_step_traces(const FitRequest& request, const Console& console) {
-  const PlannedJob planned = with_order(load_legal_plan(request.plan, console));
+  const PlannedJob planned = load_settled_plan(request.plan, console);
   const ModelWidths widths = widths_of(build_program(planned.job, planned.plan), planned.job.model);
   std::vector<HostTrace> ranks;
   const Log log = read_host_traces(

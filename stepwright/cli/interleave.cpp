@@ -117,7 +117,7 @@ class InterleaveCommand : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = load_legal_plan(plan_, console);
+    const PlannedJob planned = load_settled_plan(plan_, console);
     const CostModel cost(planned.job);
     LayerStrands strands = layer_strands(planned.job, planned.plan, cost, layer_);
     StrandPair& pair = strands.pair;

@@ -13,7 +13,6 @@
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
-#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -68,9 +67,9 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    PlannedJob planned = load_legal_plan(plan_, console);
-    reserve_.apply(planned.job);
-    planned = with_order(std::move(planned));
+    PlannedJob given = load_plan_file(plan_, console);
+    reserve_.apply(given.job);
+    const PlannedJob planned = settled_plan(std::move(given), plan_);
     const MemoryReport report =
         memory_report(planned.job, build_program(planned.job, planned.plan));
     const std::vector<std::string> notes = plan_notes(planned);

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/found_order.h"
 
 namespace stepwright {
 namespace {
@@ -55,13 +58,16 @@ bool is_plan_file(const std::string& path, const Console& console) {
   return is_file_of(load_source(path, console).document, "plan");
 }
 
-PlannedJob load_legal_plan(const std::string& path, const Console& console,
-                           const Framework& unsaid) {
-  PlannedJob planned = load_plan_file(path, console, unsaid);
+PlannedJob settled_plan(PlannedJob planned, const std::string& path) {
   if (const auto refused = illegal(planned.job, planned.plan)) {
     fail_refused(*refused, path);
   }
-  return planned;
+  return with_order(std::move(planned));
+}
+
+PlannedJob load_settled_plan(const std::string& path, const Console& console,
+                             const Framework& unsaid) {
+  return settled_plan(load_plan_file(path, console, unsaid), path);
 }
 
 }  // namespace stepwright

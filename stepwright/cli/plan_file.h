@@ -20,8 +20,12 @@ PlannedJob load_plan_file(const std::string& path, const Console& console,
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
 bool is_plan_file(const std::string& path, const Console& console);
 
-/// Reads a plan and fails with `kInput` when it is not legal, naming the rule.
-PlannedJob load_legal_plan(const std::string& path, const Console& console,
-                           const Framework& unsaid = {});
+/// The plan with its schedule settled where that is `auto` without an order. Fails with `kInput`
+/// when it is not legal, naming the rule.
+PlannedJob settled_plan(PlannedJob planned, const std::string& path);
+
+/// Reads a plan that nothing is changed in, and settles it.
+PlannedJob load_settled_plan(const std::string& path, const Console& console,
+                             const Framework& unsaid = {});
 
 }  // namespace stepwright

@@ -97,10 +97,10 @@ class Predict : public Command {
     }
     report_.check(plan_);
     const std::optional<TrainingRun> run = run_.run();
-    PlannedJob given =
-        changes_.empty() ? load_legal_plan(plan_, console) : load_plan_file(plan_, console);
+    PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
-    const PlannedJob planned = with_fields(given, changes_);
+    const PlannedJob planned =
+        changes_.empty() ? settled_plan(given, plan_) : with_fields(given, changes_);
     std::optional<Prediction> before;
     if (!changes_.empty()) before = predict(given);
     Prediction prediction = predict(planned, !trace_.empty());

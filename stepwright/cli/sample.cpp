@@ -14,7 +14,6 @@
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/sample_options.h"
-#include "stepwright/simulate/found_order.h"
 #include "stepwright/step/program.h"
 #include "stepwright/tune/tune.h"
 
@@ -62,13 +61,12 @@ class Sample : public Command {
  private:
   /// Adds the messages of a plan, or of the best plans of a job.
   void ask_for(const std::string& file, const Console& console) {
-    if (is_plan_file(file, console)) return ask_for(load_legal_plan(file, console));
+    if (is_plan_file(file, console)) return ask_for(load_settled_plan(file, console));
     const TuneResult found = tune(load_job_file(file, console), {.top = kBestPlans});
     for (const TunedPlan& each : found.plans) ask_for({found.job, each.plan});
   }
 
-  void ask_for(const PlannedJob& given) {
-    const PlannedJob planned = with_order(given);
+  void ask_for(const PlannedJob& planned) {
     const CostModel cost(planned.job);
     const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
     const auto messages = plan_messages(build_program(planned.job, planned.plan), cost, layouts,

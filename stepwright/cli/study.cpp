@@ -102,7 +102,7 @@ class StudyCommand : public Command {
   }
 
   [[nodiscard]] PlannedJob plan_to_study(const Console& console) const {
-    if (is_plan_file(file_, console)) return load_legal_plan(file_, console);
+    if (is_plan_file(file_, console)) return load_settled_plan(file_, console);
     const TuneResult result = tune(load_job_file(file_, console), {.top = 1});
     if (!result.plans.front().fits) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", file_, misfit_text(result)));

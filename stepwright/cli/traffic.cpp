@@ -12,9 +12,7 @@
 #include "stepwright/cli/traffic_sweep.h"
 #include "stepwright/cli/traffic_text.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
 #include "stepwright/plan/notes.h"
-#include "stepwright/simulate/found_order.h"
 #include "stepwright/traffic/traffic_json.h"
 
 namespace stepwright {
@@ -48,9 +46,8 @@ class Traffic : public Command {
 
   void run(const Console& console) override {
     if (!matrix_.empty()) check_output(matrix_, plan_);
-    const PlannedJob given = with_fields(load_plan_file(plan_, console), changes_);
-    if (const auto refused = illegal(given.job, given.plan)) fail_refused(*refused, plan_);
-    const PlannedJob planned = with_order(given);
+    const PlannedJob planned =
+        settled_plan(with_fields(load_plan_file(plan_, console), changes_), plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const Grid grid(planned.plan);
     const Ledger messages =

@@ -14,7 +14,6 @@
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/measure/operator_times.h"
-#include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -63,7 +62,8 @@ class Train : public Command {
 
   void run(const Console& console) override {
     check(options_);
-    const PlannedJob planned = load_legal_plan(options_.plan, console);
+    const PlannedJob given = load_plan_file(options_.plan, console);
+    const PlannedJob planned = settled_plan(given, options_.plan);
     if (!options_.hold) check_executable(planned);
     check_for_plan(options_, planned);
     const std::filesystem::path program = rank_program();
@@ -75,7 +75,7 @@ class Train : public Command {
     const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : ranks;
     check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
-    const std::vector<std::string> words = arguments(planned);
+    const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
     if (place) become(program, words);
     if (!options_.hold) check_data(planned.job);
     const int code = run_ranks(program, words, wanted, kGrace);
@@ -94,10 +94,10 @@ class Train : public Command {
     const Samples samples(tokens, job.length, options_.seed, options_.data);
   }
 
-  [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned) const {
+  [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned, bool found) const {
     const Prediction prediction = predict(planned);
     TrainOptions options = options_;
-    if (lacks_order(planned.plan)) options.plan = file_of_plan(prediction.planned);
+    if (found) options.plan = file_of_plan(planned);
     std::vector<std::string> words = train_arguments(options);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});

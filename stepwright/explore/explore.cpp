@@ -11,10 +11,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/explore/choices.h"
 #include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/codes.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/report/timeline.h"
@@ -88,7 +88,7 @@ Json predicted(const Json& question) {
     return answer;
   }
   const PlannedJob settled = with_order(planned);
-  if (lacks_order(planned.plan)) answer["settled"] = plan_json(settled);
+  if (settled.plan != planned.plan) answer["settled"] = plan_json(settled);
   const Prediction prediction = predict(settled);
   answer["prediction"] = prediction_json(prediction);
   answer["memory"] = memory_json(prediction.memory);

@@ -166,10 +166,6 @@ std::string order_note(const Schedule& schedule) {
 
 }  // namespace
 
-bool lacks_order(const Plan& plan) {
-  return traits_of(plan.schedule.kind).found && plan.schedule.basis.chunks.empty();
-}
-
 OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_batches) {
   const PipelineParts parts = pricer.parts(plan);
   const Placement placement = placement_of(plan);
@@ -201,6 +197,7 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
 }
 
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
+  if (is_settled(plan.schedule)) return {plan};
   std::vector<Plan> orders;
   double best_s = std::numeric_limits<double>::infinity();
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
@@ -214,7 +211,7 @@ std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan)
 PlannedJob with_order(PlannedJob planned) {
   Schedule& schedule = planned.plan.schedule;
   if (!traits_of(schedule.kind).found) return planned;
-  if (lacks_order(planned.plan)) {
+  if (!is_settled(schedule)) {
     planned.plan = Settling(planned.job, planned.plan).run();
     planned.job.notes.push_back(order_note(schedule));
     return planned;

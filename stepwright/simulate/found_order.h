@@ -8,16 +8,13 @@
 
 namespace stepwright {
 
-/// Whether a plan's schedule is `auto` without an order: it stands for the best there is.
-bool lacks_order(const Plan& plan);
-
 /// The seconds and bytes of the chunks of an `auto` plan by their price, in the placement that its
 /// basis names, with room for as much as fits, up to what so many micro-batches keep at most.
 OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_batches);
 
-/// Plans with orders found by their price in each placement that can be the best, with room for as
-/// much as fits, up to twice as many micro-batches as 1F1B holds. None where not one micro-batch
-/// fits.
+/// The plan itself where it is settled, else plans with orders found by their price in each
+/// placement that can be the best, with room for as much as fits, up to twice as many micro-batches
+/// as 1F1B holds. None where not one micro-batch fits.
 std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan);
 
 /// Settles a plan that lacks an order: of the schedules with a name that have one strand and at

@@ -44,8 +44,7 @@ class PlayedPrices {
   std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
     std::vector<Plan> settled;
     for (const Plan& plan : plans) {
-      const std::vector<Plan> orders =
-          lacks_order(plan) ? found_orders(pricer_, job_, plan) : std::vector{plan};
+      const std::vector<Plan> orders = found_orders(pricer_, job_, plan);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;

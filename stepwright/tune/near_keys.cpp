@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "stepwright/simulate/found_order.h"
+#include "stepwright/schedule/found/found.h"
 #include "stepwright/tune/neighbours.h"
 
 namespace stepwright {
@@ -19,7 +19,7 @@ class Pool {
       : job_(job), space_(space), goal_(goal), pricer_(job, cost) {}
 
   void add(const Plan& plan) {
-    if (!seen_.insert(plan).second || lacks_order(plan)) return;
+    if (!seen_.insert(plan).second || !is_settled(plan.schedule)) return;
     const Price price = pricer_.price(plan);
     if (price.memory_bytes <= goal_.capacity_bytes) plans_.emplace(price.seconds, Member{plan});
   }

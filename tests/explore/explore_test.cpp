@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/simulate/found_order.h"
+#include "stepwright/schedule/found/found.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright {
@@ -55,9 +55,9 @@ TEST(Explore, AnOrderIsFoundOnce) {
   plan["schedule"] = "auto";
   const Json answer = asked("predict", plan.dump(), true);
   ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
-  EXPECT_TRUE(lacks_order(read_back(answer.at("plan")).plan));
+  EXPECT_FALSE(is_settled(read_back(answer.at("plan")).plan.schedule));
   const Json settled = answer.at("settled");
-  EXPECT_FALSE(lacks_order(read_back(settled).plan));
+  EXPECT_TRUE(is_settled(read_back(settled).plan.schedule));
   const Json again = asked("predict", settled.dump());
   EXPECT_FALSE(again.contains("settled"));
   EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));

@@ -19,8 +19,8 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/json_writer.h"
-#include "stepwright/plan/files.h"
 #include "stepwright/plan/codes.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/tune/tune.h"
 

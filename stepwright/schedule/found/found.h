@@ -23,6 +23,11 @@ namespace stepwright {
 std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
                                double useful_s = std::numeric_limits<double>::infinity());
 
+/// Whether a schedule has an order: `auto` without a basis stands for the best that there is.
+inline bool is_settled(const Schedule& schedule) {
+  return !traits_of(schedule.kind).found || !schedule.basis.chunks.empty();
+}
+
 /// Has the turns of an `auto` schedule found once for so many positions and micro-batches, as
 /// `found_turns` finds them: false where they are not useful.
 bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,

@@ -12,6 +12,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/schedule/found/found.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
@@ -235,7 +236,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
       const CostModel cost(job);
       Pricer pricer(job, cost);
-      if (lacks_order(plan)) {
+      if (!is_settled(plan.schedule)) {
         plan.schedule.basis = priced_basis(pricer, plan, pipeline);
         // Whether it fits is not asked.
         plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
