@@ -236,7 +236,7 @@ constexpr Row kRows[] = {
      "Sequences go through the layers {} at a time (a micro-batch).",
      [](const Plan& plan) { return number(plan.micro_batch); }},
     {"", Follows::kWord, true, "NIG", "sharding.states",
-     "parameters, gradients, optimizer states whole (N), split in groups (I) or over all (G); ddp "
+     "parameters, gradients, optimizer states whole (N), split in groups (I) or over all (G): ddp "
      "NNN, zero1 NNG, zero2 NGG, zero3 GGG, hsdp III",
      "Of what data-parallel GPUs would hold alike, these are split: {}.",
      [](const Plan& plan) { return Value(sharding_name(plan.sharding)); }, say_sharding,

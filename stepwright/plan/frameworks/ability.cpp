@@ -115,12 +115,6 @@ std::vector<std::string> schedule_words() {
   return words;
 }
 
-std::vector<std::string> model_words() {
-  std::vector<std::string> words;
-  for (const ModelWord& each : kModelWords) words.emplace_back(each.name);
-  return words;
-}
-
 /// All orders of the axes, the usual one first.
 std::vector<std::string> rank_order_words() {
   std::vector<std::string> words;
@@ -151,7 +145,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kDispatcher: return words_of(kDispatcherNames);
     case Ability::kPrecision: return words_of(kPrecisionNames);
     case Ability::kOptimizer: return words_of(kOptimizerNames);
-    case Ability::kModel: return model_words();
+    case Ability::kModel: return words_of(kModelWords);
     case Ability::kAttention: return words_of(kAttentionKernelNames);
   }
   return {};
