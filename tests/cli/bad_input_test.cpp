@@ -86,7 +86,9 @@ TEST(BadInput, Conversions) {
 
 TEST(BadInput, LaunchFiles) {
   Script exported("export --to");
-  exported.place().write("wide.yaml", with(kPlan, "parallel:", "sharding: zero3\nparallel:"));
+  exported.place().write(
+      "wide.yaml",
+      with(kPlan, "parallel:", "sharding: zero3\noverlap: {tensor_gradients: true}\nparallel:"));
   exported.run("deepspeed");
   exported.run("deepspeed --plan nowhere.yaml");
   exported.run("deepspeed --tiers 8 --plan wide.yaml");
