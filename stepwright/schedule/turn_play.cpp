@@ -11,8 +11,6 @@
 namespace stepwright {
 namespace {
 
-constexpr double kNotYet = -1;
-
 std::int64_t micro_batches_of(std::span<const Turns> turns) {
   std::int64_t count = 0;
   for (const Turns& list : turns) {
@@ -68,6 +66,98 @@ double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSec
   return sent_s;
 }
 
+/// Finds an order of turns.
+template <class Step>
+class Ordering {
+ public:
+  Ordering(std::span<const Turns> turns, const Placement& placement,
+           const std::vector<std::int32_t>& first)
+      : turns_(turns),
+        placement_(placement),
+        first_(first),
+        chunks_(placement.model_chunks()),
+        known_(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet),
+        next_(turns.size(), 0) {}
+
+  std::vector<Step> run() {
+    std::vector<Step> steps;
+    steps.reserve(static_cast<std::size_t>(first_.back()));
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t position = 0; position < turns_.size(); ++position) {
+        while (advance(position, steps)) moved = true;
+      }
+    }
+    for (std::size_t position = 0; position < turns_.size(); ++position) {
+      if (next_[position] < turns_[position].size()) fail(position);
+    }
+    return steps;
+  }
+
+ private:
+  static constexpr std::int32_t kNotYet = -1;
+
+  /// The cell that keeps the turn of a forward, or of a backward or data gradient.
+  [[nodiscard]] std::size_t cell(Direction direction, const Place& place,
+                                 std::int64_t micro_batch) const {
+    const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
+    return static_cast<std::size_t>(passed * chunks_ + placement_.model_chunk(place));
+  }
+
+  /// Finds what one part of a step waits for; false where that has not come yet.
+  bool find(const Part& part, Step& step, std::size_t which) const {
+    const Place own{step.position, part.chunk};
+    std::int32_t& turn = step.waits[which];
+    if (part.direction == Direction::kWeightGradient) {
+      turn = known_[cell(Direction::kBackward, own, part.micro_batch)];
+      return turn != kNotYet;
+    }
+    const bool forward = part.direction == Direction::kForward;
+    const auto before = forward ? placement_.previous(own) : placement_.next(own);
+    if (!before && forward) return true;
+    turn = known_[before ? cell(part.direction, *before, part.micro_batch)
+                         : cell(Direction::kForward, own, part.micro_batch)];
+    step.hops[which] = before && before->position != own.position;
+    return turn != kNotYet;
+  }
+
+  /// Takes the next turn of a position if all that it waits for has come.
+  bool advance(std::size_t position, std::vector<Step>& steps) {
+    const std::size_t at = next_[position];
+    if (at == turns_[position].size()) return false;
+    const Turn& turn = turns_[position][at];
+    Step step;
+    step.turn = first_[position] + static_cast<std::int32_t>(at);
+    step.position = static_cast<std::int16_t>(position);
+    if (!find(turn.part, step, 0)) return false;
+    if (turn.beside && !find(*turn.beside, step, 1)) return false;
+    for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+      if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
+      known_[cell(part->direction, {step.position, part->chunk}, part->micro_batch)] = step.turn;
+    }
+    steps.push_back(step);
+    ++next_[position];
+    return true;
+  }
+
+  [[noreturn]] void fail(std::size_t position) const {
+    const Part& part = turns_[position][next_[position]].part;
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("schedule: turn {} of position {} ({} of chunk {}, micro-batch {}) waits "
+                    "for one that never comes",
+                    next_[position], position, name_of(kDirectionNames, part.direction), part.chunk,
+                    part.micro_batch));
+  }
+
+  std::span<const Turns> turns_;
+  const Placement& placement_;
+  const std::vector<std::int32_t>& first_;
+  std::int64_t chunks_;              ///< Of the model.
+  std::vector<std::int32_t> known_;  ///< Turns, by `cell`.
+  std::vector<std::size_t> next_;    ///< By position.
+};
+
 }  // namespace
 
 double PartSeconds::of(Direction direction) const {
@@ -95,80 +185,38 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   return beside[static_cast<std::size_t>(other.chunk)];
 }
 
-/// The cell that keeps the end of a forward, or of a backward or data gradient.
-std::size_t TurnPlayer::cell(Direction direction, std::int64_t model_chunk,
-                             std::int64_t micro_batch) const {
-  const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
-  return static_cast<std::size_t>(passed * chunks_ + model_chunk);
+TurnOrder::TurnOrder(std::span<const Turns> turns, const Placement& placement) : first_{0} {
+  for (const Turns& list : turns) {
+    first_.push_back(first_.back() + static_cast<std::int32_t>(list.size()));
+  }
+  steps_ = Ordering<Step>(turns, placement, first_).run();
 }
 
-/// When what a part needs has arrived; negative: not known yet.
-double TurnPlayer::ready_s(const Part& part, std::int64_t position) const {
-  const Place own{position, part.chunk};
-  const std::int64_t chunk = placement_.model_chunk(own);
-  if (part.direction == Direction::kWeightGradient) {
-    return known_ends_[cell(Direction::kBackward, chunk, part.micro_batch)];
-  }
-  const bool forward = part.direction == Direction::kForward;
-  const auto before = forward ? placement_.previous(own) : placement_.next(own);
-  if (!before) {
-    return forward ? 0 : known_ends_[cell(Direction::kForward, chunk, part.micro_batch)];
-  }
-  const double ended =
-      known_ends_[cell(part.direction, placement_.model_chunk(*before), part.micro_batch)];
-  if (ended < 0) return kNotYet;
-  return before->position == position ? ended : ended + hop_s_;
-}
-
-/// Plays the next turn of a position if all that it needs is known.
-bool TurnPlayer::advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds) {
-  std::vector<double>& ends = ends_[position];
-  if (ends.size() == turns.size()) return false;
-  const Turn& turn = turns[ends.size()];
-  const auto here = static_cast<std::int64_t>(position);
-  double start = ends.empty() ? 0 : ends.back();
-  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
-    if (part == nullptr) continue;
-    const double ready = ready_s(*part, here);
-    if (ready < 0) return false;
-    start = std::max(start, ready);
-  }
-  double end = start + seconds.of(position, turn);
-  if (!seconds.messages.empty()) end = std::max(end, gathered_s(seconds.messages[position], turn));
-  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
-    if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
-    const std::int64_t chunk = placement_.model_chunk({here, part->chunk});
-    known_ends_[cell(part->direction, chunk, part->micro_batch)] = end;
-  }
-  ends.push_back(end);
-  return true;
-}
-
-const std::vector<std::vector<double>>& TurnPlayer::play(std::span<const Turns> turns,
-                                                         const Placement& placement,
+const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
+                                                         std::span<const Turns> turns,
                                                          const TurnSeconds& seconds) {
-  placement_ = placement;
-  hop_s_ = seconds.hop_s;
-  chunks_ = placement.model_chunks();
-  known_ends_.assign(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet);
-  ends_.resize(turns.size());
-  for (std::vector<double>& ends : ends_) ends.clear();
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::size_t position = 0; position < turns.size(); ++position) {
-      while (advance(position, turns[position], seconds)) moved = true;
+  all_ends_.resize(order.steps_.size());
+  for (const TurnOrder::Step& step : order.steps_) {
+    const auto position = static_cast<std::size_t>(step.position);
+    const std::int32_t at = step.turn - order.first_[position];
+    const Turn& turn = turns[position][static_cast<std::size_t>(at)];
+    const auto number = static_cast<std::size_t>(step.turn);
+    double start = at == 0 ? 0 : all_ends_[number - 1];
+    for (std::size_t i = 0; i < step.waits.size(); ++i) {
+      if (step.waits[i] < 0) continue;
+      const double ended = all_ends_[static_cast<std::size_t>(step.waits[i])];
+      start = std::max(start, step.hops[i] ? ended + seconds.hop_s : ended);
     }
+    double end = start + seconds.of(position, turn);
+    if (!seconds.messages.empty()) {
+      end = std::max(end, gathered_s(seconds.messages[position], turn));
+    }
+    all_ends_[number] = end;
   }
+  ends_.resize(turns.size());
   for (std::size_t position = 0; position < turns.size(); ++position) {
-    const std::size_t done = ends_[position].size();
-    if (done == turns[position].size()) continue;
-    const Part& part = turns[position][done].part;
-    throw Error(
-        ErrorKind::kRuntime,
-        fmt::format("schedule: turn {} of position {} ({} of chunk {}, micro-batch {}) waits "
-                    "for one that never comes",
-                    done, position, name_of(kDirectionNames, part.direction), part.chunk,
-                    part.micro_batch));
+    ends_[position].assign(all_ends_.begin() + order.first_[position],
+                           all_ends_.begin() + order.first_[position + 1]);
   }
   return ends_;
 }

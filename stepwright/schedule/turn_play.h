@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,30 +51,46 @@ struct TurnSeconds {
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
 };
 
-/// Plays turns: a position does one after the other; a forward waits for that of the chunk before
-/// it, a backward or data gradient for that of the chunk after it, with a hop between positions;
-/// the last chunk's backward follows its forward, a weight gradient its data gradient. No streams,
-/// no shared links: what `play` (engine.h) does to a program without them, in nanoseconds a turn.
-/// Keeps its memory between calls.
-class TurnPlayer {
+/// Turns in an order in which each comes after those that it waits for: a position does one after
+/// the other; a forward waits for that of the chunk before it, a backward or data gradient for that
+/// of the chunk after it, with a hop between positions; the last chunk's backward follows its
+/// forward, a weight gradient its data gradient.
+class TurnOrder {
  public:
-  /// When each turn of each position ends. `turns` by position. Throws `Error{kRuntime}` when a
-  /// turn waits for one that never comes.
-  const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
-                                               const Placement& placement,
-                                               const TurnSeconds& seconds);
+  TurnOrder() = default;
+  /// `turns` by position. Throws `Error{kRuntime}` when a turn waits for one that never comes.
+  TurnOrder(std::span<const Turns> turns, const Placement& placement);
 
  private:
-  [[nodiscard]] double ready_s(const Part& part, std::int64_t position) const;
-  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
-                                 std::int64_t micro_batch) const;
-  bool advance(std::size_t position, const Turns& turns, const TurnSeconds& seconds);
+  friend class TurnPlayer;
+  /// A turn and those that its part and the part beside it wait for, by number: turns count from
+  /// the first position's first. Negative: none.
+  struct Step {
+    std::int32_t turn = 0;
+    std::array<std::int32_t, 2> waits = {-1, -1};
+    std::int16_t position = 0;
+    std::array<bool, 2> hops = {false, false};  ///< Whether a message comes between.
+  };
+  std::vector<Step> steps_;
+  std::vector<std::int32_t> first_;  ///< Number of each position's first turn; then of all turns.
+};
 
-  Placement placement_;
-  double hop_s_ = 0;
-  std::int64_t chunks_ = 0;         ///< Of the model.
-  std::vector<double> known_ends_;  ///< By `cell`; negative: not yet.
-  std::vector<std::vector<double>> ends_;
+/// Plays turns without streams and shared links: what `play` (engine.h) does to a program without
+/// them, in nanoseconds a turn. Keeps its memory between calls.
+class TurnPlayer {
+ public:
+  /// When each turn of each position ends. `order` is that of `turns`.
+  const std::vector<std::vector<double>>& play(const TurnOrder& order, std::span<const Turns> turns,
+                                               const TurnSeconds& seconds);
+  const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
+                                               const Placement& placement,
+                                               const TurnSeconds& seconds) {
+    return play(TurnOrder(turns, placement), turns, seconds);
+  }
+
+ private:
+  std::vector<double> all_ends_;
+  std::vector<std::vector<double>> ends_;  ///< The same by position.
 };
 
 /// When the last of all turns ends.

@@ -1,5 +1,6 @@
 #include "stepwright/tune/near_keys.h"
 
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,16 +13,20 @@ namespace {
 /// Plans whose neighbours are priced, the best first.
 constexpr int kExpanded = 100;
 
-/// Plans by price, and whether their neighbours are among them.
+/// The best plans that were priced, and whether their neighbours were.
 class Pool {
  public:
   Pool(const Job& job, const CostModel& cost, const Dimensions& space, const Goal& goal)
       : job_(job), space_(space), goal_(goal), pricer_(job, cost) {}
 
+  /// Adds a plan where it fits, is one of the space and lowers the last key.
   void add(const Plan& plan) {
     if (!seen_.insert(plan).second || !is_settled(plan.schedule)) return;
     const Price price = pricer_.price(plan);
-    if (price.memory_bytes <= goal_.capacity_bytes) plans_.emplace(price.seconds, Member{plan});
+    if (price.memory_bytes > goal_.capacity_bytes || price.seconds >= keys().last) return;
+    if (!contains(job_, space_, plan)) return;
+    plans_.emplace(price.seconds, Member{plan});
+    if (plans_.size() > goal_.keep) plans_.erase(std::prev(plans_.end()));
   }
 
   /// Adds the neighbours of the best plan that still lacks them; false where all have theirs.
@@ -29,9 +34,7 @@ class Pool {
     for (auto& [key, member] : plans_) {
       if (member.expanded) continue;
       member.expanded = true;
-      for (const Plan& plan : neighbours(job_, space_, Plan(member.plan))) {
-        if (contains(job_, space_, plan)) add(plan);
-      }
+      for (const Plan& plan : neighbours(job_, space_, Plan(member.plan))) add(plan);
       return true;
     }
     return false;
@@ -39,8 +42,7 @@ class Pool {
 
   [[nodiscard]] KnownKeys keys() const {
     if (plans_.size() < goal_.keep) return {};
-    return {.best = plans_.begin()->first,
-            .last = std::next(plans_.begin(), static_cast<std::ptrdiff_t>(goal_.keep) - 1)->first};
+    return {.best = plans_.begin()->first, .last = std::prev(plans_.end())->first};
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"
@@ -76,6 +77,11 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   if (states_of_ != stages.grid) {
     states_of_ = stages.grid;
     states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
+    least_states_ = {kUnbounded, kUnbounded};
+    for (const ShardingTable::Choice& choice : sharding_.table(*stages.grid).choices) {
+      least_states_.dense = std::min(least_states_.dense, choice.states.dense);
+      least_states_.expert = std::min(least_states_.expert, choice.states.expert);
+    }
   }
   double retained = kUnbounded;
   each_setting(stages.choice->recompute, [&](const Recompute& setting) {
@@ -87,7 +93,46 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
   const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
-  return bytes * (1 - kPriceRounding) > goal_.capacity_bytes;
+  return bytes * (1 - kPriceRounding) > goal_.capacity_bytes || position_too_large(stages, rounds);
+}
+
+/// Whether the layers of some position alone cannot fit: their least states, and what waits for its
+/// backward in a schedule with closed forms.
+bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
+  const StageChoice& choice = *stages.choice;
+  if (!has_closed_form(choice.schedule.kind)) return false;
+  const std::int64_t pipeline = stages.grid->parallel.pipeline;
+  const Placement placement = placement_of(choice.schedule, pipeline);
+  const auto waiting = definition_of(choice.schedule.kind).form.waiting;
+  const std::vector<std::int64_t> split =
+      choice.layers.empty() ? even_split(job_.model.layers, placement.model_chunks())
+                            : choice.layers;
+  std::vector<std::int64_t> starts{0};
+  for (const std::int64_t layers : split) starts.push_back(starts.back() + layers);
+  std::vector<double> states;
+  for (const BlockCosts::Layer& layer : stages.costs->layers) {
+    states.push_back(least_states_.of(layer.size));
+  }
+  std::vector<double> retained(states.size());
+  for (std::int64_t position = 0; position < pipeline; ++position) {
+    const std::size_t place =
+        stages.costs->place(recomputed(recompute_at(choice.recompute, position)));
+    for (std::size_t k = 0; k < retained.size(); ++k) {
+      retained[k] = stages.costs->layers[k].with[place].cost.forward.retained_bytes;
+    }
+    double states_bytes = 0;
+    double waiting_bytes = 0;
+    for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+      const auto chunk = static_cast<std::size_t>(placement.model_chunk({position, i}));
+      const auto waits = static_cast<double>(
+          waiting({pipeline, position, micro_batches, choice.schedule.chunks}, i));
+      states_bytes += work_.layers().sum(states, starts[chunk], starts[chunk + 1]);
+      waiting_bytes += waits * work_.layers().sum(retained, starts[chunk], starts[chunk + 1]);
+    }
+    const double bytes = states_bytes + waiting_bytes + reserve_.bytes(waiting_bytes);
+    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes) return true;
+  }
+  return false;
 }
 
 Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
@@ -95,9 +140,7 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
   std::optional<Work> least;
   const BlockChoice* before = nullptr;
   for (const BlockChoice& block : grid.blocks) {
-    const bool same = before != nullptr && before->context_kind == block.context_kind &&
-                      before->overlap.context == block.overlap.context &&
-                      before->collectives.context == block.collectives.context;
+    const bool same = before != nullptr && same_context(*before, block);
     before = &block;
     if (same) continue;
     const Plan plan = block_plan(grid, block, part.micro_batch);
@@ -117,9 +160,9 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
 }
 
 /// The least of any pipeline of a grid by what its blocks take.
-StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part) {
+StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
+                                  const Work& work) {
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  const Work work = least_work(grid, part);
   StageFloor least{kUnbounded, kUnbounded};
   each_least_work(grid, part, [&](const StageChoice& choice) {
     const StageFloor floor =
@@ -131,9 +174,15 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
 }
 
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
-  StageFloor floor = work_floor(grid, part);
-  // States and their messages cost more to look at, and only make floors higher.
-  if (goal_.least_memory || !beaten(std::min(floor.price_s, floor.simulated_s))) {
+  // Messages of the context, states and theirs cost more to look at, and only make floors higher.
+  const auto decided = [&](const StageFloor& floor) {
+    return !goal_.least_memory && beaten(std::min(floor.price_s, floor.simulated_s));
+  };
+  StageFloor floor = work_floor(grid, part, *part.work);
+  if (grid.parallel.context > 1 && !decided(floor)) {
+    floor = work_floor(grid, part, least_work(grid, part));
+  }
+  if (!decided(floor)) {
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
     double activations = kUnbounded;
     each_least_work(grid, part, [&](const StageChoice& choice) {

@@ -6,7 +6,7 @@ namespace stepwright {
 namespace {
 
 /// Lists of times that are kept, of some kilobytes each.
-constexpr std::size_t kMostTimes = 4096;
+constexpr std::size_t kMostTimes = 1024;
 
 /// Finds a kind in a list, adding it where it is new.
 std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {

@@ -115,9 +115,30 @@ const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_ba
   return pricer_.blocks(plan);
 }
 
+bool same_context(const BlockChoice& a, const BlockChoice& b) {
+  return a.context_kind == b.context_kind && a.overlap.context == b.overlap.context &&
+         a.collectives.context == b.collectives.context;
+}
+
+UnitSearch::RoughChoices UnitSearch::rough_choices(const SearchUnit& unit, const GridChoice& grid,
+                                                   const BlockChoice& block) {
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+  const Plan plan = block_plan(grid, block, unit.micro_batch);
+  const Work work = work_.with_context(*unit.work, plan);
+  RoughChoices rough{&block, {}};
+  for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+    balanced_.each(listed, plan, [&](const StageChoice& choice) {
+      rough.choices.emplace_back(
+          &choice, stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds));
+    });
+  }
+  return rough;
+}
+
 /// Visits all pipelines of a grid and a block choice, with the tightest floor at hand.
 template <class Visit>
-void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit) {
+void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
+                             const RoughChoices& rough, Visit&& visit) {
   const GridChoice& grid = *common.grid;
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const auto floor_of = [&](const Work& work, const StageChoice& choice) {
@@ -127,14 +148,12 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     return StageFloor{floor_of(work.seconds, choice).price_s,
                       floor_of(work.floors, choice).simulated_s};
   };
-  const Plan plan = block_plan(grid, *common.block, unit.micro_batch);
-  const Work rough = work_.with_context(*unit.work, plan);
   std::array<std::vector<PricedWork>, 3 * kBackwardForms> works;
-  const auto see = [&](const StageChoice& choice) {
+  const auto see = [&](const StageChoice& choice, const StageFloor& floor) {
     if (!grid.runs(*common.block, choice)) return;
     Stages stages = common;
     stages.choice = &choice;
-    stages.floor = floor_of(rough, choice);
+    stages.floor = floor;
     if (beaten(stages.floor.price_s)) {
       return visit(stages);
     }
@@ -163,18 +182,23 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common, Visit
     stages.floor = floors_of(priced->work, choice);
     visit(stages);
   };
-  for (const StageChoice& choice : grid.stages->by_micro_batch.at(unit.micro_batch)) {
-    balanced_.each(choice, plan, see);
-  }
+  for (const auto& [choice, floor] : rough.choices) see(*choice, floor);
 }
 
 template <class Visit>
 void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
   for (const GridChoice* grid : unit.grids) {
+    std::vector<RoughChoices> known;
     for (const BlockChoice& block : grid->blocks) {
+      auto rough = std::ranges::find_if(
+          known, [&](const RoughChoices& other) { return same_context(*other.block, block); });
+      if (rough == known.end()) {
+        known.push_back(rough_choices(unit, *grid, block));
+        rough = std::prev(known.end());
+      }
       each_choice(unit,
                   {.floor = {}, .grid = grid, .block = &block, .choice = nullptr, .costs = nullptr},
-                  visit);
+                  *rough, visit);
     }
   }
 }

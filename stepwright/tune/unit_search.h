@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stepwright/memory/memory.h"
@@ -104,15 +105,24 @@ class UnitSearch {
   /// Whether plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
   [[nodiscard]] bool beaten(double floor_s) const;
+  /// The pipelines of a grid by floors that know of their blocks how these exchange the context.
+  struct RoughChoices {
+    const BlockChoice* block;  ///< One that exchanges it so.
+    std::vector<std::pair<const StageChoice*, StageFloor>> choices;
+  };
+  RoughChoices rough_choices(const SearchUnit& unit, const GridChoice& grid,
+                             const BlockChoice& block);
   template <class Visit>
   void each_stages(const SearchUnit& unit, Visit&& visit);
   template <class Visit>
-  void each_choice(const SearchUnit& unit, const Stages& common, Visit&& visit);
+  void each_choice(const SearchUnit& unit, const Stages& common, const RoughChoices& rough,
+                   Visit&& visit);
   [[nodiscard]] Plan block_plan(const GridChoice& grid, const BlockChoice& block,
                                 std::int64_t micro_batch) const;
   const BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
+  [[nodiscard]] bool position_too_large(const Stages& stages, std::int64_t micro_batches) const;
   void price_stages(const Stages& stages, Plan& plan);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   /// Times of one pipeline's positions, one after the other.
@@ -135,7 +145,7 @@ class UnitSearch {
   Work least_work(const GridChoice& grid, const SearchUnit& part);
   template <class Visit>
   void each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit);
-  StageFloor work_floor(const GridChoice& grid, const SearchUnit& part);
+  StageFloor work_floor(const GridChoice& grid, const SearchUnit& part, const Work& work);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
   void offer(const Plan& plan, const Price& price, bool counts);
   void pass(double simulated_floor_s);
@@ -152,7 +162,11 @@ class UnitSearch {
   std::vector<DataCost> messages_;         ///< Scratch.
   const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
   double states_bytes_ = 0;
+  StateBytes least_states_;  ///< The same of one parameter.
 };
+
+/// Whether two choices exchange the context alike.
+bool same_context(const BlockChoice& a, const BlockChoice& b);
 
 /// The plan of a grid without its choices.
 Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid);

@@ -42,11 +42,15 @@ PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, std::int64_t played
   }
   PlayedSchedule& schedule =
       known_[key] = {.placement = placement_of(plan),
-                     .turns = all_turns(plan.schedule, plan.parallel.pipeline, played)};
+                     .turns = all_turns(plan.schedule, plan.parallel.pipeline, played),
+                     .order = {},
+                     .fullest = {},
+                     .weights_at_end = {}};
   for (Turns& turns : schedule.turns) {
     if (plan.schedule.strands == 1) turns = without_pairs(turns);
     turns_ += turns.size();
   }
+  schedule.order = TurnOrder(schedule.turns, schedule.placement);
   return schedule;
 }
 
@@ -54,7 +58,7 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
   const auto played_s = [&](std::int64_t count) {
     const PlayedSchedule& known = remembered(plan, count);
-    return makespan_s(player_.play(known.turns, known.placement, seconds));
+    return makespan_s(player_.play(known.order, known.turns, seconds));
   };
   const std::int64_t played = played_of(plan, micro_batches);
   const double all = played_s(played);
@@ -67,7 +71,7 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
 double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
   const PlayedSchedule& known = remembered(plan, micro_batches);
-  return makespan_s(player_.play(known.turns, known.placement, seconds), known.turns, seconds);
+  return makespan_s(player_.play(known.order, known.turns, seconds), known.turns, seconds);
 }
 
 }  // namespace stepwright

@@ -17,6 +17,7 @@ struct PlayedSchedule {
   /// The turns by position, of at most `kPlayedRounds` rounds of micro-batches; with one strand
   /// without pairs.
   std::vector<Turns> turns;
+  TurnOrder order;
   std::vector<std::vector<Moment>> fullest;  ///< By position.
   std::vector<std::int64_t> weights_at_end;  ///< By position.
 };
