@@ -60,7 +60,7 @@ std::string comparison_text(const SearchComparison& comparison) {
          found && first_s > 0 ? fmt::format("{:.3f}", choice.step_time_s / first_s) : "",
          format_count(choice.evaluated), format_time(choice.seconds)});
   }
-  return fmt::format("{}\n\n{}{}", job_line(comparison.job), to_text(table), code_legend(plans));
+  return fmt::format("{}\n\n{}\n{}", job_line(comparison.job), to_text(table), code_legend(plans));
 }
 
 }  // namespace stepwright

@@ -7,6 +7,7 @@ search`) after a change of the cost model.
 """
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -109,7 +110,8 @@ def compare(command: str, job: str) -> list[str]:
 def table(lines: list[str]) -> list[list[str]]:
     """The rows below the rule of a table."""
     rule = next(i for i, line in enumerate(lines) if line.startswith("---"))
-    return [re.split(r"\s{2,}", line.strip()) for line in lines[rule + 1 :] if line.strip()]
+    rows = itertools.takewhile(str.strip, lines[rule + 1 :])
+    return [re.split(r"\s{2,}", line.strip()) for line in rows]
 
 
 def geometric_mean(values: list[float]) -> float:
