@@ -34,8 +34,10 @@ same cost model, each plan simulated (`stepwright study search JOB`):
   parallelism and no sharding in groups. "Evaluated" counts plans priced and, for Alpa's, pairs
   of a stage and a choice.
 
-Seconds of the search are on one machine with two cores and differ from run to run. The last
-column is the step time over that of stepwright's plan.
+Seconds of the search are wall clock on one machine with two cores and differ from run to run;
+those below are of cores that other work kept busy, several times what an idle machine takes
+([bench](../bench/README.md) has processor time). The last column is the step time over that of
+stepwright's plan.
 """
 
 WORSE = """Here `tune` is not the best: the price that it minimises was too low for the plan
