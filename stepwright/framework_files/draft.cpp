@@ -263,6 +263,7 @@ PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
   keep_held_modules(draft, job.model);
   group_experts(draft.plan, job.model);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
+  if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
   job.notes = draft.notes;
   if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
   return {.job = job,

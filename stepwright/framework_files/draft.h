@@ -47,7 +47,8 @@ struct Draft {
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
   /// files: they are as the framework has them.
   bool framework_overlap = false;
-  std::vector<std::string> notes;  ///< What was assumed, for people.
+  bool framework_gradients = false;  ///< Nor is the type in which gradients are summed.
+  std::vector<std::string> notes;    ///< What was assumed, for people.
 };
 
 /// The same with the model that its words name. Fails with `kInput` where there is none of that

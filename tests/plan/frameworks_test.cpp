@@ -214,6 +214,21 @@ TEST(Frameworks, RunWhatTheyDoByDefault) {
   }
 }
 
+TEST(Frameworks, DefaultsFollowTheSharding) {
+  Job job = small_job();
+  job.precision = DType::kBf16;
+  job.framework = {.name = "accelerate"};
+  const auto of = [&](std::string_view states) {
+    Plan plan;
+    plan.parallel = {.data = 16};
+    plan.sharding = *sharding_of(states);
+    return std::pair(default_gradients(job, plan), default_overlap(job, plan).gradients);
+  };
+  EXPECT_EQ(of("NNN"), std::pair(DType::kFp32, true));
+  EXPECT_EQ(of("NNG"), std::pair(DType::kFp32, false));
+  EXPECT_EQ(of("GGG"), std::pair(DType::kBf16, true));
+}
+
 TEST(Frameworks, RunPlansMadeByHand) {
   Job job = small_job();
   Plan plan;

@@ -115,8 +115,6 @@ void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& dra
   if (fsdp.flag("fsdp_activation_checkpointing", false)) {
     plan.recompute.kind = RecomputeKind::kFull;
   }
-  // Accelerate reduces in the type that it computes in.
-  plan.accumulate = storage_type(draft.precision);
 }
 
 void read_parallelism(const Fields& parallelism, Draft& draft) {
@@ -200,7 +198,7 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
     draft.framework.name = "deepspeed";
     return read_deepspeed(files.subspan(1), given, draft);
   }
-  draft.framework_overlap = true;
+  draft.framework_overlap = draft.framework_gradients = true;
   read_parallelism(parallelism, draft);
   settle_ranks(draft, given, file.name);
   if (type == "FSDP") read_fsdp_section(root, parallelism, draft);

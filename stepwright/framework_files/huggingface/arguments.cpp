@@ -92,8 +92,6 @@ void read_arguments(const Fields& arguments, Draft& draft) {
   const bool half = arguments.flag("fp16", false);
   if (brain && half) arguments.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
   draft.precision = brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
-  const bool sharded = draft.plan.sharding.gradients != Spread::kNone;
-  if (sharded && draft.precision != DType::kFp32) draft.plan.accumulate = draft.precision;
   constexpr std::int64_t kUsualBatch = 8;
   draft.open_micro_batch = false;
   draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", kUsualBatch);
@@ -111,7 +109,7 @@ void read_arguments(const Fields& arguments, Draft& draft) {
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HuggingFaceFiles sorted = sorted_files(files);
   if (sorted.model) draft.model = read_config(*sorted.model);
-  draft.framework_overlap = sorted.deepspeed == nullptr;
+  draft.framework_overlap = draft.framework_gradients = sorted.deepspeed == nullptr;
   if (sorted.deepspeed != nullptr) {
     draft.framework.name = "deepspeed";
     read_deepspeed({sorted.deepspeed, 1}, given, draft);
@@ -131,12 +129,8 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   if (sorted.deepspeed == nullptr) {
     settle_ranks(draft, given, sorted.name);
     read_strategy(arguments, draft);
-    read_arguments(arguments, draft);
-    return;
   }
-  const Draft of_deepspeed = draft;
   read_arguments(arguments, draft);
-  draft.plan.accumulate = of_deepspeed.plan.accumulate;
 }
 
 }  // namespace stepwright

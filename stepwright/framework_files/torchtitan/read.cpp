@@ -212,7 +212,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
   draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
-  draft.plan.accumulate = DType::kFp32;
+  draft.framework_gradients = true;
   const auto converters = root.section("model").find("converters");
   std::vector<std::string> words;
   if (converters && converters->is_scalar()) words.push_back(converters->text());

@@ -118,6 +118,7 @@ void set_defaults(Node node, const Job& job, Plan& plan) {
   plan.overlap = default_overlap(job, plan);
   if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given, plan.overlap);
   if (!fills_cluster(job, plan)) return;
+  if (!node.find("accumulate")) plan.accumulate = default_gradients(job, plan);
   const Buckets usual = default_buckets(job, plan);
   if (!find_choice(node, "buckets.gradients")) plan.gradient_bucket = usual.gradients;
   if (find_choice(node, "buckets.parameters")) return;

@@ -12,6 +12,7 @@ bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
     case Circumstance::kOneStage: return plan.parallel.pipeline == 1;
     case Circumstance::kInterleaved: return plan.schedule.chunks > 1;
     case Circumstance::kReplicatedOptimizer: return sharding.optimizer == Spread::kNone;
+    case Circumstance::kGradientsAsOptimizer: return sharding.gradients == sharding.optimizer;
     case Circumstance::kShardedGradients:
       return sharding.gradients != Spread::kNone || sharding.parameters != Spread::kNone;
     case Circumstance::kShardedParameters: return sharding.parameters != Spread::kNone;

@@ -8,10 +8,11 @@ namespace stepwright {
 enum class Circumstance : std::uint8_t {
   kEverywhere,
   kNowhere,
-  kOneStage,             ///< No pipeline.
-  kInterleaved,          ///< Several chunks on a pipeline position.
-  kReplicatedOptimizer,  ///< No rank holds a part of the optimizer states only.
-  kShardedGradients,     ///< A rank holds a part of the gradients or parameters only (FSDP).
+  kOneStage,              ///< No pipeline.
+  kInterleaved,           ///< Several chunks on a pipeline position.
+  kReplicatedOptimizer,   ///< No rank holds a part of the optimizer states only.
+  kGradientsAsOptimizer,  ///< Gradients are spread as the optimizer states are: not ZeRO-1.
+  kShardedGradients,      ///< A rank holds a part of the gradients or parameters only (FSDP).
   kShardedParameters,
   kSequenceParallel,
   kTensorOrContext,  ///< Either degree is above 1.
@@ -24,6 +25,7 @@ inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kOneStage, "one_stage"},
     {Circumstance::kInterleaved, "interleaved"},
     {Circumstance::kReplicatedOptimizer, "replicated_optimizer"},
+    {Circumstance::kGradientsAsOptimizer, "gradients_as_optimizer"},
     {Circumstance::kShardedGradients, "sharded_gradients"},
     {Circumstance::kShardedParameters, "sharded_parameters"},
     {Circumstance::kSequenceParallel, "sequence_parallel"},

@@ -95,6 +95,17 @@ DType default_gradients(const Job& job) {
   return default_accumulate(job.precision);
 }
 
+DType default_gradients(const Job& job, Plan plan) {
+  const DType usual = default_gradients(job);
+  if (job.framework.name.empty()) return usual;
+  const FrameworkLaw law(job.framework);
+  for (const DType type : {usual, storage_type(job.precision), default_accumulate(job.precision)}) {
+    plan.accumulate = type;
+    if (law.runs(Ability::kAccumulate, job, plan)) return type;
+  }
+  return usual;
+}
+
 TensorInput default_tensor_input(const Job& job) {
   return framework_defaults(job.framework).tensor_input;
 }

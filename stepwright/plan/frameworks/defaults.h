@@ -108,6 +108,10 @@ Overlap default_overlap(const Job& job, const Plan& plan);
 /// frameworks, and in all of them for fp16, whose losses are scaled; else `default_accumulate`.
 DType default_gradients(const Job& job);
 
+/// The same beside the rest of a plan, which must be settled: where the framework does not sum its
+/// gradients in that type, that of the parameters or the wider one.
+DType default_gradients(const Job& job, Plan plan);
+
 /// The input that a column-parallel layer keeps under sequence parallelism by default.
 TensorInput default_tensor_input(const Job& job);
 
