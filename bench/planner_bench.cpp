@@ -13,7 +13,7 @@
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/simulate/prediction.h"
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {

@@ -23,14 +23,14 @@ constexpr Named<Protocol> kTunerProtocols[] = {{Protocol::kLowLatency, "ll"},
                                                {Protocol::kLowLatency128, "ll128"},
                                                {Protocol::kFull, "simple"}};
 
-std::string_view algorithm_word(Algorithm way, std::int64_t nodes) {
-  const NcclNames& names = definition_of(way).nccl;
+std::string_view algorithm_word(Algorithm algorithm, std::int64_t nodes) {
+  const NcclNames& names = definition_of(algorithm).nccl;
   return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
 /// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
-  Algorithm way{};
+  Algorithm algorithm{};
   Protocol protocol{};
   double constant = 0;
   double linear = 0;
@@ -46,11 +46,11 @@ std::vector<Choice> choices(const CollectiveCost& cost, Collective collective,
   const OperationConstants& constants = cost.constants().of(collective);
   const Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
   std::vector<Choice> list;
-  for (const Algorithm way : kWays) {
+  for (const Algorithm algorithm : kLibraryAlgorithms) {
     for (const auto& [protocol, name] : kTunerProtocols) {
-      const auto times = way_times(routes_of_a_byte, constants, way, protocol);
+      const auto times = algorithm_times(routes_of_a_byte, constants, algorithm, protocol);
       if (!times) continue;
-      list.push_back({.way = way,
+      list.push_back({.algorithm = algorithm,
                       .protocol = protocol,
                       .constant = times->wait_s * times->wait_s,
                       .linear = 2 * constants.fill * times->wait_s * times->move_s,
@@ -151,10 +151,11 @@ std::vector<TunerRange> tuner_ranges(const CollectiveCost& cost, Collective coll
   for (const std::uint64_t size : sizes) {
     const Choice& best = cheapest(list, size);
     if (!ranges.empty()) {
-      if (ranges.back().way == best.way && ranges.back().protocol == best.protocol) continue;
+      if (ranges.back().algorithm == best.algorithm && ranges.back().protocol == best.protocol)
+        continue;
       ranges.back().max_bytes = size - 1;
     }
-    ranges.push_back({.min_bytes = size, .way = best.way, .protocol = best.protocol});
+    ranges.push_back({.min_bytes = size, .algorithm = best.algorithm, .protocol = best.protocol});
   }
   return ranges;
 }
@@ -178,7 +179,7 @@ std::string nccl_tuner_csv(const CollectiveCost& cost, const std::vector<TunerGr
     for (const auto& [collective, word] : kTunedCollectives) {
       for (const TunerRange& range : tuner_ranges(cost, collective, group.layout)) {
         text += fmt::format("{},{},{},{},{},{},{},{}\n", word, range.min_bytes, range.max_bytes,
-                            algorithm_word(range.way, group.nodes),
+                            algorithm_word(range.algorithm, group.nodes),
                             name_of(kTunerProtocols, range.protocol), setting.channels, group.nodes,
                             group.ranks);
       }

@@ -34,7 +34,7 @@ std::vector<TunerGroup> plan_groups(const PlannedJob& planned);
 struct TunerRange {
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = kMostTunerBytes;
-  Algorithm way{};
+  Algorithm algorithm{};
   Protocol protocol{};
 
   bool operator==(const TunerRange&) const = default;

@@ -4,11 +4,11 @@ namespace stepwright {
 namespace {
 
 constexpr ProtocolConstants kLow = {
-    .start_us = 7, .hop = 0.42, .network_hop = 1.4, .rate = 0.04, .belief = 1};
+    .start_us = 7, .hop = 0.42, .network_hop = 1.4, .rate = 0.04, .selection = 1};
 constexpr ProtocolConstants kLow128 = {
-    .start_us = 8.5, .hop = 0.46, .network_hop = 1.8, .rate = 0.42, .belief = 1};
+    .start_us = 8.5, .hop = 0.46, .network_hop = 1.8, .rate = 0.42, .selection = 1};
 constexpr ProtocolConstants kFull = {
-    .start_us = 18, .hop = 1.2, .network_hop = 2.4, .rate = 1, .belief = 0.75};
+    .start_us = 18, .hop = 1.2, .network_hop = 2.4, .rate = 1, .selection = 0.75};
 
 constexpr OperationConstants ring(double inside_share) {
   return {.protocols = {kLow, kLow128, kFull},

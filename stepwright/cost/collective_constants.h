@@ -31,7 +31,7 @@ struct ProtocolConstants {
   double rate = 1;         ///< Share of the full protocol's rate.
   /// The library takes the protocol for which its time times this is least: at 1 for all, the
   /// fastest one. Never grows from protocol to protocol, so that time grows with the payload.
-  double belief = 1;
+  double selection = 1;
 
   bool operator==(const ProtocolConstants&) const = default;
 };
@@ -53,7 +53,7 @@ struct OperationConstants {
   double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
   double network_share = 1;  ///< Of the NICs' line rate.
   double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
-  double crowding = 0;       ///< By which power of its crowd a group attains less of the network.
+  double congestion = 0;     ///< By which power of its crowd a group attains less of the network.
   /// The share of the line rate inside a node when the switch adds (NVLS), each rank sending its
   /// buffer once; all-reduce only; 0 where no switch does.
   double switch_share = 0;

@@ -22,7 +22,7 @@ double inside_share(const Routes& routes, const OperationConstants& constants) {
 
 /// Factor on transfers across nodes.
 double crowded(const Routes& routes, const OperationConstants& constants) {
-  return constants.crowding > 0 ? std::pow(routes.crowd, constants.crowding) : 1;
+  return constants.congestion > 0 ? std::pow(routes.crowd, constants.congestion) : 1;
 }
 
 /// A way's own constants: of the network, and with switches that add of the links inside.
@@ -38,40 +38,40 @@ constexpr Way kLibraryWays[] = {
     {Algorithm::kNvls, &Routes::switches, &OperationConstants::tree_share,
      &OperationConstants::switch_share}};
 
-bool exists(const Way& way, const Routes& routes, const OperationConstants& constants) {
-  return (routes.*way.route).exists &&
-         (way.switch_share == nullptr || constants.*way.switch_share > 0);
+bool exists(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
+  return (routes.*algorithm.route).exists &&
+         (algorithm.switch_share == nullptr || constants.*algorithm.switch_share > 0);
 }
 
 /// The transfer by the full protocol.
-double move_s(const Way& way, const Routes& routes, const OperationConstants& constants) {
-  const Route& route = routes.*way.route;
+double move_s(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
+  const Route& route = routes.*algorithm.route;
   const double inside_s =
-      route.inside_s /
-      (way.switch_share == nullptr ? inside_share(routes, constants) : constants.*way.switch_share);
+      route.inside_s / (algorithm.switch_share == nullptr ? inside_share(routes, constants)
+                                                          : constants.*algorithm.switch_share);
   const double network_s =
-      route.network_s * crowded(routes, constants) / constants.*way.network_share;
+      route.network_s * crowded(routes, constants) / constants.*algorithm.network_share;
   return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
 }
 
-WayTimes times(const Routes& routes, const Route& route, double move,
-               const ProtocolConstants& protocol) {
+AlgorithmTimes times(const Routes& routes, const Route& route, double move,
+                     const ProtocolConstants& protocol) {
   return {routes.stages * kMicro * protocol.start_us + protocol.hop * route.inside_hops_s +
               protocol.network_hop * route.network_hops_s,
           move / protocol.rate};
 }
 
 /// Squared seconds one way by the protocol in which the library believes.
-double chosen(const Way& way, const Routes& routes, const OperationConstants& constants) {
-  const Route& route = routes.*way.route;
-  const double move = move_s(way, routes, constants);
+double chosen(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
+  const Route& route = routes.*algorithm.route;
+  const double move = move_s(algorithm, routes, constants);
   double least = INFINITY;
   double result = 0;
-  const std::size_t first = way.switch_share == nullptr ? 0 : kProtocols - 1;
+  const std::size_t first = algorithm.switch_share == nullptr ? 0 : kProtocols - 1;
   for (std::size_t i = first; i < constants.protocols.size(); ++i) {
     const ProtocolConstants& protocol = constants.protocols[i];
     const double squared = times(routes, route, move, protocol).squared(constants.fill);
-    const double believed = squared * protocol.belief * protocol.belief;
+    const double believed = squared * protocol.selection * protocol.selection;
     if (believed > least) continue;
     least = believed;
     result = squared;
@@ -226,11 +226,12 @@ GroupLinks LineRates::links(const CollectiveMessage& message,
   return links;
 }
 
-std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
-                                  Algorithm way, Protocol protocol) {
+std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
+                                              const OperationConstants& constants,
+                                              Algorithm algorithm, Protocol protocol) {
   for (const Way& one : kLibraryWays) {
     const bool only_full = one.switch_share != nullptr && protocol != Protocol::kFull;
-    if (one.algorithm != way || only_full || !exists(one, routes, constants)) continue;
+    if (one.algorithm != algorithm || only_full || !exists(one, routes, constants)) continue;
     return times(routes, routes.*one.route, move_s(one, routes, constants),
                  constants.protocols[static_cast<std::size_t>(protocol)]);
   }
@@ -240,18 +241,18 @@ std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
                         Protocol protocol) {
   double least = INFINITY;
-  for (const Algorithm way : kWays) {
-    if (const auto found = way_times(routes, constants, way, protocol)) {
+  for (const Algorithm algorithm : kLibraryAlgorithms) {
+    if (const auto found = algorithm_times(routes, constants, algorithm, protocol)) {
       least = std::min(least, found->squared(constants.fill));
     }
   }
   return std::sqrt(least);
 }
 
-double seconds(const Routes& routes, const OperationConstants& constants, Algorithm way) {
+double seconds(const Routes& routes, const OperationConstants& constants, Algorithm algorithm) {
   double least = INFINITY;
   for (const Way& one : kLibraryWays) {
-    const bool taken = way == Algorithm::kLibrary || way == one.algorithm;
+    const bool taken = algorithm == Algorithm::kLibrary || algorithm == one.algorithm;
     if (!taken || !exists(one, routes, constants)) continue;
     least = std::min(least, chosen(one, routes, constants));
   }

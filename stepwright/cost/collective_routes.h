@@ -75,11 +75,12 @@ class LineRates {
 /// The ways of all-reduces, all-gathers and reduce-scatters that a library has names for: along
 /// rings, along trees of nodes (all-reduces on several of them), and by switches that add
 /// (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on several).
-inline constexpr Algorithm kWays[] = {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls};
+inline constexpr Algorithm kLibraryAlgorithms[] = {Algorithm::kRing, Algorithm::kTree,
+                                                   Algorithm::kNvls};
 
 /// The seconds of a message one way by one protocol: start and hops, and the transfer, which grows
 /// with the payload and is nothing without one.
-struct WayTimes {
+struct AlgorithmTimes {
   double wait_s = 0;
   double move_s = 0;
 
@@ -91,8 +92,9 @@ struct WayTimes {
 
 /// The times over `routes`; nothing where they lack the way. Switches add by the full protocol
 /// alone.
-std::optional<WayTimes> way_times(const Routes& routes, const OperationConstants& constants,
-                                  Algorithm way, Protocol protocol);
+std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
+                                              const OperationConstants& constants,
+                                              Algorithm algorithm, Protocol protocol);
 
 /// Seconds over `routes` by one protocol: the fastest route. Never falls when bytes grow.
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
@@ -102,7 +104,7 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
 /// fastest way. Never falls when bytes grow: on one route two protocols change places once, and the
 /// later one has the smaller belief. Infinite where `routes` lack the way.
 double seconds(const Routes& routes, const OperationConstants& constants,
-               Algorithm way = Algorithm::kLibrary);
+               Algorithm algorithm = Algorithm::kLibrary);
 
 /// Whether the network sets the pace of the ring.
 bool outside(const Routes& routes, const OperationConstants& constants);

@@ -191,7 +191,7 @@ OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const G
                                 Algorithm algorithm, Scheme scheme) const {
   OperatorTime time = transfer(kind, payload_bytes, layout, algorithm);
   if (measured_ && layout.size > 1) {
-    time.seconds += measured_->handling_s(scheme, collective_of(kind), payload_bytes);
+    time.seconds += measured_->host_overhead_s(scheme, collective_of(kind), payload_bytes);
   }
   return time;
 }

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "stepwright/core/error.h"
+#include "stepwright/interleave/dynamic_program.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/pair_template.h"
-#include "stepwright/interleave/programme.h"
 
 namespace stepwright {
 namespace {
@@ -127,11 +127,11 @@ Strand try_starts(const StrandPair& pair, const InterleaveOptions& options, doub
   for (const std::size_t start : starts_of(pair.forward, options.rotate)) {
     Strand list = rotated(pair.forward, start);
     const StrandStates forward(list);
-    Programme programme(forward, backward, options.contention);
-    if (programme.least_exposed_s() >= out.exposed_s - rounding_s) break;
-    const double exposed_s = programme.solve(out.exposed_s - rounding_s);
+    DynamicProgram program(forward, backward, options.contention);
+    if (program.least_exposed_s() >= out.exposed_s - rounding_s) break;
+    const double exposed_s = program.solve(out.exposed_s - rounding_s);
     if (exposed_s == kUnreached) continue;
-    std::vector<Block> blocks = programme.blocks();
+    std::vector<Block> blocks = program.blocks();
     const double bytes = options.extra_bytes ? options.extra_bytes(blocks) : 0;
     if (bytes > options.memory_limit_bytes) continue;
     out.exposed_s = exposed_s;

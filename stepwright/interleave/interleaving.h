@@ -39,10 +39,10 @@ struct InterleaveOptions {
 };
 
 /// The fastest sequence of blocks over all orders of both strands and all cuts into blocks
-/// (`programme.h`). Where rotation is allowed the best of all starts, ties to the begin, then to
-/// those behind a collective. With a memory limit the best of those starts that keep it, else one
-/// operator after the other; fails with `kInput` when that needs more. Fails with `kUnsupported`
-/// when a strand has more than 64 operators.
+/// (`dynamic_program.h`). Where rotation is allowed the best of all starts, ties to the begin, then
+/// to those behind a collective. With a memory limit the best of those starts that keep it, else
+/// one operator after the other; fails with `kInput` when that needs more. Fails with
+/// `kUnsupported` when a strand has more than 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
 }  // namespace stepwright

@@ -76,17 +76,17 @@ class Calibrator {
       share[k] = learnable_.of_device(k) ? freedom.device : freedom.framework;
     }
     prior_.covariance = share.asDiagonal() * prior_.covariance * share.asDiagonal();
-    belief_ = prior_;
+    posterior_ = prior_;
     model_ = first_;
     const int rounds = share.isZero() ? 1 : kGaussNewtonRounds;
     for (int round = 0; round < rounds; ++round) {
-      if (round > 0) model_ = linear_times(runs_.plans, learnable_, belief_.mean, threads_);
+      if (round > 0) model_ = linear_times(runs_.plans, learnable_, posterior_.mean, threads_);
       drop_outliers();
-      belief_ = learned(prior_, model_, steps_);
+      posterior_ = learned(prior_, model_, steps_);
     }
   }
 
-  [[nodiscard]] Belief fit_without(Eigen::Index row) const {
+  [[nodiscard]] Distribution fit_without(Eigen::Index row) const {
     MeasuredSteps others = steps_;
     others.trust[row] = 0;
     return learned(prior_, model_, others);
@@ -150,7 +150,7 @@ class Calibrator {
   void judge() {
     parallel_for(threads_, out_.runs.size(), [&](std::size_t i) {
       const auto row = static_cast<Eigen::Index>(i);
-      out_.runs[i].fitted_error = error(row, belief_.mean);
+      out_.runs[i].fitted_error = error(row, posterior_.mean);
       out_.runs[i].held_out_error = error(row, fit_without(row).mean);
     });
     out_.built_in = statistics(&CalibrationRun::built_in_error);
@@ -167,7 +167,7 @@ class Calibrator {
   }
 
   void finish() {
-    const Eigen::VectorXd logarithms = rounded(belief_.mean);
+    const Eigen::VectorXd logarithms = rounded(posterior_.mean);
     for (Eigen::Index k = 0; k < learnable_.size(); ++k) {
       const LearnableConstant before = learnable_.before(k);
       out_.constants.push_back(
@@ -196,7 +196,7 @@ class Calibrator {
   OwnRuns runs_;
   Learnable learnable_;
   int threads_;
-  Belief prior_, belief_;
+  Distribution prior_, posterior_;
   LinearTimes first_, model_;
   MeasuredSteps steps_;
   Calibration out_;

@@ -10,7 +10,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
-#include "stepwright/learn/memory_belief.h"
+#include "stepwright/learn/memory_posterior.h"
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/memory/memory.h"
 
@@ -43,14 +43,14 @@ struct Known {
 };
 
 /// The distribution of the logarithm of a plan's seconds.
-struct Believed {
+struct PlanPosterior {
   Eigen::VectorXd mean, deviation;
 };
 
 class Loop {
  public:
   Loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates, const LoopOptions& options)
-      : job_(job), runs_(runs), options_(options), memory_(memory_doubt(job.framework)) {
+      : job_(job), runs_(runs), options_(options), memory_(memory_error_model(job.framework)) {
     threads_ = thread_count(options.tune);
     for (std::size_t i = 0; i < runs.runs.size(); ++i) add_run(runs.runs[i], runs.plans[i]);
     if (candidates != nullptr) add_candidates(*candidates);
@@ -63,9 +63,9 @@ class Loop {
     if (search) find_candidates();
     const bool any = std::ranges::any_of(plans_, [](const Known& plan) { return plan.candidate; });
     if (!any) fail_input("no candidate has a plan");
-    times_ = linear_times(planned(), *learnable_, belief_.mean, threads_);
+    times_ = linear_times(planned(), *learnable_, posterior_.mean, threads_);
     ClosedLoop out;
-    believed_ = believe();
+    plan_posterior_ = posterior_of_plans();
     set_best(out);
     set_next(out);
     set_learned(out);
@@ -83,7 +83,7 @@ class Loop {
     Known& plan = plan_of(run.id, planned);
     if (run.seconds > 0) {
       plan.log_seconds.push_back(std::log(run.seconds));
-      trust_.push_back(run.trust);
+      weights_.push_back(run.trust);
       step_plan_.push_back(index_.at(plan_text(planned.plan)));
     }
     plan.failed = plan.failed || run.outcome == RunOutcome::kOutOfMemory ||
@@ -121,7 +121,7 @@ class Loop {
     std::vector<const Job*> jobs = {&job_};
     for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
     learnable_.emplace(conditions_of(job_), jobs);
-    belief_ = learnable_->prior();
+    posterior_ = learnable_->prior();
     std::vector<PlannedJob> ran;
     for (const std::size_t plan : step_plan_) ran.push_back(plans_[plan].planned);
     if (ran.empty()) return;
@@ -130,11 +130,11 @@ class Loop {
     for (std::size_t i = 0; i < ran.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       steps.seconds[row] = plans_[step_plan_[i]].log_seconds[seen[step_plan_[i]]++];
-      steps.trust[row] = trust_[i];
+      steps.trust[row] = weights_[i];
     }
     for (int round = 0; round < kLearningRounds; ++round) {
-      belief_ = learned(learnable_->prior(), linear_times(ran, *learnable_, belief_.mean, threads_),
-                        steps);
+      posterior_ = learned(learnable_->prior(),
+                           linear_times(ran, *learnable_, posterior_.mean, threads_), steps);
     }
   }
 
@@ -149,7 +149,7 @@ class Loop {
     if (const double confidence = fit_confidence(job_); confidence > 0) {
       job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(confidence));
     }
-    const TrainingConditions conditions = learnable_->at(belief_.mean, "own runs");
+    const TrainingConditions conditions = learnable_->at(posterior_.mean, "own runs");
     TuneOptions options = options_.tune;
     options.conditions = &conditions;
     TuneResult result = tune(job, options);
@@ -163,8 +163,9 @@ class Loop {
   }
 
   /// The distribution over every plan by constants and runs: a plan that ran is known by its runs.
-  [[nodiscard]] Believed believe() const {
-    Believed all{.mean = times_.at(belief_.mean), .deviation = deviations(belief_, times_)};
+  [[nodiscard]] PlanPosterior posterior_of_plans() const {
+    PlanPosterior all{.mean = times_.at(posterior_.mean),
+                      .deviation = deviations(posterior_, times_)};
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const std::vector<double>& runs = plans_[i].log_seconds;
       if (runs.empty()) continue;
@@ -193,8 +194,8 @@ class Loop {
 
   [[nodiscard]] LoopPlan loop_plan(std::size_t index) const {
     const auto row = static_cast<Eigen::Index>(index);
-    const double mean = believed_.mean[row];
-    const double reach = kEighty * believed_.deviation[row];
+    const double mean = plan_posterior_.mean[row];
+    const double reach = kEighty * plan_posterior_.deviation[row];
     return {.id = plans_[index].id,
             .planned = plans_[index].planned,
             .expected_s = std::exp(mean),
@@ -209,7 +210,9 @@ class Loop {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (!fits(i)) continue;
       const auto row = static_cast<Eigen::Index>(i);
-      if (best && believed_.mean[row] >= believed_.mean[static_cast<Eigen::Index>(*best)]) continue;
+      if (best &&
+          plan_posterior_.mean[row] >= plan_posterior_.mean[static_cast<Eigen::Index>(*best)])
+        continue;
       best = i;
     }
     if (best) out.best = loop_plan(*best);
@@ -234,8 +237,8 @@ class Loop {
   void set_next(ClosedLoop& out) {
     double best = least_measured();
     const bool nothing_ran = std::isinf(best);
-    Believed now = believed_;
-    Belief belief = belief_;
+    PlanPosterior now = plan_posterior_;
+    Distribution distribution = posterior_;
     std::vector<bool> taken(plans_.size(), false);
     while (out.next.size() < options_.next) {
       const auto chosen = choose(now, best, taken);
@@ -249,9 +252,10 @@ class Loop {
       const LinearTimes one{.around = times_.around,
                             .seconds = times_.seconds.segment(row, 1),
                             .slopes = times_.slopes.middleRows(row, 1)};
-      belief =
-          learned(belief, one, {.seconds = one.at(belief.mean), .trust = Eigen::VectorXd::Ones(1)});
-      now.deviation = deviations(belief, times_);
+      distribution =
+          learned(distribution, one,
+                  {.seconds = one.at(distribution.mean), .trust = Eigen::VectorXd::Ones(1)});
+      now.deviation = deviations(distribution, times_);
     }
     out.stop = !nothing_ran && (out.next.empty() || out.next.front().gain < kWorthOfStart);
   }
@@ -259,7 +263,7 @@ class Loop {
   /// The open candidate whose measurement is worth most. Before anything ran that is the one with
   /// the least expected time, a failed start counted.
   [[nodiscard]] std::optional<std::pair<std::size_t, double>> choose(
-      const Believed& now, double best, const std::vector<bool>& taken) const {
+      const PlanPosterior& now, double best, const std::vector<bool>& taken) const {
     std::optional<std::pair<std::size_t, double>> chosen;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const Known& plan = plans_[i];
@@ -275,8 +279,8 @@ class Loop {
 
   void set_learned(ClosedLoop& out) const {
     for (Eigen::Index k = 0; k < learnable_->size(); ++k) {
-      if (belief_.mean[k] == learnable_->prior().mean[k]) continue;
-      out.learned.push_back({learnable_->before(k), learnable_->constant(k, belief_.mean[k])});
+      if (posterior_.mean[k] == learnable_->prior().mean[k]) continue;
+      out.learned.push_back({learnable_->before(k), learnable_->constant(k, posterior_.mean[k])});
     }
   }
 
@@ -284,15 +288,15 @@ class Loop {
   const OwnRuns& runs_;
   LoopOptions options_;
   int threads_ = 1;
-  MemoryBelief memory_;
+  MemoryPosterior memory_;
   std::vector<Known> plans_;
   std::map<std::string, std::size_t> index_;  ///< Plans by their text.
   std::vector<std::size_t> step_plan_;        ///< The plan of each measured step ...
-  std::vector<double> trust_;                 ///< ... and how far it is trusted.
+  std::vector<double> weights_;               ///< ... and how far it is trusted.
   std::optional<Learnable> learnable_;
-  Belief belief_;
+  Distribution posterior_;
   LinearTimes times_;
-  Believed believed_;
+  PlanPosterior plan_posterior_;
 };
 
 }  // namespace

@@ -50,8 +50,8 @@ struct LoopOptions {
 /// job's conditions with the widths of `Learnable`; runs teach it the model's own terms (rates of
 /// computation and of messages, the host's times), which all plans share, so that each run tells of
 /// all plans. A plan's own deviation (`kPlanDeviation`) is learned by measuring it alone. Runs that
-/// ran out of memory or did not teach `MemoryBelief`; those that failed for another reason are not
-/// asked for again. A measurement is worth its expected improvement over the best measured step
+/// ran out of memory or did not teach `MemoryPosterior`; those that failed for another reason are
+/// not asked for again. A measurement is worth its expected improvement over the best measured step
 /// (Jones, Schonlau and Welch 1998) times P(fits), less a hundredth of a step times P(does not
 /// fit): what is worth less than that is not measured either. Several are chosen one after the
 /// other, each as if those before had come out as expected.

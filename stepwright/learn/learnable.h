@@ -29,7 +29,7 @@ class Learnable {
   Learnable(const TrainingConditions& start, std::span<const Job* const> jobs);
 
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
-  [[nodiscard]] const Belief& prior() const { return prior_; }
+  [[nodiscard]] const Distribution& prior() const { return prior_; }
   /// The conditions before any run.
   [[nodiscard]] const TrainingConditions& start() const { return start_; }
   /// The constants at these logarithms, and before.
@@ -54,7 +54,7 @@ class Learnable {
   std::vector<DeviceConditions> devices_;
   std::vector<FrameworkConditions> frameworks_;
   std::vector<Place> places_;
-  Belief prior_;
+  Distribution prior_;
 };
 
 }  // namespace stepwright

@@ -8,18 +8,17 @@ namespace {
 
 constexpr double kFreedom = 30;  ///< Degrees, of Student's distribution.
 constexpr int kRounds = 30;
-constexpr double kSurpriseFreedom =
-    4;  ///< What steps weigh against for the factor on all variances.
+constexpr double kScaleFreedom = 4;  ///< What steps weigh against for the factor on all variances.
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 
 /// Variances of the logarithms of seconds by what is not known of the constants.
-Eigen::VectorXd variances_of(const Belief& belief, const LinearTimes& times) {
-  return (times.slopes * belief.covariance).cwiseProduct(times.slopes).rowwise().sum();
+Eigen::VectorXd variances_of(const Distribution& distribution, const LinearTimes& times) {
+  return (times.slopes * distribution.covariance).cwiseProduct(times.slopes).rowwise().sum();
 }
 
 /// The normal posterior where step i has the variance `kVariance / weights[i]`.
-void condition(Belief& belief, const Belief& prior, const LinearTimes& times,
+void condition(Distribution& distribution, const Distribution& prior, const LinearTimes& times,
                const MeasuredSteps& steps, const Eigen::VectorXd& weights) {
   const Eigen::MatrixXd shared = prior.covariance * times.slopes.transpose();
   const Eigen::VectorXd root = weights.cwiseSqrt();
@@ -30,30 +29,33 @@ void condition(Belief& belief, const Belief& prior, const LinearTimes& times,
   const Eigen::VectorXd off = root.cwiseProduct(steps.seconds - times.at(prior.mean));
   const Eigen::MatrixXd gain = shared * root.asDiagonal();
   const Eigen::VectorXd solved = solver.solve(off);
-  belief.mean = (prior.mean + gain * solved).cwiseMax(prior.least).cwiseMin(prior.most);
-  const double factor = (kSurpriseFreedom + off.dot(solved)) / (kSurpriseFreedom + weights.sum());
-  belief.surprise = prior.surprise * std::max(1.0, factor);
-  belief.covariance =
+  distribution.mean = (prior.mean + gain * solved).cwiseMax(prior.least).cwiseMin(prior.most);
+  const double factor = (kScaleFreedom + off.dot(solved)) / (kScaleFreedom + weights.sum());
+  distribution.scale = prior.scale * std::max(1.0, factor);
+  distribution.covariance =
       std::max(1.0, factor) * (prior.covariance - gain * solver.solve(gain.transpose()));
 }
 
 }  // namespace
 
-Belief learned(const Belief& prior, const LinearTimes& times, const MeasuredSteps& steps) {
-  Belief belief = prior;
-  if (steps.seconds.size() == 0) return belief;
+Distribution learned(const Distribution& prior, const LinearTimes& times,
+                     const MeasuredSteps& steps) {
+  Distribution distribution = prior;
+  if (steps.seconds.size() == 0) return distribution;
   Eigen::VectorXd weights = steps.trust;
   for (int round = 0; round < kRounds; ++round) {
-    condition(belief, prior, times, steps, weights);
-    const Eigen::ArrayXd errors = steps.seconds - times.at(belief.mean);
-    const Eigen::ArrayXd far = (errors.square() + variances_of(belief, times).array()) / kVariance;
+    condition(distribution, prior, times, steps, weights);
+    const Eigen::ArrayXd errors = steps.seconds - times.at(distribution.mean);
+    const Eigen::ArrayXd far =
+        (errors.square() + variances_of(distribution, times).array()) / kVariance;
     weights = steps.trust.array() * (kFreedom + 1) / (kFreedom + far);
   }
-  return belief;
+  return distribution;
 }
 
-Eigen::VectorXd deviations(const Belief& belief, const LinearTimes& times) {
-  return (variances_of(belief, times).array() + belief.surprise * kPlanDeviation * kPlanDeviation)
+Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times) {
+  return (variances_of(distribution, times).array() +
+          distribution.scale * kPlanDeviation * kPlanDeviation)
       .sqrt();
 }
 

@@ -5,12 +5,12 @@
 namespace stepwright {
 
 /// The distribution of the logarithms of some constants: a normal distribution, cut off at limits.
-struct Belief {
+struct Distribution {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
   /// Factor on the variance of plans: above 1 where runs are farther off than was believed.
-  double surprise = 1;
+  double scale = 1;
 };
 
 /// Logarithms of predicted seconds as a linear function of the logarithms of constants:
@@ -44,9 +44,10 @@ inline constexpr double kRunDeviation = 0.02;
 /// and Taylor 1989, "Robust statistical modeling using the t distribution"). Where the steps are
 /// farther off than prior and deviation say, both are believed wider: the mean of their common
 /// factor under an inverse gamma distribution. `prior` is left as it is where no step is trusted.
-Belief learned(const Belief& prior, const LinearTimes& times, const MeasuredSteps& steps);
+Distribution learned(const Distribution& prior, const LinearTimes& times,
+                     const MeasuredSteps& steps);
 
 /// Deviation of the logarithm of the seconds of each plan: of the constants and of the plan.
-Eigen::VectorXd deviations(const Belief& belief, const LinearTimes& times);
+Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times);
 
 }  // namespace stepwright

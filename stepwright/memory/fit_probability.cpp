@@ -11,15 +11,15 @@ namespace stepwright {
 namespace {
 
 /// 651 runs of which it is known whether they fitted, and 62 peaks.
-constexpr MemoryDoubt kOfLabels{.mean = 0.035, .deviation = 0.108};
+constexpr MemoryErrorModel kOfLabels{.mean = 0.035, .deviation = 0.108};
 /// 286 peaks of allocators and processes; their sources differ by as much as one of them varies.
-constexpr MemoryDoubt kOfPeaks{.mean = 0.0, .deviation = 0.08};
+constexpr MemoryErrorModel kOfPeaks{.mean = 0.0, .deviation = 0.08};
 /// All of them, and what stacks differ by.
-constexpr MemoryDoubt kOfOthers{.mean = 0.02, .deviation = 0.15};
+constexpr MemoryErrorModel kOfOthers{.mean = 0.02, .deviation = 0.15};
 
 }  // namespace
 
-MemoryDoubt memory_doubt(const Framework& framework) {
+MemoryErrorModel memory_error_model(const Framework& framework) {
   switch (framework_defaults(framework).memory.evidence) {
     case MemoryEvidence::kLabels: return kOfLabels;
     case MemoryEvidence::kPeaks: return kOfPeaks;
@@ -28,17 +28,17 @@ MemoryDoubt memory_doubt(const Framework& framework) {
   return kOfOthers;
 }
 
-double fit_probability(double share, const MemoryDoubt& doubt) {
+double fit_probability(double share, const MemoryErrorModel& error_model) {
   if (share <= 0) return 1;
-  const double fits = normal_cdf((-std::log(share) - doubt.mean) / doubt.deviation);
+  const double fits = normal_cdf((-std::log(share) - error_model.mean) / error_model.deviation);
   return kUnexplainedRuns / 2 + (1 - kUnexplainedRuns) * fits;
 }
 
-double share_at(double probability, const MemoryDoubt& doubt) {
+double share_at(double probability, const MemoryErrorModel& error_model) {
   const double fits = (probability - kUnexplainedRuns / 2) / (1 - kUnexplainedRuns);
   if (fits >= 1) return 0;
   if (fits <= 0) return std::numeric_limits<double>::infinity();
-  return std::exp(-doubt.mean - doubt.deviation * normal_quantile(fits));
+  return std::exp(-error_model.mean - error_model.deviation * normal_quantile(fits));
 }
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }

@@ -102,7 +102,7 @@ double usable_bytes(const Job& job) {
   if (reserve >= 0) return capacity - std::ceil(reserve * capacity);
   const double confidence = fit_confidence(job);
   if (confidence == 0) return capacity;
-  return std::floor(share_at(confidence, memory_doubt(job.framework)) * capacity);
+  return std::floor(share_at(confidence, memory_error_model(job.framework)) * capacity);
 }
 
 double fit_confidence(const Job& job) {
@@ -140,8 +140,8 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
   }
-  report.p_fits =
-      fit_probability(report.needed_bytes() / report.capacity_bytes, memory_doubt(job.framework));
+  report.p_fits = fit_probability(report.needed_bytes() / report.capacity_bytes,
+                                  memory_error_model(job.framework));
   return report;
 }
 

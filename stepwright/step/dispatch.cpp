@@ -73,11 +73,11 @@ struct Reorder {
   LayerPart part{};
   Purpose purpose{};
   TensorId where = -1;  ///< The top k of each row, or the counts.
-  Carried from;
-  Carried to;
+  RoutedTensors from;
+  RoutedTensors to;
 };
 
-Carried reorder(Emit& e, const Reorder& r) {
+RoutedTensors reorder(Emit& e, const Reorder& r) {
   e.out.add({.kind = r.kind,
              .phase = r.phase,
              .dtype = e.s.storage,
@@ -95,65 +95,67 @@ TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
 
 /// The rows of a dispatch and its combine between the rank that owns a token and those that hold
 /// its experts: rows, or one number for each copy of a row. `outwards`: to the experts.
-struct Journey {
+struct ExpertExchange {
   Phase phase{};
   LayerPart part{};
   bool outwards = true;
   bool weights = false;
 };
 
-std::int64_t columns_of(const Emit& e, const Journey& j) {
+std::int64_t columns_of(const Emit& e, const ExpertExchange& j) {
   return j.weights ? 1 : e.s.model->hidden;
 }
-DType type_of(const Emit& e, const Journey& j) { return j.weights ? e.s.exact : e.s.storage; }
-Purpose way_of(const Journey& j) {
+DType type_of(const Emit& e, const ExpertExchange& j) {
+  return j.weights ? e.s.exact : e.s.storage;
+}
+Purpose purpose_of(const ExpertExchange& j) {
   return j.outwards ? Purpose::kToExperts : Purpose::kFromExperts;
 }
 
-TensorId travelling(Emit& e, const Journey& j, std::int64_t rows) {
+TensorId exchanged_tensor(Emit& e, const ExpertExchange& j, std::int64_t rows) {
   if (j.weights) return routed_weights_tensor(e, rows);
   return routed_rows_tensor(e, "dispatched", rows, TensorKind::kCommunication);
 }
 
-TensorId exchange_with_experts(Emit& e, TensorId here, const Journey& j) {
+TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (!exchanges(s)) return here;
   const RoutedRows count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
   const bool summed = sends_once(s) && !j.outwards;
   TensorId there = -1;
-  if (!summed) there = travelling(e, j, rows);
+  if (!summed) there = exchanged_tensor(e, j, rows);
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
   if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->hidden);
   send(e,
        {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.part,
-        type_of(e, j), way_of(j)},
+        type_of(e, j), purpose_of(j)},
        {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
   return there;
 }
 
 /// A message among the ranks that share each expert.
-TensorId across_tensor(Emit& e, TensorId here, const Journey& j) {
+TensorId across_tensor(Emit& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (s.expert_tensor == 1) return here;
   const RoutedRows count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
   const std::int64_t all = rows * s.expert_tensor;
-  const TensorId there = travelling(e, j, j.outwards ? all : rows);
+  const TensorId there = exchanged_tensor(e, j, j.outwards ? all : rows);
   send(e,
        {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
-        GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j), way_of(j)},
+        GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j), purpose_of(j)},
        {here, token_counts(e)}, there);
   return there;
 }
 
-TensorId travel(Emit& e, TensorId here, const Journey& j) {
+TensorId exchange(Emit& e, TensorId here, const ExpertExchange& j) {
   if (j.outwards) return across_tensor(e, exchange_with_experts(e, here, j), j);
   return exchange_with_experts(e, across_tensor(e, here, j), j);
 }
 
-Journey of_rows(const Movement& m, bool outwards) { return {m.phase, m.part, outwards}; }
-Journey of_weights(Phase phase, bool outwards) {
+ExpertExchange of_rows(const Movement& m, bool outwards) { return {m.phase, m.part, outwards}; }
+ExpertExchange of_weights(Phase phase, bool outwards) {
   return {phase, LayerPart::kGateWeights, outwards, true};
 }
 
@@ -177,7 +179,7 @@ TensorId gathered(Emit& e, std::int64_t rows) {
 }
 
 /// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
-Carried gather_dispatch(Emit& e, const Carried& own, const Movement& m) {
+RoutedTensors gather_dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
@@ -275,12 +277,12 @@ void share_choice(Emit& e, TensorId own_counts) {
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
+RoutedTensors dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
   if (gathers(e.s)) return gather_dispatch(e, own, m);
   const RoutedRows count = routed_rows(e.s);
-  Carried here = own;
+  RoutedTensors here = own;
   if (!sends_once(e.s)) {
-    Carried permuted{.rows = routed_rows_tensor(e, "permuted", count.copies)};
+    RoutedTensors permuted{.rows = routed_rows_tensor(e, "permuted", count.copies)};
     if (own.weights >= 0) permuted.weights = routed_weights_tensor(e, count.copies);
     const TensorId beside = m.weigh >= 0 ? m.weigh : own.weights;
     here = reorder(e, {OperatorKind::kPermute,
@@ -293,8 +295,8 @@ Carried dispatch(Emit& e, const Carried& own, const Movement& m) {
                        permuted});
   }
   if (!travels(e.s)) return here;
-  Carried arrived{.rows = travel(e, here.rows, of_rows(m, true))};
-  if (here.weights >= 0) arrived.weights = travel(e, here.weights, of_weights(m.phase, true));
+  RoutedTensors arrived{.rows = exchange(e, here.rows, of_rows(m, true))};
+  if (here.weights >= 0) arrived.weights = exchange(e, here.weights, of_weights(m.phase, true));
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", count.computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
@@ -317,21 +319,21 @@ TensorId places_at_experts(Emit& e) { return gathers(e.s) ? gathered_indices(e) 
 
 TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
   const Setting& s = e.s;
-  if (!gathers(s)) return travel(e, weights, of_weights(phase, false));
+  if (!gathers(s)) return exchange(e, weights, of_weights(phase, false));
   return send_whole(
       e, phase,
       {OperatorKind::kReduceScatter, s.rows * members(s) * s.model->experts->top_k,
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-Carried combine(Emit& e, const Carried& computed, const Movement& m) {
+RoutedTensors combine(Emit& e, const RoutedTensors& computed, const Movement& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
-  Carried back{computed.rows, m.weigh};
+  RoutedTensors back{computed.rows, m.weigh};
   if (travels(e.s)) {
-    back = {travel(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
+    back = {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
   }
   if (sends_once(e.s)) return back;
-  Carried own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
+  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
   if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});

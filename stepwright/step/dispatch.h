@@ -21,7 +21,7 @@ bool travels(const Setting& s);
 bool routes_evenly(const Setting& s);
 
 /// Rows, and one number for each copy of them: gate weights, or their gradients; -1: none.
-struct Carried {
+struct RoutedTensors {
   TensorId rows = -1;
   TensorId weights = -1;
 };
@@ -39,9 +39,9 @@ void share_choice(Emit& e, TensorId own_counts);
 
 /// Rows of this rank to rows in the order of its experts, and weights, where they travel, as they
 /// arrived.
-Carried dispatch(Emit& e, const Carried& own, const Movement& movement);
+RoutedTensors dispatch(Emit& e, const RoutedTensors& own, const Movement& movement);
 /// The reverse: sums over the copies of each row, and what `return_weights` brought by row.
-Carried combine(Emit& e, const Carried& computed, const Movement& movement);
+RoutedTensors combine(Emit& e, const RoutedTensors& computed, const Movement& movement);
 
 /// A tensor for numbers in the order in which `dispatch` leaves weights that travelled, and what
 /// tells which copy each belongs to.

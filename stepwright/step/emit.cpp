@@ -72,7 +72,8 @@ void end_module(Emit& e, Module module, TensorId result) {
 }
 
 TensorId kept(Emit& e, Keep role) {
-  if (!e.kept.has(role) && e.recall != nullptr) e.recall->run(e.out, e.kept, role);
+  if (!e.kept.has(role) && e.rematerialisation != nullptr)
+    e.rematerialisation->run(e.out, e.kept, role);
   return e.kept.get(role);
 }
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "stepwright/step/recall.h"
+#include "stepwright/step/rematerialisation.h"
 #include "stepwright/step/setting.h"
 #include "stepwright/step/template_builder.h"
 
@@ -18,7 +18,7 @@ struct Emit {
   TensorId parameters = -1;         ///< The layer's gathered parameters, when they are sharded.
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
   ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
-  Recall* recall = nullptr;         ///< In a backward: runs again what was not kept.
+  Rematerialisation* rematerialisation = nullptr;  ///< In a backward: runs again what was not kept.
 };
 
 /// Notes that a module ends with this tensor.

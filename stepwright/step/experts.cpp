@@ -73,7 +73,7 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
 }
 
 /// Gradient of the routed path: of its rows, and of the gate weights.
-Carried routed_backward(Emit& e, TensorId dy) {
+RoutedTensors routed_backward(Emit& e, TensorId dy) {
   const Phase phase = Phase::kDataGradient;
   const RoutedRows count = routed_rows(e.s);
   const Movement out{.phase = phase, .part = LayerPart::kCombine};
@@ -160,9 +160,9 @@ TensorId experts_block(Emit& e, TensorId normed) {
   e.kept.set(Keep::kMlpLinearInput, normed);
   const Choice choice = route(e, normed);
   share_choice(e, choice.counts);
-  Carried own{.rows = normed};
+  RoutedTensors own{.rows = normed};
   if (travels(e.s)) own.weights = choice.weights;
-  const Carried rows = dispatch(e, own, {.phase = e.forward, .part = LayerPart::kDispatch});
+  const RoutedTensors rows = dispatch(e, own, {.phase = e.forward, .part = LayerPart::kDispatch});
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
@@ -178,7 +178,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
 
 TensorId experts_block_backward(Emit& e, TensorId dy) {
   const Phase phase = Phase::kDataGradient;
-  const Carried through = routed_backward(e, dy);
+  const RoutedTensors through = routed_backward(e, dy);
   const TensorId dx = add_rows(e, through.rows, route_backward(e, through.weights), phase);
   if (!has_shared(e.s)) return dx;
   return add_rows(e, dx, shared_backward(e, dy), phase);

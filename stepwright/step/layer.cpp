@@ -176,12 +176,13 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters, backward.gradients};
   if (recompute.whole) layer_forward(b, restored.get(Keep::kAttentionInput), layer);
   b.forward = Phase::kForward;
-  Recall recall({forward.builder, all, kept, forward.parameters}, restored, backward.parameters);
+  Rematerialisation rematerialisation({forward.builder, all, kept, forward.parameters}, restored,
+                                      backward.parameters);
   for (const Module module : kRunsWhole) {
     if (recompute.modules.has(module))
-      recall.run_whole(inside(module), ends[static_cast<std::size_t>(module)]);
+      rematerialisation.run_whole(inside(module), ends[static_cast<std::size_t>(module)]);
   }
-  b.recall = &recall;
+  b.rematerialisation = &rematerialisation;
   backward.builder.output(layer_backward(b, dy, layer));
   backward.close_gradients();
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};

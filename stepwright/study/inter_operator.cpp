@@ -8,7 +8,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pricer.h"
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 namespace {

@@ -16,8 +16,8 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/differences.h"
+#include "stepwright/tune/evaluation.h"
 #include "stepwright/tune/frameworks.h"
-#include "stepwright/tune/trial.h"
 #include "stepwright/tune/tune_json.h"
 #include "stepwright/tune/why.h"
 

@@ -6,7 +6,7 @@
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 namespace {

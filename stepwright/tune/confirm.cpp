@@ -20,22 +20,22 @@ constexpr std::size_t kMostBounded = 800;
 /// Gives candidates to a trial in rounds that do not depend on its threads.
 class Rounds {
  public:
-  explicit Rounds(Trial& trial) : trial_(trial) {}
+  explicit Rounds(Evaluation& evaluation) : evaluation_(evaluation) {}
 
   void add(const Candidate& candidate) {
-    if (trial_.knows(candidate)) return;
+    if (evaluation_.knows(candidate)) return;
     next_.push_back(&candidate);
     if (next_.size() == size_) flush();
   }
   void flush() {
     if (next_.empty()) return;
-    trial_.run(next_);
+    evaluation_.run(next_);
     next_.clear();
     size_ = std::min(2 * size_, kMostPlans);
   }
 
  private:
-  Trial& trial_;
+  Evaluation& evaluation_;
   std::vector<const Candidate*> next_;
   std::size_t size_ = kFirstPlans;
 };
@@ -50,8 +50,8 @@ double least_bound_s(const std::vector<Candidate>& candidates, Counts&& counts) 
   return least;
 }
 
-double least_open_s(const Trial& trial, const std::vector<Candidate>& candidates) {
-  return least_bound_s(candidates, [&](const Candidate& one) { return !trial.knows(one); });
+double least_open_s(const Evaluation& evaluation, const std::vector<Candidate>& candidates) {
+  return least_bound_s(candidates, [&](const Candidate& one) { return !evaluation.knows(one); });
 }
 
 void sort_by_bound(std::vector<Candidate>& candidates) {
@@ -69,14 +69,14 @@ double leave_least_bounds(std::vector<Candidate>& candidates, std::size_t most) 
 }
 
 /// Simulates candidates whose bound is below a time, the least bound first.
-void simulate_below(Trial& trial, std::vector<Candidate>& candidates, double below_s,
+void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, double below_s,
                     std::int64_t most_operators) {
   sort_by_bound(candidates);
-  const std::int64_t played = trial.operators();
-  Rounds rounds(trial);
+  const std::int64_t played = evaluation.operators();
+  Rounds rounds(evaluation);
   for (const Candidate& candidate : candidates) {
     if (candidate.price.lower_bound_s >= below_s) break;
-    if (trial.operators() - played >= most_operators) break;
+    if (evaluation.operators() - played >= most_operators) break;
     rounds.add(candidate);
   }
   rounds.flush();
@@ -84,11 +84,11 @@ void simulate_below(Trial& trial, std::vector<Candidate>& candidates, double bel
 
 }  // namespace
 
-void play_prices(const Trial& trial, std::vector<Candidate>& candidates, Played played) {
-  const auto workers = static_cast<std::size_t>(std::max(1, trial.threads()));
+void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates, Played played) {
+  const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   const auto blocks = std::make_shared<BlockStore>();
-  parallel_for(trial.threads(), workers, [&](std::size_t worker) {
-    Pricer pricer(trial.job(), trial.cost(), blocks);
+  parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
+    Pricer pricer(evaluation.job(), evaluation.cost(), blocks);
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
@@ -100,47 +100,48 @@ void play_prices(const Trial& trial, std::vector<Candidate>& candidates, Played 
   std::ranges::sort(candidates, before);
 }
 
-double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
+double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, std::size_t top,
               std::int64_t most_operators) {
-  Rounds rounds(trial);
+  Rounds rounds(evaluation);
   for (const Candidate& candidate : candidates) {
-    const double last_s = trial.best_s(top);
+    const double last_s = evaluation.best_s(top);
     if (candidate.price.seconds * (1 - kPriceError) >= last_s) break;
-    if (trial.operators() >= most_operators) break;
-    if (candidate.price.lower_bound_s < last_s && trial.fits(candidate)) rounds.add(candidate);
+    if (evaluation.operators() >= most_operators) break;
+    if (candidate.price.lower_bound_s < last_s && evaluation.fits(candidate)) rounds.add(candidate);
   }
   rounds.flush();
-  return least_open_s(trial, candidates);
+  return least_open_s(evaluation, candidates);
 }
 
-double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators) {
-  const double enough_s = trial.best_s() * (1 - kWantedGap);
+double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t most_operators) {
+  const double enough_s = evaluation.best_s() * (1 - kWantedGap);
   const auto above = [&](const Candidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](Candidate& candidate) {
     if (above(candidate)) return true;
     candidate.text = plan_text(candidate.plan);
-    return trial.knows(candidate);
+    return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  play_prices(trial, open, Played::kFloors);
-  simulate_below(trial, open, enough_s, most_operators);
-  return std::min({least_open_s(trial, open), left_s, others_s});
+  play_prices(evaluation, open, Played::kFloors);
+  simulate_below(evaluation, open, enough_s, most_operators);
+  return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
 
-double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top) {
+double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candidates,
+                     std::size_t top) {
   std::vector<const Candidate*> order;
   for (const Candidate& candidate : candidates) order.push_back(&candidate);
   std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
     return std::tie(a->price.lower_bound_s, a->text) < std::tie(b->price.lower_bound_s, b->text);
   });
-  Rounds rounds(trial);
+  Rounds rounds(evaluation);
   for (const Candidate* candidate : order) {
-    if (candidate->price.lower_bound_s > trial.best_s(top)) break;
+    if (candidate->price.lower_bound_s > evaluation.best_s(top)) break;
     rounds.add(*candidate);
   }
   rounds.flush();
-  return least_open_s(trial, candidates);
+  return least_open_s(evaluation, candidates);
 }
 
 }  // namespace stepwright

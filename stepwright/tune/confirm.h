@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 
@@ -18,21 +18,22 @@ inline constexpr double kPriceError = 0.08;
 
 /// Prices candidates anew by their turns (`Pricer::played_price`), or only bounds them by these,
 /// and sorts them by price.
-void play_prices(const Trial& trial, std::vector<Candidate>& candidates,
+void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates,
                  Played played = Played::kAll);
 
 /// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
 /// bound below the last of them, nor a price that its error could bring there; or until
 /// `most_operators` were played. Returns the least lower bound of those not simulated.
-double settle(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top,
+double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, std::size_t top,
               std::int64_t most_operators);
 
 /// Raises the least lower bound of candidates that a search left open: they are bounded by their
 /// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or
 /// until `most_operators` were played. Returns it.
-double narrow(Trial& trial, std::vector<Candidate> open, std::int64_t most_operators);
+double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t most_operators);
 
 /// Settles as `settle` does by lower bounds alone: what is settled is proven.
-double settle_proven(Trial& trial, const std::vector<Candidate>& candidates, std::size_t top);
+double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candidates,
+                     std::size_t top);
 
 }  // namespace stepwright

@@ -21,26 +21,26 @@ namespace {
 
 std::int64_t legal_plans(const Job& job) {
   const Dimensions space = dimensions(job);
-  return Census(job, space).legal();
+  return Enumeration(job, space).legal();
 }
 
 /// A change that leaves legal plans.
-struct Way {
+struct Remedy {
   std::string change;
   std::int64_t legal = 0;
 };
 
-std::vector<Way> freed_dimensions(const Job& job) {
-  std::vector<Way> ways;
+std::vector<Remedy> freed_dimensions(const Job& job) {
+  std::vector<Remedy> remedies;
   each_choice([&](const auto& choice) {
     if (choice.list(job.space).empty()) return;
     Job freed = job;
     choice.list(freed.space).clear();
     if (const std::int64_t legal = legal_plans(freed); legal > 0) {
-      ways.push_back({fmt::format("{} free", choice.key), legal});
+      remedies.push_back({fmt::format("{} free", choice.key), legal});
     }
   });
-  return ways;
+  return remedies;
 }
 
 /// Batches that the ranks of a cluster may share evenly, the nearest first.
@@ -65,7 +65,7 @@ std::vector<std::int64_t> near_batches(const Job& job) {
 }
 
 /// The nearest batch with which there are legal plans.
-std::vector<Way> another_batch(const Job& job) {
+std::vector<Remedy> another_batch(const Job& job) {
   for (const std::int64_t sequences : near_batches(job)) {
     Job other = job;
     other.sequences = sequences;
@@ -77,11 +77,11 @@ std::vector<Way> another_batch(const Job& job) {
 }
 
 /// Advice on what leaves legal plans: a batch, a framework, a dimension that is freed.
-std::string advice(const Job& job, std::vector<Way> ways) {
-  for (Way& way : freed_dimensions(job)) ways.push_back(std::move(way));
+std::string advice(const Job& job, std::vector<Remedy> remedies) {
+  for (Remedy& remedy : freed_dimensions(job)) remedies.push_back(std::move(remedy));
   std::vector<std::string> words;
-  for (const Way& way : ways) {
-    words.push_back(fmt::format("{} ({})", way.change, format_count(way.legal)));
+  for (const Remedy& remedy : remedies) {
+    words.push_back(fmt::format("{} ({})", remedy.change, format_count(remedy.legal)));
   }
   if (words.empty()) return "no dimension that is freed alone leaves a legal plan";
   return fmt::format("legal plans are left with {}", fmt::join(words, ", or with "));
@@ -97,7 +97,7 @@ Job mended(Job job, Rule rule) {
   return job;
 }
 
-/// A plan that breaks the rule: the census knows a rank grid in which one does, with or without its
+/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or without its
 /// choices of batch, schedule and chunks. Nothing where another choice breaks it.
 std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
   if (broken_rule(job, grid) == rule) return illegal(job, grid);
@@ -118,33 +118,34 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
 
 /// The plans that the framework does not run, where some would be legal without one.
 std::optional<std::string> left_by_framework(const Job& job, const Dimensions& space,
-                                             const Census& census) {
+                                             const Enumeration& enumeration) {
   Job any = job;
   any.framework = {};
   const std::int64_t legal = space.framework ? legal_plans(any) : 0;
   if (legal == 0) return std::nullopt;
   std::vector<std::string> runs;
-  for (const Refusal& refusal : framework_refusals(space, census)) runs.push_back(refusal.reason);
+  for (const Refusal& refusal : framework_refusals(space, enumeration))
+    runs.push_back(refusal.reason);
   return fmt::format("framework: {}; {}", fmt::join(runs, ", "),
                      advice(job, {{"no framework", legal}}));
 }
 
 /// The rule that refuses the plans which come farthest, and what would leave legal ones.
-std::string farthest(const Job& job, const Dimensions& space, const Census& census) {
-  if (const auto text = left_by_framework(job, space, census)) return *text;
-  if (census.examples().empty()) return "it has no points";
-  const auto& [rule, example] = *census.examples().rbegin();
+std::string farthest(const Job& job, const Dimensions& space, const Enumeration& enumeration) {
+  if (const auto text = left_by_framework(job, space, enumeration)) return *text;
+  if (enumeration.examples().empty()) return "it has no points";
+  const auto& [rule, example] = *enumeration.examples().rbegin();
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
   const bool of_batch = rule >= Rule::kBatchDivides && rule <= Rule::kStrandsNeedMicroBatches;
   return fmt::format("{}; {}", reason,
-                     advice(job, of_batch ? another_batch(job) : std::vector<Way>()));
+                     advice(job, of_batch ? another_batch(job) : std::vector<Remedy>()));
 }
 
 }  // namespace
 
-void fail_empty(const Job& job, const Census& census) {
+void fail_empty(const Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
   Job rest = job;
   for (const Rejected& refused : illegal_job(job)) {
@@ -152,10 +153,10 @@ void fail_empty(const Job& job, const Census& census) {
     rest = mended(std::move(rest), refused.rule);
   }
   const Dimensions space = dimensions(rest);
-  const Census left(rest, space);
+  const Enumeration left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
   fail_input(fmt::format("the search space is empty: none of its {} plans is legal; {}",
-                         format_count(census.total()), fmt::join(reasons, "; and ")));
+                         format_count(enumeration.total()), fmt::join(reasons, "; and ")));
 }
 
 }  // namespace stepwright

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 
 namespace stepwright {
 
@@ -8,6 +8,6 @@ namespace stepwright {
 /// the job alone come first; else it is the last of the rules in their order that a plan came to:
 /// such plans obey all rules before it. Then come the changes that would leave legal plans, each by
 /// itself: a batch, or a listed dimension that is freed.
-[[noreturn]] void fail_empty(const Job& job, const Census& census);
+[[noreturn]] void fail_empty(const Job& job, const Enumeration& enumeration);
 
 }  // namespace stepwright

@@ -11,10 +11,10 @@ bool runs_there(const Job& job, const Dimensions& space, const Plan& plan) {
   return !space.framework || space.framework->runs(job, plan);
 }
 
-std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& census) {
+std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration) {
   std::vector<Refusal> refusals;
   for (std::size_t i = 0; i < kAbilities; ++i) {
-    const std::int64_t count = census.not_run()[i];
+    const std::int64_t count = enumeration.not_run()[i];
     if (count == 0) continue;
     refusals.push_back(
         {std::string(kFrameworkRule), space.framework->sentence(static_cast<Ability>(i)), count});

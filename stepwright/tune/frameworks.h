@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -13,7 +13,7 @@ namespace stepwright {
 bool runs_there(const Job& job, const Dimensions& space, const Plan& plan);
 
 /// Points of the space that the job's framework does not run, one entry for each of its abilities.
-std::vector<Refusal> framework_refusals(const Dimensions& space, const Census& census);
+std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration);
 
 /// What a framework starts for a plan: the plan itself where it runs there, else the nearest.
 struct FrameworkRun {

@@ -4,7 +4,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/tune/descent.h"
+#include "stepwright/tune/local_search.h"
 
 namespace stepwright {
 namespace {
@@ -48,13 +48,14 @@ Job with_memory(const Job& job, const Amount& amount) {
 }
 
 /// The best plan that is found from another one.
-TunedPlan followed(Trial& trial, PlayedPrices& prices, const Dimensions& space, const Plan& from) {
+TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
+                   const Plan& from) {
   const Price price = prices.price(from);
   const Candidate start{price.seconds, plan_text(from), from, price};
   const Candidate* const one[] = {&start};
-  trial.run(one);
-  descend(trial, prices, space, usable_bytes(trial.job()));
-  return trial.ranked().front();
+  evaluation.run(one);
+  search_locally(evaluation, prices, space, usable_bytes(evaluation.job()));
+  return evaluation.ranked().front();
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
     const Job job = with_memory(result.job, amount);
-    Trial trial(job, cost, running);
-    TunedPlan found = followed(trial, prices, space, last.plan);
+    Evaluation evaluation(job, cost, running);
+    TunedPlan found = followed(evaluation, prices, space, last.plan);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
     steps.push_back({.capacity_bytes = capacity_bytes(job),

@@ -63,10 +63,10 @@ class RoughFloors {
 };
 
 /// Units in the order of their degrees.
-std::vector<SearchUnit> make_units(const Job& job, const Census& census, const Goal& goal,
+std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeration, const Goal& goal,
                                    WorkFloor& work) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
-  for (const GridChoice& grid : census.grids()) {
+  for (const GridChoice& grid : enumeration.grids()) {
     const Parallel& size = grid.parallel;
     for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
       SearchUnit& unit =
@@ -203,10 +203,10 @@ class Search {
 
 }  // namespace
 
-Findings search_plans(const Job& job, const CostModel& cost, const Census& census, const Goal& goal,
-                      const Running& running) {
+Findings search_plans(const Job& job, const CostModel& cost, const Enumeration& enumeration,
+                      const Goal& goal, const Running& running) {
   WorkFloor work(job, cost);
-  return Search(job, cost, goal, running).run(make_units(job, census, goal, work));
+  return Search(job, cost, goal, running).run(make_units(job, enumeration, goal, work));
 }
 
 }  // namespace stepwright

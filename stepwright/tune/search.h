@@ -11,7 +11,7 @@ namespace stepwright {
 /// least floor are taken from a queue in rounds of sizes that do not depend on the threads; rough
 /// ones go back into it refined, the others are searched. All of a round know the threshold of its
 /// start and their own. The answer is the same on any number of threads.
-Findings search_plans(const Job& job, const CostModel& cost, const Census& census, const Goal& goal,
-                      const Running& running);
+Findings search_plans(const Job& job, const CostModel& cost, const Enumeration& enumeration,
+                      const Goal& goal, const Running& running);
 
 }  // namespace stepwright

@@ -10,7 +10,7 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/simulate/price/data_cost.h"
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 
 namespace stepwright {
 

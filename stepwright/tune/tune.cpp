@@ -16,11 +16,11 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/confirm.h"
-#include "stepwright/tune/descent.h"
 #include "stepwright/tune/empty_space.h"
 #include "stepwright/tune/fixed_cluster.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/free_kernels.h"
+#include "stepwright/tune/local_search.h"
 #include "stepwright/tune/near_keys.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
@@ -53,15 +53,15 @@ class Tuning {
         options_(options),
         cost_(options.conditions == nullptr ? CostModel(job) : CostModel(job, *options.conditions)),
         space_(dimensions(job)),
-        census_(job, space_),
-        small_(census_.legal() <= kSmallSpace),
+        enumeration_(job, space_),
+        small_(enumeration_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
         goal_{.capacity_bytes = usable_bytes(job),
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         found_(goal_.keep),
-        trial_(job, cost_, running_) {
-    if (census_.legal() == 0) fail_empty(job, census_);
+        evaluation_(job, cost_, running_) {
+    if (enumeration_.legal() == 0) fail_empty(job, enumeration_);
   }
 
   TuneResult run() {
@@ -71,16 +71,16 @@ class Tuning {
     result.notes.push_back(cost_.provenance());
     set_baseline(result);
     search(result);
-    if (trial_.fitting() == 0) {
+    if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
       PlayedPrices prices(job_, cost_);
-      near_ = descend(trial_, prices, space_, goal_.capacity_bytes);
+      near_ = search_locally(evaluation_, prices, space_, goal_.capacity_bytes);
       extend();
       narrow_gap();
       explain_layers(result, prices);
       set_front(result);
-      set_plans(result, trial_.ranked());
+      set_plans(result, evaluation_.ranked());
       set_gap(result);
     }
     set_counts(result);
@@ -93,8 +93,8 @@ class Tuning {
   void attempt() {
     find();
     if (!small_) {
-      play_prices(trial_, kept_);
-      open_bound_s_ = settle(trial_, kept_, kSettled, kMostOperators);
+      play_prices(evaluation_, kept_);
+      open_bound_s_ = settle(evaluation_, kept_, kSettled, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
     } else {
@@ -108,7 +108,7 @@ class Tuning {
     if (!goal_.exhaustive && start_) {
       goal_.known = near_keys(job_, cost_, space_, *start_, goal_);
     }
-    found_ = search_plans(job_, cost_, census_, goal_, running_);
+    found_ = search_plans(job_, cost_, enumeration_, goal_, running_);
     kept_ = found_.kept.list();
   }
 
@@ -117,22 +117,22 @@ class Tuning {
   void prove() {
     const std::size_t most = wanted();
     const std::size_t first = std::min(most, kept_.size());
-    settle(trial_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
+    settle(evaluation_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
            std::numeric_limits<std::int64_t>::max());
     const auto beaten = [&](const Candidate& candidate) {
-      return candidate.price.lower_bound_s > trial_.best_s(most);
+      return candidate.price.lower_bound_s > evaluation_.best_s(most);
     };
     std::vector<Candidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
-    play_prices(trial_, open);
-    settle_proven(trial_, open, most);
+    play_prices(evaluation_, open);
+    settle_proven(evaluation_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
   void simulate_all() {
     std::vector<const Candidate*> every;
     for (const Candidate& candidate : kept_) every.push_back(&candidate);
-    trial_.run(every);
+    evaluation_.run(every);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
@@ -140,16 +140,16 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (trial_.too_large().size() > kKeep / 2 && kept_.size() == goal_.keep) {
+    if (evaluation_.too_large().size() > kKeep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
       attempt();
     }
-    for (int i = 1; i < kMemoryTries && trial_.fitting() == 0; ++i) {
+    for (int i = 1; i < kMemoryTries && evaluation_.fitting() == 0; ++i) {
       double least = std::numeric_limits<double>::infinity();
-      for (const TunedPlan& plan : trial_.too_large()) {
+      for (const TunedPlan& plan : evaluation_.too_large()) {
         least = std::min(least, plan.over_by_bytes);
       }
-      if (trial_.too_large().empty()) return;
+      if (evaluation_.too_large().empty()) return;
       goal_.capacity_bytes *= usable_bytes(job_) / (usable_bytes(job_) + least);
       result.notes.push_back(
           "The plans that were fastest by closed form fit in memory by closed form, and not when "
@@ -163,7 +163,7 @@ class Tuning {
     if (small_) return;
     std::vector<Candidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ = narrow(trial_, std::move(open), kMostToNarrow);
+    open_bound_s_ = narrow(evaluation_, std::move(open), kMostToNarrow);
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
@@ -174,26 +174,26 @@ class Tuning {
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
       find();
-      play_prices(trial_, kept_);
+      play_prices(evaluation_, kept_);
     }
-    settle(trial_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
+    settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
 
   /// Simulates one plan beside the others.
   void try_plan(const Plan& plan, const Price& price) {
     const Candidate candidate{price.seconds, plan_text(plan), plan, price};
     const Candidate* const one[] = {&candidate};
-    trial_.run(one);
+    evaluation_.run(one);
   }
 
   /// Explains the gain of layers of another number beside embedding and head.
   void explain_layers(TuneResult& result, PlayedPrices& prices) {
-    const TunedPlan best = trial_.ranked().front();
+    const TunedPlan best = evaluation_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
     Plan even = best.plan;
     even.layers.clear();
     try_plan(even, prices.price(even));
-    const std::vector<TunedPlan> ranked = trial_.ranked();
+    const std::vector<TunedPlan> ranked = evaluation_.ranked();
     const auto found = std::ranges::find(ranked, even, &TunedPlan::plan);
     const std::string gain =
         found == ranked.end()
@@ -212,7 +212,7 @@ class Tuning {
     goal_.least_memory = true;
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
-    found_ = search_plans(job_, cost_, census_, goal_, running_);
+    found_ = search_plans(job_, cost_, enumeration_, goal_, running_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
     const double capacity = usable_bytes(job_);
@@ -242,9 +242,9 @@ class Tuning {
 
   void set_counts(TuneResult& result) const {
     SpaceCounts& space = result.space;
-    result.rejected = framework_refusals(space_, census_);
+    result.rejected = framework_refusals(space_, enumeration_);
     for (std::size_t i = 0; i < kRules; ++i) {
-      const std::int64_t count = census_.refused()[i];
+      const std::int64_t count = enumeration_.refused()[i];
       const auto rule = static_cast<Rule>(i);
       if (count > 0) {
         result.rejected.push_back(
@@ -252,13 +252,13 @@ class Tuning {
       }
     }
     std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &Refusal::count);
-    space.total = census_.total();
-    space.legal = census_.legal();
-    space.duplicates = census_.duplicates();
+    space.total = enumeration_.total();
+    space.legal = enumeration_.legal();
+    space.duplicates = enumeration_.duplicates();
     space.priced = found_.priced;
     space.fitting = found_.fitting;
     space.bounded = space.legal - space.priced;
-    space.simulated = trial_.simulated();
+    space.simulated = evaluation_.simulated();
   }
 
   void set_gap(TuneResult& result) const {
@@ -276,10 +276,10 @@ class Tuning {
     for (const Candidate& candidate : near_) smaller.push_back(&candidate);
     std::ranges::stable_sort(smaller, {}, [](const Candidate* one) { return one->price.seconds; });
     double least = std::numeric_limits<double>::infinity();
-    const double longest_s = kLongestOfFront * trial_.best_s();
+    const double longest_s = kLongestOfFront * evaluation_.best_s();
     std::erase_if(smaller, [&](const Candidate* one) {
       if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
-      if (!trial_.fits(*one)) return true;
+      if (!evaluation_.fits(*one)) return true;
       least = one->price.memory_bytes;
       return false;
     });
@@ -289,9 +289,9 @@ class Tuning {
       }
       smaller.resize(kFrontPoints);
     }
-    trial_.run(smaller);
+    evaluation_.run(smaller);
     double bytes = std::numeric_limits<double>::infinity();
-    for (const TunedPlan& plan : trial_.ranked()) {
+    for (const TunedPlan& plan : evaluation_.ranked()) {
       if (plan.peak_memory_bytes >= bytes || plan.step_time_s > longest_s) continue;
       bytes = plan.peak_memory_bytes;
       result.pareto.push_back({plan.plan, plan.step_time_s, bytes});
@@ -322,14 +322,14 @@ class Tuning {
   const TuneOptions& options_;
   CostModel cost_;
   Dimensions space_;
-  Census census_;
+  Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
   std::optional<Plan> start_;  ///< The rule's, where the space has it.
   Findings found_;
   std::vector<Candidate> kept_;  ///< Of what was found, by price.
-  Trial trial_;
+  Evaluation evaluation_;
   double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
   std::vector<Candidate> near_;
 };

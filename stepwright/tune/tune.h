@@ -136,13 +136,13 @@ struct TuneResult {
 
 /// Searches the job's space for the plan with the least step time under its objective
 /// (docs/design.md): branch and bound, exact for the closed-form price, then simulation of the best
-/// by price and of what is near the best of them (`settle`, `descend`). A space of at most 10,000
-/// legal plans is proven: its first `top` are those of simulating every plan. Free dimensions take
-/// every value that can be legal; schedule: 1f1b and interleaved; layers: even, and as
-/// `balanced_split` deals them out, which the counts take for one. `chunks` speaks of interleaved
-/// schedules only, sharding groups of strategies with a state I only. A kernel of attention that no
-/// person has named is the fastest there is (`with_free_kernels`). Fails with `kInput` when no
-/// plan of the space is legal, saying which constraint emptied it.
+/// by price and of what is near the best of them (`settle`, `search_locally`). A space of at most
+/// 10,000 legal plans is proven: its first `top` are those of simulating every plan. Free
+/// dimensions take every value that can be legal; schedule: 1f1b and interleaved; layers: even, and
+/// as `balanced_split` deals them out, which the counts take for one. `chunks` speaks of
+/// interleaved schedules only, sharding groups of strategies with a state I only. A kernel of
+/// attention that no person has named is the fastest there is (`with_free_kernels`). Fails with
+/// `kInput` when no plan of the space is legal, saying which constraint emptied it.
 TuneResult tune(const Job& job, const TuneOptions& options = {});
 
 }  // namespace stepwright

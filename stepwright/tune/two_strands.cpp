@@ -7,8 +7,8 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/legality.h"
-#include "stepwright/tune/descent.h"
 #include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/local_search.h"
 
 namespace stepwright {
 namespace {
@@ -73,15 +73,15 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   PlayedPrices prices(job, cost, kMostPlayedStrands);
   const Dimensions space = dimensions(job);
   const Running running{.threads = thread_count(options), .progress = {}};
-  Trial trial(job, cost, running);
+  Evaluation evaluation(job, cost, running);
   const std::vector<Candidate> candidates = possible(job, space, changed(best.plan, space), prices);
   if (candidates.empty()) return std::nullopt;
   std::vector<const Candidate*> starts;
   for (const Candidate& candidate : candidates) starts.push_back(&candidate);
-  trial.run(starts);
-  if (trial.fitting() == 0) return std::nullopt;
-  descend(trial, prices, space, usable_bytes(job));
-  StrandsGain gain{.tuned = trial.ranked().front()};
+  evaluation.run(starts);
+  if (evaluation.fitting() == 0) return std::nullopt;
+  search_locally(evaluation, prices, space, usable_bytes(job));
+  StrandsGain gain{.tuned = evaluation.ranked().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;
   return gain;

@@ -15,9 +15,9 @@ struct StrandsGain {
 
 /// The gain of a forward beside a backward, operator by operator: the best plan with the schedules
 /// that have such turns, and its neighbours with two strands that are faster in simulation
-/// (`descend`), so it is a lower bound of the gain. Nothing where the search chose among strands
-/// itself, where the job's framework runs none, where no plan fits, or where the gain is less than
-/// a hundredth.
+/// (`search_locally`), so it is a lower bound of the gain. Nothing where the search chose among
+/// strands itself, where the job's framework runs none, where no plan fits, or where the gain is
+/// less than a hundredth.
 std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptions& options);
 
 /// The value as it stands in `tune --json`; null where there is none.

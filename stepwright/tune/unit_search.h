@@ -12,7 +12,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/best_plans.h"
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/sharding_floor.h"
 #include "stepwright/tune/stage_floor.h"
 #include "stepwright/tune/work_floor.h"

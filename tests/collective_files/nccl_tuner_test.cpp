@@ -35,21 +35,21 @@ struct Priced {
   Collective collective{};
   const TunerGroup& group;
 
-  [[nodiscard]] double seconds(std::uint64_t bytes, Algorithm way, Protocol protocol) const {
+  [[nodiscard]] double seconds(std::uint64_t bytes, Algorithm algorithm, Protocol protocol) const {
     const Routes routes = cost.rates().routes(
         {collective, static_cast<double>(bytes), group.layout, Algorithm::kLibrary});
     const OperationConstants& constants = cost.constants().of(collective);
-    const auto times = way_times(routes, constants, way, protocol);
+    const auto times = algorithm_times(routes, constants, algorithm, protocol);
     return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
   }
 
   /// Of all ways and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
-    for (const Algorithm way : kWays) {
+    for (const Algorithm algorithm : kLibraryAlgorithms) {
       for (const Protocol protocol :
            {Protocol::kLowLatency, Protocol::kLowLatency128, Protocol::kFull}) {
-        least = std::min(least, seconds(bytes, way, protocol));
+        least = std::min(least, seconds(bytes, algorithm, protocol));
       }
     }
     return least;

@@ -27,7 +27,7 @@ CollectiveConstants round_constants() {
   CollectiveConstants constants;
   for (OperationConstants& operation : constants.operations) {
     for (ProtocolConstants& protocol : operation.protocols) {
-      protocol = {.start_us = 10, .hop = 1, .network_hop = 1, .rate = 1, .belief = 1};
+      protocol = {.start_us = 10, .hop = 1, .network_hop = 1, .rate = 1, .selection = 1};
     }
     operation.fill = 1;
     operation.inside_share = 0.5;
@@ -73,9 +73,10 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
 /// The least seconds over all ways and protocols.
 double least_of_ways(const Routes& routes, const OperationConstants& constants) {
   double least = INFINITY;
-  for (const Algorithm way : kWays) {
+  for (const Algorithm algorithm : kLibraryAlgorithms) {
     for (int protocol = 0; protocol < kProtocols; ++protocol) {
-      const auto times = way_times(routes, constants, way, static_cast<Protocol>(protocol));
+      const auto times =
+          algorithm_times(routes, constants, algorithm, static_cast<Protocol>(protocol));
       if (times) least = std::min(least, std::sqrt(times->squared(constants.fill)));
     }
   }
@@ -86,7 +87,7 @@ TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
   const Cluster cluster = load_cluster("aws-p5-h100", 4);
   CollectiveConstants constants = collectives_of(cluster);
   OperationConstants& reduce = of(constants, Collective::kAllReduce);
-  for (ProtocolConstants& protocol : reduce.protocols) protocol.belief = 1;
+  for (ProtocolConstants& protocol : reduce.protocols) protocol.selection = 1;
   const CollectiveCost cost(cluster, constants);
   for (const std::int64_t ranks : {8, 16, 32}) {
     for (int power = 0; power < 14; ++power) {
@@ -105,7 +106,7 @@ TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
   CollectiveConstants even = round_constants();
   for (OperationConstants& operation : even.operations) operation.network_share = 0.01;
   CollectiveConstants crowded = even;
-  for (OperationConstants& operation : crowded.operations) operation.crowding = 1;
+  for (OperationConstants& operation : crowded.operations) operation.congestion = 1;
   const auto ratio = [&](Collective collective, Spot spot) {
     const auto bytes_s = [&](const CollectiveConstants& constants) {
       return seconds(collective, kGibi, spot, constants) -
@@ -172,9 +173,9 @@ TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
 TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
   CollectiveConstants constants = round_constants();
   OperationConstants& gather = of(constants, Collective::kAllGather);
-  gather.protocols[0] = {.start_us = 5, .hop = 0, .network_hop = 0, .rate = 0.1, .belief = 1};
+  gather.protocols[0] = {.start_us = 5, .hop = 0, .network_hop = 0, .rate = 0.1, .selection = 1};
   gather.protocols[1] = gather.protocols[0];
-  gather.protocols[2] = {.start_us = 50, .hop = 0, .network_hop = 0, .rate = 1, .belief = 0.5};
+  gather.protocols[2] = {.start_us = 50, .hop = 0, .network_hop = 0, .rate = 1, .selection = 0.5};
   // 7/8 of the buffer at 150e9, ten times as long by the first: 5 + 10 x against 50 + x us. Half
   // of the second is believed: they change places at x = 20 / 9.5 us, not at 5 us.
   const auto at = [&](double x_us) {

@@ -62,14 +62,15 @@ std::vector<std::string> lines(const CollectiveConstants& constants) {
         "{} inside a node: share {:.4g}, few ranks {:.4g}, switch {:.4g}; network: ring {:.4g}, "
         "tree {:.4g}, crowding {:.4g}; fill {:.4g}",
         name, operation.inside_share, operation.few_ranks, operation.switch_share,
-        operation.network_share, operation.tree_share, operation.crowding, operation.fill));
-    lines.push_back(fmt::format(
-        "{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
-        "belief {}",
-        name, three(operation, &ProtocolConstants::start_us),
-        three(operation, &ProtocolConstants::hop),
-        three(operation, &ProtocolConstants::network_hop),
-        three(operation, &ProtocolConstants::rate), three(operation, &ProtocolConstants::belief)));
+        operation.network_share, operation.tree_share, operation.congestion, operation.fill));
+    lines.push_back(
+        fmt::format("{} by protocol: start {} us, hop {}, network hop {}, rate {}, "
+                    "belief {}",
+                    name, three(operation, &ProtocolConstants::start_us),
+                    three(operation, &ProtocolConstants::hop),
+                    three(operation, &ProtocolConstants::network_hop),
+                    three(operation, &ProtocolConstants::rate),
+                    three(operation, &ProtocolConstants::selection)));
   }
   return lines;
 }

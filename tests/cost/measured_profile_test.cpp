@@ -42,17 +42,17 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
                                .dtype = DType::kFp32,
                                .start_s = 2e-5,
                                .s_per_flop = 1e-10};
-  const HandlingLaw handling{.scheme = Scheme::kData,
-                             .operation = Collective::kAllGather,
-                             .start_s = 3e-4,
-                             .s_per_byte = 2e-10};
+  const HostOverheadLaw host_overhead{.scheme = Scheme::kData,
+                                      .operation = Collective::kAllGather,
+                                      .start_s = 3e-4,
+                                      .s_per_byte = 2e-10};
   const nlohmann::ordered_json file = {
       {"stepwright", "measured/1"},
       {"name", "here"},
       {"messages",
        {message_law_json(Collective::kAllGather, {law, {}}),
         message_law_json(Algorithm::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
-      {"handling", {handling_law_json(handling)}},
+      {"handling", {host_overhead_law_json(host_overhead)}},
       {"computations", {computation_law_json(product)}}};
   const MeasuredProfile profile = read_measured(file.dump());
   const auto& gathered = profile.messages.gloo[static_cast<std::size_t>(Collective::kAllGather)];
@@ -76,9 +76,10 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(found->seconds(1e6, 100), 2e-5 + 1e-4);
   EXPECT_EQ(profile.find({.kind = OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
-  EXPECT_DOUBLE_EQ(profile.handling_s(Scheme::kData, Collective::kAllGather, 1e6), 3e-4 + 2e-4);
-  EXPECT_EQ(profile.handling_s(Scheme::kTensor, Collective::kAllGather, 1e6), 0);
-  EXPECT_EQ(profile.handling_s(Scheme::kData, Collective::kAllReduce, 1e6), 0);
+  EXPECT_DOUBLE_EQ(profile.host_overhead_s(Scheme::kData, Collective::kAllGather, 1e6),
+                   3e-4 + 2e-4);
+  EXPECT_EQ(profile.host_overhead_s(Scheme::kTensor, Collective::kAllGather, 1e6), 0);
+  EXPECT_EQ(profile.host_overhead_s(Scheme::kData, Collective::kAllReduce, 1e6), 0);
 }
 
 TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {

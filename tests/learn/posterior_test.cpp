@@ -14,7 +14,7 @@ LinearTimes common_rate(Eigen::Index plans) {
           .slopes = Eigen::MatrixXd::Ones(plans, 1)};
 }
 
-Belief wide_prior(Eigen::Index constants = 1, double deviation = 1) {
+Distribution wide_prior(Eigen::Index constants = 1, double deviation = 1) {
   return {.mean = Eigen::VectorXd::Zero(constants),
           .covariance = deviation * deviation * Eigen::MatrixXd::Identity(constants, constants),
           .least = Eigen::VectorXd::Constant(constants, -10),
@@ -26,44 +26,46 @@ MeasuredSteps measured_steps(const Eigen::VectorXd& seconds) {
 }
 
 TEST(Posterior, WithoutStepsNothingIsLearned) {
-  const Belief belief = learned(wide_prior(), common_rate(0), measured_steps(Eigen::VectorXd(0)));
-  EXPECT_EQ(belief.mean[0], 0);
-  EXPECT_EQ(belief.covariance(0, 0), 1);
+  const Distribution distribution =
+      learned(wide_prior(), common_rate(0), measured_steps(Eigen::VectorXd(0)));
+  EXPECT_EQ(distribution.mean[0], 0);
+  EXPECT_EQ(distribution.covariance(0, 0), 1);
 }
 
 TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
   // With a prior as wide as a step, half of what the step says would be taken if it were normal.
   const double deviation = std::hypot(kPlanDeviation, kRunDeviation);
-  const Belief belief = learned(wide_prior(1, deviation), common_rate(1),
-                                measured_steps(Eigen::VectorXd::Constant(1, deviation)));
-  EXPECT_GT(belief.mean[0], 0.4 * deviation);
-  EXPECT_LT(belief.mean[0], 0.6 * deviation);
-  EXPECT_LT(belief.covariance(0, 0), deviation * deviation);
+  const Distribution distribution =
+      learned(wide_prior(1, deviation), common_rate(1),
+              measured_steps(Eigen::VectorXd::Constant(1, deviation)));
+  EXPECT_GT(distribution.mean[0], 0.4 * deviation);
+  EXPECT_LT(distribution.mean[0], 0.6 * deviation);
+  EXPECT_LT(distribution.covariance(0, 0), deviation * deviation);
 }
 
 TEST(Posterior, TakesTheMiddleOfTheStepsNotTheirMean) {
-  const Belief belief = learned(wide_prior(), common_rate(5),
-                                measured_steps(Eigen::VectorXd{{0.2, 0.2, 0.2, 0.2, 3.0}}));
-  EXPECT_NEAR(belief.mean[0], 0.2, 0.02);
+  const Distribution distribution = learned(
+      wide_prior(), common_rate(5), measured_steps(Eigen::VectorXd{{0.2, 0.2, 0.2, 0.2, 3.0}}));
+  EXPECT_NEAR(distribution.mean[0], 0.2, 0.02);
 }
 
 TEST(Posterior, StepsThatAreNotTrustedChangeNothing) {
   MeasuredSteps steps = measured_steps(Eigen::VectorXd{{0.1, 0.6}});
-  const Belief both = learned(wide_prior(), common_rate(2), steps);
+  const Distribution both = learned(wide_prior(), common_rate(2), steps);
   steps.trust[1] = 0;
-  const Belief first = learned(wide_prior(), common_rate(2), steps);
-  const Belief alone =
+  const Distribution first = learned(wide_prior(), common_rate(2), steps);
+  const Distribution alone =
       learned(wide_prior(), common_rate(1), measured_steps(Eigen::VectorXd{{0.1}}));
   EXPECT_NEAR(first.mean[0], alone.mean[0], 1e-12);
   EXPECT_GT(both.mean[0], first.mean[0]);
 }
 
 TEST(Posterior, NoConstantLeavesItsLimits) {
-  Belief prior = wide_prior();
+  Distribution prior = wide_prior();
   prior.most[0] = 0.05;
-  const Belief belief =
+  const Distribution distribution =
       learned(prior, common_rate(3), measured_steps(Eigen::VectorXd{{0.3, 0.3, 0.3}}));
-  EXPECT_EQ(belief.mean[0], 0.05);
+  EXPECT_EQ(distribution.mean[0], 0.05);
 }
 
 TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
@@ -83,12 +85,13 @@ TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
   times.around = Eigen::VectorXd::Zero(2);
   const LinearTimes first{
       .around = times.around, .seconds = times.seconds.head(1), .slopes = times.slopes.topRows(1)};
-  const Belief belief = learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
-  const Eigen::VectorXd after = deviations(belief, times);
+  const Distribution distribution =
+      learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
+  const Eigen::VectorXd after = deviations(distribution, times);
   const Eigen::VectorXd before = deviations(wide_prior(2), times);
   EXPECT_LT(after[0], before[0]);
   EXPECT_DOUBLE_EQ(after[1], before[1]);
-  EXPECT_EQ(times.at(belief.mean)[1], 0);
+  EXPECT_EQ(times.at(distribution.mean)[1], 0);
 }
 
 }  // namespace

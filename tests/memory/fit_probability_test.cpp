@@ -7,7 +7,7 @@
 namespace stepwright {
 namespace {
 
-const MemoryDoubt kOfLabelled = memory_doubt({.name = "megatron-lm", .version = ""});
+const MemoryErrorModel kOfLabelled = memory_error_model({.name = "megatron-lm", .version = ""});
 
 TEST(FitProbability, IsAHalfWhereTheNeedIsMostProbablyTheCapacity) {
   EXPECT_NEAR(fit_probability(std::exp(-kOfLabelled.mean), kOfLabelled), 0.5, 1e-12);
@@ -27,16 +27,16 @@ TEST(FitProbability, FallsWithTheShareAndIsNeverSure) {
 TEST(FitProbability, TheShareAtAProbabilityHasIt) {
   for (const double probability : {kLeastConfidence, 0.75, 0.9, kMostConfidence}) {
     for (const char* framework : {"", "megatron-core", "torchtitan"}) {
-      const MemoryDoubt doubt = memory_doubt({.name = framework, .version = ""});
-      const double share = share_at(probability, doubt);
-      EXPECT_NEAR(fit_probability(share, doubt), probability, 1e-9);
+      const MemoryErrorModel error_model = memory_error_model({.name = framework, .version = ""});
+      const double share = share_at(probability, error_model);
+      EXPECT_NEAR(fit_probability(share, error_model), probability, 1e-9);
       EXPECT_LE(share, 1) << framework << " at " << probability;
     }
   }
 }
 
 TEST(FitProbability, AStackThatNobodySawIsTheLeastSure) {
-  const MemoryDoubt other = memory_doubt({.name = "torchtitan", .version = ""});
+  const MemoryErrorModel other = memory_error_model({.name = "torchtitan", .version = ""});
   EXPECT_LT(share_at(0.9, other), share_at(0.9, kOfLabelled));
 }
 

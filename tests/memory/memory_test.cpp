@@ -105,8 +105,8 @@ TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
   const StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
   const MemoryReport usual = memory_report(job, program);
-  EXPECT_NEAR(usual.usable_bytes(), share_at(kMemoryConfidence, memory_doubt(job.framework)) * 80e9,
-              1);
+  EXPECT_NEAR(usual.usable_bytes(),
+              share_at(kMemoryConfidence, memory_error_model(job.framework)) * 80e9, 1);
   job.objective.memory_confidence = 0.5;
   EXPECT_GT(usable_bytes(job), usual.usable_bytes());
   job.objective.memory_confidence = -1;

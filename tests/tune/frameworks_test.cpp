@@ -85,13 +85,13 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
 /// The different plans of a space.
 std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>& wanted) {
   const Dimensions space = dimensions(job);
-  const Census census(job, space);
+  const Enumeration enumeration(job, space);
   std::set<std::string> plans;
   const auto take = [&](const Plan& plan) {
     Plan usual = canonical(plan, job);
     if (wanted(usual)) plans.insert(plan_text(usual));
   };
-  for (const GridChoice& grid : census.grids()) {
+  for (const GridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
       Plan plan = grid_plan(job, grid.parallel, grid.order);
       plan.micro_batch = micro_batch;
@@ -137,7 +137,7 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     const std::set<std::string> found = plans_of(job, [](const Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
     EXPECT_FALSE(found.empty());
-    EXPECT_EQ(Census(job, space).legal(), std::ssize(found));
+    EXPECT_EQ(Enumeration(job, space).legal(), std::ssize(found));
   }
 }
 
@@ -157,7 +157,7 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
       return true;
     };
     const auto found = plans_of(job, most);
-    EXPECT_EQ(Census(job, dimensions(job)).legal(), std::ssize(found));
+    EXPECT_EQ(Enumeration(job, dimensions(job)).legal(), std::ssize(found));
   }
 }
 

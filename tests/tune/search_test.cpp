@@ -4,7 +4,7 @@
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 namespace {
@@ -13,16 +13,16 @@ constexpr std::uint64_t kSpaces = 200;
 
 struct Prepared {
   explicit Prepared(Job with)
-      : job(std::move(with)), cost(job), space(dimensions(job)), census(job, space) {}
+      : job(std::move(with)), cost(job), space(dimensions(job)), enumeration(job, space) {}
   [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const Goal goal{
         .capacity_bytes = job.cluster.device.memory_bytes, .keep = keep, .exhaustive = exhaustive};
-    return search_plans(job, cost, census, goal, {.threads = threads, .progress = {}});
+    return search_plans(job, cost, enumeration, goal, {.threads = threads, .progress = {}});
   }
   Job job;
   CostModel cost;
   Dimensions space;
-  Census census;
+  Enumeration enumeration;
 };
 
 void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
@@ -52,7 +52,7 @@ TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
   for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
-    EXPECT_EQ(prepared.search(true, 5).priced, prepared.census.legal());
+    EXPECT_EQ(prepared.search(true, 5).priced, prepared.enumeration.legal());
   }
 }
 
@@ -110,7 +110,7 @@ TEST(Search, FindsThePlanThatNeedsLeastMemory) {
     Goal visit_all = least;
     visit_all.exhaustive = true;
     const auto search = [&](const Goal& goal) {
-      return search_plans(prepared.job, prepared.cost, prepared.census, goal, {});
+      return search_plans(prepared.job, prepared.cost, prepared.enumeration, goal, {});
     };
     const Findings bounded = search(least);
     const Findings all = search(visit_all);
@@ -125,7 +125,8 @@ TEST(Search, TellsHowFarItIs) {
   const Running running{.threads = 1,
                         .progress = [&](const TuneProgress& state) { told.push_back(state); }};
   const Goal goal{.capacity_bytes = prepared.job.cluster.device.memory_bytes};
-  const Findings found = search_plans(prepared.job, prepared.cost, prepared.census, goal, running);
+  const Findings found =
+      search_plans(prepared.job, prepared.cost, prepared.enumeration, goal, running);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back().priced, found.priced);
   for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);

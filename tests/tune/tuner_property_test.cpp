@@ -11,7 +11,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/choices.h"
-#include "stepwright/tune/descent.h"
+#include "stepwright/tune/local_search.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/tune.h"
 

@@ -26,7 +26,7 @@ constexpr Scalar kScalars[] = {
     {"network_share", &OperationConstants::network_share, 1},
     {"tree_share", &OperationConstants::tree_share, 1},
     {"switch_share", &OperationConstants::switch_share, 1},
-    {"crowding", &OperationConstants::crowding, 1},
+    {"crowding", &OperationConstants::congestion, 1},
 };
 
 /// A number of each protocol with its key.
@@ -36,11 +36,9 @@ struct PerProtocol {
   double most;
 };
 constexpr PerProtocol kPerProtocol[] = {
-    {"start_us", &ProtocolConstants::start_us, 1e5},
-    {"hop", &ProtocolConstants::hop, 1e4},
-    {"network_hop", &ProtocolConstants::network_hop, 1e4},
-    {"rate", &ProtocolConstants::rate, 1},
-    {"belief", &ProtocolConstants::belief, 1},
+    {"start_us", &ProtocolConstants::start_us, 1e5},       {"hop", &ProtocolConstants::hop, 1e4},
+    {"network_hop", &ProtocolConstants::network_hop, 1e4}, {"rate", &ProtocolConstants::rate, 1},
+    {"belief", &ProtocolConstants::selection, 1},
 };
 
 /// Later protocols have no lower rate and no higher belief, or time could fall as bytes grow.
@@ -49,7 +47,8 @@ void check_order(Node node, const OperationConstants& operation) {
     const ProtocolConstants& before = operation.protocols[i - 1];
     const ProtocolConstants& after = operation.protocols[i];
     if (after.rate < before.rate) node.fail("rates must not fall from protocol to protocol");
-    if (after.belief > before.belief) node.fail("beliefs must not grow from protocol to protocol");
+    if (after.selection > before.selection)
+      node.fail("beliefs must not grow from protocol to protocol");
   }
 }
 
@@ -164,7 +163,7 @@ Json operation_json(const OperationConstants& constants, FittedParts parts) {
     if (scalar.key == "network_share" && !parts.network) continue;
     if (scalar.key == "tree_share" && !parts.tree) continue;
     if (scalar.key == "switch_share" && constants.switch_share == 0) continue;
-    if (scalar.key == "crowding" && constants.crowding == 0) continue;
+    if (scalar.key == "crowding" && constants.congestion == 0) continue;
     json[std::string(scalar.key)] = rounded(constants.*scalar.value);
   }
   for (const PerProtocol& each : kPerProtocol) {

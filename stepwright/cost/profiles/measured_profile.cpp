@@ -24,7 +24,7 @@ ComputationLaw read_computation_law(Node node) {
           .s_per_byte = read_rate(node, "bytes_per_s")};
 }
 
-HandlingLaw read_handling_law(Node node) {
+HostOverheadLaw read_host_overhead_law(Node node) {
   node.allow_only({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
   return {.scheme = node.get("scheme").choice(kSchemeNames),
           .operation = node.get("operation").choice(kCollectiveNames),
@@ -50,12 +50,12 @@ const ComputationLaw* MeasuredProfile::find(const Operator& op) const {
   return found == computations.end() ? nullptr : &*found;
 }
 
-double MeasuredProfile::handling_s(Scheme scheme, Collective operation,
-                                   double payload_bytes) const {
-  const auto found = std::ranges::find_if(handling, [&](const HandlingLaw& law) {
+double MeasuredProfile::host_overhead_s(Scheme scheme, Collective operation,
+                                        double payload_bytes) const {
+  const auto found = std::ranges::find_if(host_overhead, [&](const HostOverheadLaw& law) {
     return law.scheme == scheme && law.operation == operation;
   });
-  return found == handling.end() ? 0 : found->seconds(payload_bytes);
+  return found == host_overhead.end() ? 0 : found->seconds(payload_bytes);
 }
 
 std::string MeasuredProfile::contents() const {
@@ -84,7 +84,7 @@ MeasuredProfile load_measured(const std::filesystem::path& path) {
   }
   if (const auto list = root.find("handling")) {
     for (std::size_t i = 0; i < list->size(); ++i) {
-      profile.handling.push_back(read_handling_law(list->at(i)));
+      profile.host_overhead.push_back(read_host_overhead_law(list->at(i)));
     }
   }
   if (const auto list = root.find("computations")) {
@@ -106,7 +106,7 @@ Json computation_law_json(const ComputationLaw& law) {
   return json;
 }
 
-Json handling_law_json(const HandlingLaw& law) {
+Json host_overhead_law_json(const HostOverheadLaw& law) {
   Json json = {{"scheme", name_of(kSchemeNames, law.scheme)},
                {"operation", name_of(kCollectiveNames, law.operation)}};
   write_micros(json, "start_us", law.start_s);

@@ -39,7 +39,7 @@ struct MeasuredOverlap {
 
 /// The host's work for a message beyond its transfer, before or after it: copies into and out of
 /// it, a framework's dispatch of what is split over ranks.
-struct HandlingLaw {
+struct HostOverheadLaw {
   Scheme scheme{};
   Collective operation{};
   double start_s = 0;
@@ -55,14 +55,15 @@ struct HandlingLaw {
 struct MeasuredProfile {
   std::string name;
   MeasuredMessages messages;
-  std::vector<HandlingLaw> handling;
+  std::vector<HostOverheadLaw> host_overhead;
   std::vector<ComputationLaw> computations;
   MeasuredOverlap overlap;
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
   /// The handling of a message; 0 where nothing is known of its kind.
-  [[nodiscard]] double handling_s(Scheme scheme, Collective operation, double payload_bytes) const;
+  [[nodiscard]] double host_overhead_s(Scheme scheme, Collective operation,
+                                       double payload_bytes) const;
   /// "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
@@ -86,6 +87,6 @@ MeasuredProfile load_measured(const std::filesystem::path& path);
 
 /// A law as the file has it; what it does not depend on is left out.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
-nlohmann::ordered_json handling_law_json(const HandlingLaw& law);
+nlohmann::ordered_json host_overhead_law_json(const HostOverheadLaw& law);
 
 }  // namespace stepwright

@@ -65,7 +65,7 @@ Vector to_vector(const OperationConstants& constants) {
   x[13] = constants.fill;
   x[14] = constants.network_share;
   x[15] = constants.tree_share / constants.network_share;
-  x[17] = constants.crowding;
+  x[17] = constants.congestion;
   x[16] = constants.switch_share > 0 ? constants.switch_share : kTable[16].low;
   for (int i = 0; i < kParameters; ++i) {
     x[i] = std::clamp(x[i], kTable[i].low, kTable[i].high);
@@ -92,7 +92,7 @@ OperationConstants to_constants(Vector x, const OperationConstants& pattern) {
   constants.network_share = x[14];
   constants.tree_share = std::min(1.0, x[14] * x[15]);
   if (pattern.switch_share > 0) constants.switch_share = x[16];
-  constants.crowding = x[17];
+  constants.congestion = x[17];
   return constants;
 }
 
@@ -145,7 +145,7 @@ class Fit {
   [[nodiscard]] Choices believed() const {
     Choices choices;
     for (const TimedRoutes& sample : samples_) {
-      choices.push_back(pick(logs(sample, start_), beliefs(start_)));
+      choices.push_back(pick(logs(sample, start_), selections(start_)));
     }
     return choices;
   }
@@ -175,16 +175,16 @@ class Fit {
     return result;
   }
 
-  static Logs beliefs(const OperationConstants& constants) {
+  static Logs selections(const OperationConstants& constants) {
     Logs result{};
-    for (int i = 0; i < kProtocols; ++i) result[i] = std::log(constants.protocols[i].belief);
+    for (int i = 0; i < kProtocols; ++i) result[i] = std::log(constants.protocols[i].selection);
     return result;
   }
 
-  static Protocol pick(const Logs& seconds, const Logs& belief) {
+  static Protocol pick(const Logs& seconds, const Logs& selection) {
     int least = 0;
     for (int i = 1; i < kProtocols; ++i) {
-      if (seconds[i] + belief[i] <= seconds[least] + belief[least]) least = i;
+      if (seconds[i] + selection[i] <= seconds[least] + selection[least]) least = i;
     }
     return static_cast<Protocol>(least);
   }
@@ -263,18 +263,18 @@ class Fit {
     Logs chosen{};
     for (int i = 0; i <= kMost; ++i) {
       for (int j = i; j <= kMost + i; ++j) {
-        const Logs belief = {0, -kGrain * i, -kGrain * j};
+        const Logs selection = {0, -kGrain * i, -kGrain * j};
         double sum = 0.2 * kGrain * j;  // the fastest protocol unless samples say otherwise
         for (std::size_t k = 0; k < samples_.size(); ++k) {
-          const auto by = static_cast<std::size_t>(pick(seconds[k], belief));
+          const auto by = static_cast<std::size_t>(pick(seconds[k], selection));
           sum += robust_loss(seconds[k][by] - std::log(samples_[k].seconds));
         }
         if (sum >= least) continue;
         least = sum;
-        chosen = belief;
+        chosen = selection;
       }
     }
-    for (int i = 0; i < kProtocols; ++i) constants.protocols[i].belief = std::exp(chosen[i]);
+    for (int i = 0; i < kProtocols; ++i) constants.protocols[i].selection = std::exp(chosen[i]);
     for (std::size_t k = 0; k < samples_.size(); ++k) choices[k] = pick(seconds[k], chosen);
     return least + prior_cost(to_vector(constants));
   }

@@ -102,7 +102,7 @@ void inherit_network(CollectiveConstants& constants, std::size_t index) {
   OperationConstants& operation = constants.operations[index];
   const OperationConstants& reduce = constants.operations[0];
   operation.network_share = reduce.network_share;
-  operation.crowding = reduce.crowding;
+  operation.congestion = reduce.congestion;
   for (int i = 0; i < kProtocols; ++i) {
     operation.protocols[i].network_hop = reduce.protocols[i].network_hop *
                                          unfitted.operations[index].protocols[i].network_hop /

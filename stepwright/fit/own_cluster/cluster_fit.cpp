@@ -105,7 +105,7 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
   for (const auto& [key, law] : fit.schedules) {
     add("messages", message_law_json(key.first, key.second, law.law), law);
   }
-  for (const auto& law : fit.handling) add("handling", handling_law_json(law.law), law);
+  for (const auto& law : fit.host_overhead) add("handling", host_overhead_law_json(law.law), law);
   for (const auto& law : fit.computations) add("computations", computation_law_json(law.law), law);
   const auto& [inside, network] = fit.overlap;
   if (inside > 0) file["overlap"]["beside_inside"] = std::round(1e4 * inside) / 1e4;

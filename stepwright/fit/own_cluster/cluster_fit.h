@@ -24,7 +24,7 @@ struct FittedLaw {
 struct ClusterFit {
   std::map<Collective, FittedLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
   std::map<std::pair<Algorithm, Collective>, FittedLaw<SampledLaw<ScheduleLaw>>> schedules;
-  std::vector<FittedLaw<HandlingLaw>> handling;  ///< No rows: assumed.
+  std::vector<FittedLaw<HostOverheadLaw>> host_overhead;  ///< No rows: assumed.
   std::vector<FittedLaw<ComputationLaw>> computations;
   MeasuredOverlap overlap;
 };

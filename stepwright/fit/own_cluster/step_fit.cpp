@@ -13,7 +13,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/fit/middle.h"
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
-#include "stepwright/fit/own_cluster/handling_fit.h"
+#include "stepwright/fit/own_cluster/host_overhead_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/fit/own_cluster/step_messages.h"
@@ -244,16 +244,18 @@ class StepFitter {
     }
     const bool splits = sends([](const auto& key) { return key.first == Scheme::kTensor; });
     (splits ? host.dispatch_s : out_.unknown_s) += dispatch_s_;
-    out_.fit.handling = fit_handling(planned, host);
-    const MessageHandling handling = framework_defaults(planned_.job.framework).handling;
-    if (handling.tensor_s == 0 && handling.data_s == 0) return;
+    out_.fit.host_overhead = fit_host_overhead(planned, host);
+    const MessageHostOverhead host_overhead =
+        framework_defaults(planned_.job.framework).host_overhead;
+    if (host_overhead.tensor_s == 0 && host_overhead.data_s == 0) return;
     // Of all kinds a sum is the one that only reads and writes, once each.
     const auto sum = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
       return fitted.law.kind == OperatorKind::kAdd;
     });
     const double memory_s_per_byte = sum == out_.fit.computations.end() ? 0 : sum->law.s_per_byte;
-    std::ranges::copy(assumed_handling(planned, handling, out_.fit.handling, memory_s_per_byte),
-                      std::back_inserter(out_.fit.handling));
+    std::ranges::copy(
+        assumed_host_overhead(planned, host_overhead, out_.fit.host_overhead, memory_s_per_byte),
+        std::back_inserter(out_.fit.host_overhead));
   }
 
   /// Slows computations down by what ranks wait for the last one, which computes longer than the

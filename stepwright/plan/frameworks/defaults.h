@@ -49,7 +49,7 @@ struct FrameworkVariable {
 };
 
 /// Seconds that the host takes for a message beyond its transfer, where no trace shows them.
-struct MessageHandling {
+struct MessageHostOverhead {
   double tensor_s = 0;  ///< A message of tensor parallelism.
   double data_s = 0;    ///< A message of sharded data parallelism.
 };
@@ -76,7 +76,7 @@ struct FrameworkDefaults {
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
   std::vector<FrameworkVariable> environment;
-  MessageHandling handling;
+  MessageHostOverhead host_overhead;
 
   FrameworkDefaults();
 };

@@ -121,13 +121,13 @@ DefaultSetting environment(Node node) {
   return [variable](FrameworkDefaults& defaults) { defaults.environment.push_back(variable); };
 }
 
-DefaultSetting handling(Node node) {
+DefaultSetting host_overhead(Node node) {
   node.allow_only({"tensor", "data"});
   const auto seconds = [node](std::string_view key) {
     return read_quantity(node.get(key), Quantity::kTime, 0, 1);
   };
-  const MessageHandling handling{.tensor_s = seconds("tensor"), .data_s = seconds("data")};
-  return [handling](FrameworkDefaults& defaults) { defaults.handling = handling; };
+  const MessageHostOverhead host_overhead{.tensor_s = seconds("tensor"), .data_s = seconds("data")};
+  return [host_overhead](FrameworkDefaults& defaults) { defaults.host_overhead = host_overhead; };
 }
 
 /// A key of a line and how it is read.
@@ -148,7 +148,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"recipe", recipe},
     {"memory", memory},
     {"environment", environment},
-    {"handling", handling}};
+    {"handling", host_overhead}};
 
 /// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
 std::string as_written(Node node) {

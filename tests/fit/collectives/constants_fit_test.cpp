@@ -28,9 +28,9 @@ std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
 
 OperationConstants truth() {
   OperationConstants constants;
-  constants.protocols = {{{.start_us = 5, .hop = 0.3, .rate = 0.05, .belief = 1},
-                          {.start_us = 7, .hop = 0.4, .rate = 0.5, .belief = 1},
-                          {.start_us = 22, .hop = 1.5, .rate = 1, .belief = 0.74}}};
+  constants.protocols = {{{.start_us = 5, .hop = 0.3, .rate = 0.05, .selection = 1},
+                          {.start_us = 7, .hop = 0.4, .rate = 0.5, .selection = 1},
+                          {.start_us = 22, .hop = 1.5, .rate = 1, .selection = 0.74}}};
   constants.fill = 1;
   constants.inside_share = 0.7;
   constants.few_ranks = 0.2;
@@ -84,7 +84,7 @@ TEST(ConstantsFit, LaterProtocolsAreFasterAndBelievedMore) {
       fit_constants(rings(truth(), 0.05), default_collectives().of(Collective::kAllGather));
   for (int i = 1; i < kProtocols; ++i) {
     EXPECT_GE(fitted.protocols[i].rate, fitted.protocols[i - 1].rate);
-    EXPECT_LE(fitted.protocols[i].belief, fitted.protocols[i - 1].belief);
+    EXPECT_LE(fitted.protocols[i].selection, fitted.protocols[i - 1].selection);
   }
 }
 

@@ -275,11 +275,11 @@ TEST(StepFit, NamesTracesOfAnotherSharding) {
   EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
 }
 
-const HandlingLaw* handling_of(const StepFit& fitted, Scheme scheme, Collective operation) {
-  const auto found = std::ranges::find_if(fitted.fit.handling, [&](const auto& one) {
+const HostOverheadLaw* handling_of(const StepFit& fitted, Scheme scheme, Collective operation) {
+  const auto found = std::ranges::find_if(fitted.fit.host_overhead, [&](const auto& one) {
     return one.law.scheme == scheme && one.law.operation == operation;
   });
-  return found == fitted.fit.handling.end() ? nullptr : &found->law;
+  return found == fitted.fit.host_overhead.end() ? nullptr : &found->law;
 }
 
 TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
@@ -305,13 +305,13 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   const StepProgram program = build_program(job.job, job.plan);
   const PlannedMessages gathers =
       planned_messages(program, program.stages.front()).at({Scheme::kData, Collective::kAllGather});
-  const HandlingLaw* law = handling_of(fitted, Scheme::kData, Collective::kAllGather);
+  const HostOverheadLaw* law = handling_of(fitted, Scheme::kData, Collective::kAllGather);
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
   // Messages that the trace does not show take as much more of this host than of the other one.
-  const MessageHandling usual = framework_defaults(job.job.framework).handling;
-  const HandlingLaw* assumed = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  const MessageHostOverhead usual = framework_defaults(job.job.framework).host_overhead;
+  const HostOverheadLaw* assumed = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
   ASSERT_NE(assumed, nullptr);
   EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
 }
@@ -340,7 +340,7 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
   const StepProgram program = build_program(job.job, job.plan);
   double handled_s = 0;
   for (const auto& [key, messages] : planned_messages(program, program.stages.front())) {
-    const HandlingLaw* law = handling_of(fitted, key.first, key.second);
+    const HostOverheadLaw* law = handling_of(fitted, key.first, key.second);
     if (law != nullptr) handled_s += messages.calls * law->seconds(0);
     EXPECT_EQ(law != nullptr, key.first == Scheme::kTensor);
   }
@@ -353,12 +353,12 @@ TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   HostTrace trace = trace_of_plan(job, 1e-9);
   trace.steps[0].kinds[{OperatorKind::kAdd, Phase::kForward}] = {.busy = 50e-6};
   const StepFit fitted = fit_steps(job, {trace}, {});
-  for (const auto& one : fitted.fit.handling) EXPECT_EQ(one.rows, 0U);
-  const HandlingLaw* tensor = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  for (const auto& one : fitted.fit.host_overhead) EXPECT_EQ(one.rows, 0U);
+  const HostOverheadLaw* tensor = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
   ASSERT_NE(tensor, nullptr);
-  EXPECT_DOUBLE_EQ(tensor->start_s, framework_defaults(job.job.framework).handling.tensor_s);
-  const HandlingLaw* gather = handling_of(fitted, Scheme::kData, Collective::kAllGather);
-  const HandlingLaw* scatter = handling_of(fitted, Scheme::kData, Collective::kReduceScatter);
+  EXPECT_DOUBLE_EQ(tensor->start_s, framework_defaults(job.job.framework).host_overhead.tensor_s);
+  const HostOverheadLaw* gather = handling_of(fitted, Scheme::kData, Collective::kAllGather);
+  const HostOverheadLaw* scatter = handling_of(fitted, Scheme::kData, Collective::kReduceScatter);
   ASSERT_NE(gather, nullptr);
   ASSERT_NE(scatter, nullptr);
   EXPECT_GT(scatter->s_per_byte, gather->s_per_byte);  // c10d copies once more

@@ -17,7 +17,7 @@ using ModuleEnds = std::array<ModuleEnd, std::size(kModuleNames)>;
 
 /// Computes in a backward template what its forward did not keep: the operators of the forward that
 /// lead from what it kept to the tensor that is asked for, and no others, each once.
-class Recall {
+class Rematerialisation {
  public:
   /// The source of the values.
   struct Source {
@@ -27,7 +27,7 @@ class Recall {
     TensorId parameters = -1;  ///< Its gathered parameters, where they are sharded.
   };
   /// `restored`: what was kept, as tensors of the backward; `parameters`: gathered there.
-  Recall(const Source& source, const Kept& restored, TensorId parameters);
+  Rematerialisation(const Source& source, const Kept& restored, TensorId parameters);
 
   /// Runs everything up to the end of its module again where one of these roles is asked for.
   void run_whole(std::vector<Keep> roles, const ModuleEnd& end);

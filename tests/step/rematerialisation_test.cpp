@@ -1,4 +1,4 @@
-#include "stepwright/step/recall.h"
+#include "stepwright/step/rematerialisation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::map<std::string, int> again(const Template& backward) {
 
 /// llama-3-8b, 4096 tokens in bf16: fc1 makes 2 x 14336 columns, its activation 14336; the rows
 /// that enter are kept either way.
-TEST(Recall, AnMlpIsNotKeptAndRunsAgainWhole) {
+TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
   const Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
   const BlockPair mlp = layer_of(job, 1, {Module::kMlp});
@@ -54,7 +54,7 @@ TEST(Recall, AnMlpIsNotKeptAndRunsAgainWhole) {
 
 /// On two tensor ranks the gathered rows of each region are a whole sheet, the rows before half
 /// one.
-TEST(Recall, WhatWasGatheredIsGatheredAgain) {
+TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
   const Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 2, {});
   const BlockPair norms = layer_of(job, 2, {Module::kNorm});
@@ -68,7 +68,7 @@ TEST(Recall, WhatWasGatheredIsGatheredAgain) {
   }
 }
 
-TEST(Recall, OnlyTheActivationOfExperts) {
+TEST(Rematerialisation, OnlyTheActivationOfExperts) {
   const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
   const BlockPair act = layer_of(job, 1, {Module::kMoeActivation});
@@ -76,7 +76,7 @@ TEST(Recall, OnlyTheActivationOfExperts) {
   EXPECT_THAT(again(act.backward), ElementsAre(Pair("activation", 1)));
 }
 
-TEST(Recall, UpProjectionsOfLatentAttention) {
+TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
   const Job job = job_of("deepseek-v3", 1, 8, 4096);
   const BlockPair up = layer_of(job, 1, {Module::kLatentUp}, 10);
   EXPECT_THAT(again(up.backward), ElementsAre(Pair("attention.kv_up", 1), Pair("attention.q_up", 1),
@@ -84,7 +84,7 @@ TEST(Recall, UpProjectionsOfLatentAttention) {
 }
 
 /// Whatever is not kept, a backward has the same gradients to compute.
-TEST(Recall, ChangesNothingElseOfABackward) {
+TEST(Rematerialisation, ChangesNothingElseOfABackward) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
     const Job job = job_of(model, 1, 8, 4096);
     const auto own = [&](ModuleSet modules) {

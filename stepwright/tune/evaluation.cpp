@@ -1,4 +1,4 @@
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 #include <algorithm>
 #include <limits>
@@ -59,7 +59,7 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
   return tuned;
 }
 
-void Trial::run(std::span<const Candidate* const> candidates) {
+void Evaluation::run(std::span<const Candidate* const> candidates) {
   std::vector<const Candidate*> fresh;
   for (const Candidate* candidate : candidates) {
     if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
@@ -84,7 +84,7 @@ void Trial::run(std::span<const Candidate* const> candidates) {
   }
 }
 
-bool Trial::fits(const Candidate& candidate) {
+bool Evaluation::fits(const Candidate& candidate) {
   if (const auto known = known_.find(candidate.text); known != known_.end()) {
     return known->second.step_time_s > 0;
   }
@@ -99,17 +99,17 @@ bool Trial::fits(const Candidate& candidate) {
   return true;
 }
 
-Trial::Accounted Trial::account(const Candidate& candidate) const {
+Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
   StepProgram program = build_program(job_, candidate.plan);
   TunedPlan tuned = accounted(candidate.plan, candidate.price, memory_report(job_, program));
   return {std::move(program), std::move(tuned)};
 }
 
-double Trial::best_s(std::size_t n) const {
+double Evaluation::best_s(std::size_t n) const {
   return n <= times_.size() ? times_[n - 1] : std::numeric_limits<double>::infinity();
 }
 
-std::vector<TunedPlan> Trial::ranked() const {
+std::vector<TunedPlan> Evaluation::ranked() const {
   std::vector<TunedPlan> plans;
   for (const auto& [text, plan] : known_) {
     if (plan.step_time_s > 0) plans.push_back(plan);

@@ -14,11 +14,11 @@ inline constexpr double kUnreached = std::numeric_limits<double>::infinity();
 /// The fastest sequence of blocks of two strands, over all their orders and all cuts into blocks.
 /// Of the computation P done, T(state) - P(state) changes only where a collective is longer than
 /// what runs beside it: computations alone lead on at no cost.
-class Programme {
+class DynamicProgram {
  public:
   /// All but the contention outlive this.
-  Programme(const StrandStates& forward, const StrandStates& backward,
-            const Contention& contention);
+  DynamicProgram(const StrandStates& forward, const StrandStates& backward,
+                 const Contention& contention);
 
   /// The exposed seconds that every sequence has at least.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }

@@ -1,4 +1,4 @@
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Census::Census(const Job& job, const Dimensions& space)
+Enumeration::Enumeration(const Job& job, const Dimensions& space)
     : job_(job), space_(space), total_(space.total()) {
   block_points_ =
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
@@ -52,38 +52,38 @@ Census::Census(const Job& job, const Dimensions& space)
   }
 }
 
-void Census::refuse(Rule rule, std::int64_t points, const Plan& example) {
+void Enumeration::refuse(Rule rule, std::int64_t points, const Plan& example) {
   if (points == 0) return;
   std::int64_t& counted = refused_[static_cast<std::size_t>(rule)];
   counted = plus(counted, points);
   examples_.try_emplace(rule, example);
 }
 
-void Census::refuse(const RuleCounts& counts, std::int64_t each, const Plan& example) {
+void Enumeration::refuse(const RuleCounts& counts, std::int64_t each, const Plan& example) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     refuse(static_cast<Rule>(i), times(counts[i], each), example);
   }
 }
 
-void Census::refuse(const Recomputations& recomputations, std::int64_t each, Plan example) {
+void Enumeration::refuse(const Recomputations& recomputations, std::int64_t each, Plan example) {
   for (const auto& [rule, recompute] : recomputations.refused) {
     example.recompute = recompute;
     refuse(rule, each, example);
   }
 }
 
-void Census::leave(Ability ability, std::int64_t points) {
+void Enumeration::leave(Ability ability, std::int64_t points) {
   std::int64_t& counted = not_run_[static_cast<std::size_t>(ability)];
   counted = plus(counted, points);
 }
 
-void Census::leave(const AbilityCounts& counts, std::int64_t each) {
+void Enumeration::leave(const AbilityCounts& counts, std::int64_t each) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     leave(static_cast<Ability>(i), times(counts[i], each));
   }
 }
 
-std::optional<Ability> Census::grid_not_run(const Plan& plan) const {
+std::optional<Ability> Enumeration::grid_not_run(const Plan& plan) const {
   if (!space_.framework || plan.parallel.expert_data() == 0) return std::nullopt;
   for (const Ability ability : kOfGrid) {
     if (!space_.framework->runs_alone(ability, job_, plan)) return ability;
@@ -91,11 +91,11 @@ std::optional<Ability> Census::grid_not_run(const Plan& plan) const {
   return std::nullopt;
 }
 
-DegreeSet Census::degrees(const Plan& plan) const {
+DegreeSet Enumeration::degrees(const Plan& plan) const {
   return space_.framework ? degrees_above_one(plan.parallel) : 0;
 }
 
-void Census::add_degrees(const Parallel& parallel) {
+void Enumeration::add_degrees(const Parallel& parallel) {
   const Plan plan = grid_plan(job_, parallel, RankOrder{});
   const auto rule = broken_rule(job_, plan);
   if (rule && *rule <= Rule::kWorldSize) {
@@ -114,7 +114,7 @@ void Census::add_degrees(const Parallel& parallel) {
   }
 }
 
-void Census::add_experts(const Parallel& parallel) {
+void Enumeration::add_experts(const Parallel& parallel) {
   std::vector<RankOrder> seen;
   for (const RankOrder& order : space_.rank_order) {
     Plan plan = grid_plan(job_, parallel, order);
@@ -127,7 +127,7 @@ void Census::add_experts(const Parallel& parallel) {
   }
 }
 
-void Census::add_grid(const Plan& plan, bool repeated) {
+void Enumeration::add_grid(const Plan& plan, bool repeated) {
   const std::int64_t states = product({recomputes_, group_points_, types_, buckets_});
   if (const auto ability = grid_not_run(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
@@ -180,7 +180,7 @@ void Census::add_grid(const Plan& plan, bool repeated) {
 }
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.
-void Census::keep_running(GridChoice& grid) {
+void Enumeration::keep_running(GridChoice& grid) {
   static constexpr Ability kOfJob[] = {Ability::kParallel,  Ability::kRankOrder,
                                        Ability::kPrecision, Ability::kDispatcher,
                                        Ability::kOptimizer, Ability::kModel};
@@ -193,7 +193,7 @@ void Census::keep_running(GridChoice& grid) {
 }
 
 /// By what choices say to the lines that join abilities: few say different things.
-std::int64_t Census::legal_plans(const GridChoice& grid) const {
+std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
   if (!space_.framework) {
     const std::int64_t plain = std::ssize(grid.data->choices) - grid.data->gathering;
     const std::int64_t shardings = plus(times(std::ssize(grid.blocks), grid.data->gathering),
@@ -212,7 +212,7 @@ std::int64_t Census::legal_plans(const GridChoice& grid) const {
   return legal;
 }
 
-const StageTable& Census::stages(const Plan& legal) {
+const StageTable& Enumeration::stages(const Plan& legal) {
   const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
@@ -221,7 +221,7 @@ const StageTable& Census::stages(const Plan& legal) {
   return found->second;
 }
 
-const DataTable& Census::data(const Plan& legal) {
+const DataTable& Enumeration::data(const Plan& legal) {
   const GridAxes axes = grid_axes(legal.parallel, legal.rank_order);
   const auto uses = [](const std::vector<std::int64_t>& groups) {
     return std::ranges::find(groups, kNodeGroup) != groups.end();

@@ -43,9 +43,9 @@ struct GridChoice {
 
 /// The legal plans of a space and why the others are refused, by counting: the product structure is
 /// used, no plan is visited.
-class Census {
+class Enumeration {
  public:
-  Census(const Job& job, const Dimensions& space);
+  Enumeration(const Job& job, const Dimensions& space);
 
   [[nodiscard]] const std::vector<GridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }

@@ -1,4 +1,4 @@
-#include "stepwright/tune/census.h"
+#include "stepwright/tune/enumeration.h"
 
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ Visit visit_all(const Job& job, const Dimensions& space) {
   return visit;
 }
 
-TEST(Census, CountsWhatVisitingEveryPointFinds) {
+TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
   int visited = 0;
   for (std::uint64_t seed = 0; seed < 200 && visited < 12; ++seed) {
     Job job = small_random_job(seed);
@@ -159,24 +159,24 @@ TEST(Census, CountsWhatVisitingEveryPointFinds) {
     if (space.total() > 400'000) continue;
     SCOPED_TRACE(seed);
     ++visited;
-    const Census census(job, space);
+    const Enumeration enumeration(job, space);
     const Visit visit = visit_all(job, space);
-    EXPECT_EQ(census.total(), visit.total);
-    EXPECT_EQ(census.legal(), std::ssize(visit.plans));
-    EXPECT_EQ(census.duplicates(), visit.points - std::ssize(visit.plans));
+    EXPECT_EQ(enumeration.total(), visit.total);
+    EXPECT_EQ(enumeration.legal(), std::ssize(visit.plans));
+    EXPECT_EQ(enumeration.duplicates(), visit.points - std::ssize(visit.plans));
     for (std::size_t i = 0; i < kRules; ++i) {
-      EXPECT_EQ(census.refused()[i], visit.refused[i]) << rule_name(static_cast<Rule>(i));
+      EXPECT_EQ(enumeration.refused()[i], visit.refused[i]) << rule_name(static_cast<Rule>(i));
     }
   }
   EXPECT_GE(visited, 8);
 }
 
-TEST(Census, GivesAnExampleOfEveryRefusal) {
+TEST(Enumeration, GivesAnExampleOfEveryRefusal) {
   const Job job = small_tune_job();
   const Dimensions space = dimensions(job);
-  const Census census(job, space);
+  const Enumeration enumeration(job, space);
   for (std::size_t i = 0; i < kRules; ++i) {
-    EXPECT_EQ(census.refused()[i] > 0, census.examples().contains(static_cast<Rule>(i)));
+    EXPECT_EQ(enumeration.refused()[i] > 0, enumeration.examples().contains(static_cast<Rule>(i)));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "stepwright/learn/memory_belief.h"
+#include "stepwright/learn/memory_posterior.h"
 
 #include <cmath>
 #include <numeric>
@@ -16,18 +16,18 @@ constexpr int kBisections = 60;
 
 }  // namespace
 
-MemoryBelief::MemoryBelief(const MemoryDoubt& doubt) {
-  const double half = doubt.deviation / std::sqrt(2);
+MemoryPosterior::MemoryPosterior(const MemoryErrorModel& error_model) {
+  const double half = error_model.deviation / std::sqrt(2);
   for (int i = 0; i < kPoints; ++i) {
     const double z = kFarthest * (2.0 * i / (kPoints - 1) - 1);
-    cases_.push_back({.mean = doubt.mean + half * z, .deviation = half});
+    cases_.push_back({.mean = error_model.mean + half * z, .deviation = half});
     weights_.push_back(normal_density(z));
   }
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (double& weight : weights_) weight /= sum;
 }
 
-void MemoryBelief::observe(double share, bool fitted) {
+void MemoryPosterior::observe(double share, bool fitted) {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
     const double fits = stepwright::fit_probability(share, cases_[i]);
@@ -37,7 +37,7 @@ void MemoryBelief::observe(double share, bool fitted) {
   for (double& weight : weights_) weight /= sum;
 }
 
-double MemoryBelief::fit_probability(double share) const {
+double MemoryPosterior::fit_probability(double share) const {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
     sum += weights_[i] * stepwright::fit_probability(share, cases_[i]);
@@ -45,7 +45,7 @@ double MemoryBelief::fit_probability(double share) const {
   return sum;
 }
 
-double MemoryBelief::share_at(double probability) const {
+double MemoryPosterior::share_at(double probability) const {
   double low = kLeastShare;
   double high = kMostShare;
   for (int i = 0; i < kBisections; ++i) {

@@ -1,4 +1,4 @@
-#include "stepwright/interleave/programme.h"
+#include "stepwright/interleave/dynamic_program.h"
 
 #include <algorithm>
 #include <utility>
@@ -51,8 +51,8 @@ std::vector<Block> joined(const std::vector<Block>& blocks) {
 
 }  // namespace
 
-Programme::Programme(const StrandStates& forward, const StrandStates& backward,
-                     const Contention& contention)
+DynamicProgram::DynamicProgram(const StrandStates& forward, const StrandStates& backward,
+                               const Contention& contention)
     : forward_(forward),
       backward_(backward),
       contention_(contention),
@@ -63,7 +63,7 @@ Programme::Programme(const StrandStates& forward, const StrandStates& backward,
   }
 }
 
-double Programme::solve(double limit_s) {
+double DynamicProgram::solve(double limit_s) {
   exposed_s_.front() = 0;
   for (std::size_t f = 0; f < forward_.size(); ++f) {
     for (std::size_t b = 0; b < backward_.size(); ++b) leave(f, b, limit_s);
@@ -71,7 +71,7 @@ double Programme::solve(double limit_s) {
   return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreached;
 }
 
-void Programme::reach(std::size_t to, double exposed_s, const Origin& origin) {
+void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origin) {
   if (exposed_s >= exposed_s_[to]) return;
   exposed_s_[to] = exposed_s;
   origins_[to] = origin;
@@ -79,7 +79,7 @@ void Programme::reach(std::size_t to, double exposed_s, const Origin& origin) {
 
 /// Messages of one link come one after the other: what is longer than all computation is exposed,
 /// and what computation loses beside them is not made up for.
-double Programme::still_exposed_s(std::size_t forward, std::size_t backward) const {
+double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward) const {
   const Remaining& one = forward_.remaining(forward);
   const Remaining& other = backward_.remaining(backward);
   const double compute_s = one.compute_s + other.compute_s;
@@ -93,7 +93,7 @@ double Programme::still_exposed_s(std::size_t forward, std::size_t backward) con
 
 /// All blocks that begin at a state. A collective that could have come before the computation which
 /// led here at no cost had better come there: the computation is beside it then.
-void Programme::leave(std::size_t forward, std::size_t backward, double limit_s) {
+void DynamicProgram::leave(std::size_t forward, std::size_t backward, double limit_s) {
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   if (before_s >= limit_s || before_s + still_exposed_s(forward, backward) >= limit_s) return;
@@ -117,7 +117,7 @@ void Programme::leave(std::size_t forward, std::size_t backward, double limit_s)
   }
 }
 
-void Programme::add_open(bool forward, std::size_t state, const Origin& origin) {
+void DynamicProgram::add_open(bool forward, std::size_t state, const Origin& origin) {
   const StrandStates& strand = forward ? forward_ : backward_;
   const std::size_t before =
       forward ? origin.from / backward_.size() : origin.from % backward_.size();
@@ -130,8 +130,8 @@ void Programme::add_open(bool forward, std::size_t state, const Origin& origin) 
 }
 
 /// Blocks of one or two collectives and any computation beside them.
-void Programme::cover(std::size_t forward, std::size_t backward, const Sent& one,
-                      const Sent* other) {
+void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent& one,
+                           const Sent* other) {
   LinkSeconds sent{};
   sent[one.link] = one.seconds;
   if (other != nullptr) sent[other->link] = other->seconds;
@@ -159,7 +159,7 @@ void Programme::cover(std::size_t forward, std::size_t backward, const Sent& one
   }
 }
 
-std::vector<Block> Programme::blocks() const {
+std::vector<Block> DynamicProgram::blocks() const {
   std::vector<Block> blocks;
   for (std::size_t state = exposed_s_.size() - 1; state != 0; state = origins_[state].from) {
     blocks.push_back(block(state));
@@ -169,7 +169,7 @@ std::vector<Block> Programme::blocks() const {
 }
 
 /// The block that ends at a state.
-Block Programme::block(std::size_t to) const {
+Block DynamicProgram::block(std::size_t to) const {
   const std::size_t from = origins_[to].from;
   const std::size_t width = backward_.size();
   BlockWriter writer;

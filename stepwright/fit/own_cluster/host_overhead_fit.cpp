@@ -1,4 +1,4 @@
-#include "stepwright/fit/own_cluster/handling_fit.h"
+#include "stepwright/fit/own_cluster/host_overhead_fit.h"
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation)
 
 /// Seconds of this host for a message over those of the host that the framework's file tells of, on
 /// average over the kinds of messages that a trace shows; 1 where it shows none.
-double host_over_usual(std::span<const FittedLaw<HandlingLaw>> found,
-                       const MessageHandling& usual) {
+double host_over_usual(std::span<const FittedLaw<HostOverheadLaw>> found,
+                       const MessageHostOverhead& usual) {
   double ratios = 0;
   double kinds = 0;
   for (const auto& one : found) {
@@ -36,8 +36,8 @@ double host_over_usual(std::span<const FittedLaw<HandlingLaw>> found,
 
 }  // namespace
 
-std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned,
-                                                 const HostOfMessages& host) {
+std::vector<FittedLaw<HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
+                                                          const HostOfMessages& host) {
   std::map<Collective, PlannedMessages> of_operation;
   double dispatched = 0;
   for (const auto& [key, messages] : planned) {
@@ -46,9 +46,9 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
     of_operation[operation].bytes += messages.bytes;
     if (scheme == Scheme::kTensor) dispatched += messages.calls;
   }
-  std::vector<FittedLaw<HandlingLaw>> laws;
+  std::vector<FittedLaw<HostOverheadLaw>> laws;
   for (const auto& [key, messages] : planned) {
-    HandlingLaw law{.scheme = key.first, .operation = key.second};
+    HostOverheadLaw law{.scheme = key.first, .operation = key.second};
     if (const auto found = host.copies.find(law.operation); found != host.copies.end()) {
       law.start_s = found->second.host / of_operation[law.operation].calls;
       law.s_per_byte = found->second.busy / of_operation[law.operation].bytes;
@@ -59,12 +59,11 @@ std::vector<FittedLaw<HandlingLaw>> fit_handling(const MessagesByScheme& planned
   return laws;
 }
 
-std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& planned,
-                                                     const MessageHandling& handling,
-                                                     std::span<const FittedLaw<HandlingLaw>> found,
-                                                     double memory_s_per_byte) {
-  std::vector<FittedLaw<HandlingLaw>> laws;
-  const double scale = host_over_usual(found, handling);
+std::vector<FittedLaw<HostOverheadLaw>> assumed_host_overhead(
+    const MessagesByScheme& planned, const MessageHostOverhead& host_overhead,
+    std::span<const FittedLaw<HostOverheadLaw>> found, double memory_s_per_byte) {
+  std::vector<FittedLaw<HostOverheadLaw>> laws;
+  const double scale = host_over_usual(found, host_overhead);
   const bool splits = std::ranges::any_of(
       planned, [](const auto& one) { return one.first.first == Scheme::kTensor; });
   for (const Collective operation :
@@ -72,14 +71,14 @@ std::vector<FittedLaw<HandlingLaw>> assumed_handling(const MessagesByScheme& pla
     if (splits) break;
     laws.push_back({.law = {.scheme = Scheme::kTensor,
                             .operation = operation,
-                            .start_s = scale * handling.tensor_s}});
+                            .start_s = scale * host_overhead.tensor_s}});
   }
   for (const auto& [operation, passes] : {std::pair{Collective::kAllGather, kGatherPasses},
                                           {Collective::kReduceScatter, kScatterPasses}}) {
     if (sends(planned, Scheme::kData, operation)) continue;
     laws.push_back({.law = {.scheme = Scheme::kData,
                             .operation = operation,
-                            .start_s = scale * handling.data_s,
+                            .start_s = scale * host_overhead.data_s,
                             .s_per_byte = passes * memory_s_per_byte}});
   }
   return laws;

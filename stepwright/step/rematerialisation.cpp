@@ -1,4 +1,4 @@
-#include "stepwright/step/recall.h"
+#include "stepwright/step/rematerialisation.h"
 
 #include <algorithm>
 #include <span>
@@ -14,7 +14,8 @@ std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Recall::Recall(const Source& source, const Kept& restored, TensorId parameters)
+Rematerialisation::Rematerialisation(const Source& source, const Kept& restored,
+                                     TensorId parameters)
     : source_(source),
       kept_(forward().tensors.size(), -1),
       made_(forward().tensors.size(), -1),
@@ -33,21 +34,21 @@ Recall::Recall(const Source& source, const Kept& restored, TensorId parameters)
   }
 }
 
-void Recall::run_whole(std::vector<Keep> roles, const ModuleEnd& end) {
+void Rematerialisation::run_whole(std::vector<Keep> roles, const ModuleEnd& end) {
   whole_.push_back({std::move(roles), end});
 }
 
-bool Recall::is_final(TensorId id, std::int32_t reader) const {
+bool Rematerialisation::is_final(TensorId id, std::int32_t reader) const {
   return last_write_[at(id)] < reader;
 }
 
-void Recall::mark(TensorId id, std::int32_t reader) {
+void Rematerialisation::mark(TensorId id, std::int32_t reader) {
   if (kept_[at(id)] >= 0 && is_final(id, reader)) return;
   if (last_write_[at(id)] < 0) throw std::logic_error("a backward lacks the input of its block");
   mark_writers(id, reader);
 }
 
-void Recall::mark_writers(TensorId id, std::int32_t reader) {
+void Rematerialisation::mark_writers(TensorId id, std::int32_t reader) {
   for (std::int32_t i = 0; i < std::min(reader, last_write_[at(id)] + 1); ++i) {
     const Operator& op = forward().operators[at(i)];
     const auto writes = forward().writes(op);
@@ -57,7 +58,7 @@ void Recall::mark_writers(TensorId id, std::int32_t reader) {
   }
 }
 
-void Recall::replay(TemplateBuilder& backward, std::int32_t index) {
+void Rematerialisation::replay(TemplateBuilder& backward, std::int32_t index) {
   const Operator& op = forward().operators[at(index)];
   std::vector<TensorId> reads;
   for (const TensorId id : forward().reads(op)) {
@@ -78,7 +79,7 @@ void Recall::replay(TemplateBuilder& backward, std::int32_t index) {
   run_[at(index)] = backward.add(again, reads, writes, after);
 }
 
-void Recall::run(TemplateBuilder& backward, Kept& kept, Keep role) {
+void Rematerialisation::run(TemplateBuilder& backward, Kept& kept, Keep role) {
   const TensorId wanted = source_.all.get(role);
   if (wanted < 0) return;
   const auto end = static_cast<std::int32_t>(run_.size());

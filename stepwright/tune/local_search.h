@@ -10,7 +10,7 @@
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/dimensions.h"
-#include "stepwright/tune/trial.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 
@@ -62,7 +62,7 @@ class PlayedPrices {
 /// none is: what the closed form ranks wrongly by a little is set right. Neighbours whose lower
 /// bound, or whose price less its error (`kPriceError`), is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
-std::vector<Candidate> descend(Trial& trial, PlayedPrices& prices, const Dimensions& space,
-                               double capacity_bytes);
+std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
+                                      const Dimensions& space, double capacity_bytes);
 
 }  // namespace stepwright

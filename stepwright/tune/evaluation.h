@@ -18,10 +18,10 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
 
 /// The results of simulating plans of a job, each plan once. The order in which plans are given and
 /// the number of threads change nothing but `operators`.
-class Trial {
+class Evaluation {
  public:
   /// All must outlive it.
-  Trial(const Job& job, const CostModel& cost, const Running& running)
+  Evaluation(const Job& job, const CostModel& cost, const Running& running)
       : job_(job), cost_(cost), running_(running) {}
 
   /// Simulates candidates side by side, but those it knows. One that turns out not to fit is

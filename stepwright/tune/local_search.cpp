@@ -1,4 +1,4 @@
-#include "stepwright/tune/descent.h"
+#include "stepwright/tune/local_search.h"
 
 #include <algorithm>
 #include <limits>
@@ -47,16 +47,16 @@ std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions&
 
 }  // namespace
 
-std::vector<Candidate> descend(Trial& trial, PlayedPrices& prices, const Dimensions& space,
-                               double capacity_bytes) {
+std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
+                                      const Dimensions& space, double capacity_bytes) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
-  while (trial.best_s() < before_s) {
-    before_s = trial.best_s();
-    near = priced(prices, around(prices, trial.job(), space, trial.ranked().front().plan),
+  while (evaluation.best_s() < before_s) {
+    before_s = evaluation.best_s();
+    near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
                   capacity_bytes);
-    play_near(near, trial.best_s(), prices);
-    settle(trial, near, 1, prices.most_operators());
+    play_near(near, evaluation.best_s(), prices);
+    settle(evaluation, near, 1, prices.most_operators());
   }
   return near;
 }
