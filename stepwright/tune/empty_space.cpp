@@ -97,8 +97,8 @@ Job mended(Job job, Rule rule) {
   return job;
 }
 
-/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or without its
-/// choices of batch, schedule and chunks. Nothing where another choice breaks it.
+/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
+/// without its choices of batch, schedule and chunks. Nothing where another choice breaks it.
 std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
   if (broken_rule(job, grid) == rule) return illegal(job, grid);
   for (const std::int64_t micro_batch : space.micro_batch) {
