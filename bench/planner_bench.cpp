@@ -121,13 +121,13 @@ void price_a_space(benchmark::State& state) {
   const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const CostModel cost(job);
   const Dimensions space = dimensions(job);
-  const Census census(job, space);
+  const Enumeration enumeration(job, space);
   double median_s = 0;
   double mean_s = 0;
   for (auto _ : state) {
     std::vector<std::pair<double, std::int64_t>> groups;  // seconds of a plan, plans
-    for (std::size_t i = 0; i < census.grids().size(); i += 16) {
-      price_grid(job, cost, census.grids()[i], groups);
+    for (std::size_t i = 0; i < enumeration.grids().size(); i += 16) {
+      price_grid(job, cost, enumeration.grids()[i], groups);
     }
     std::ranges::sort(groups);
     double seconds = 0;

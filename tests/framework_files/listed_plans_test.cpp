@@ -124,7 +124,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
 /// Whether a framework has a plan for a job at all.
 bool has_plan(Job job, std::string_view framework) {
   job.framework = {.name = std::string(framework)};
-  return Census(job, dimensions(job)).legal() > 0;
+  return Enumeration(job, dimensions(job)).legal() > 0;
 }
 
 TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
