@@ -77,7 +77,7 @@ class Includes(unittest.TestCase):
         self.accepts("simulate/a.cpp", '#include "stepwright/core/error.h"\n')
 
     def test_accepts_every_room_in_the_cli(self):
-        rooms = ("core", "tune", "lab", "sample", "export", "memory", "logs")
+        rooms = ("core", "tune", "lab", "sample", "collective_files", "memory", "logs")
         self.accepts("cli/a.cpp", "".join(f'#include "stepwright/{room}/a.h"\n' for room in rooms))
 
     def test_refuses_an_include_relative_to_the_file(self):
