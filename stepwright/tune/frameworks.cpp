@@ -28,7 +28,7 @@ std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan) {
     Job there = job;
     if (name != job.framework.name) there.framework = {.name = std::string(name)};
     there.kernels = started_kernels(there.framework, there.cluster.device, job.kernels);
-    FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, job, plan)};
+    FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
     if (run.plan) {
       const CostModel cost(there);
       const Price price = Pricer(there, cost).price(*run.plan);
