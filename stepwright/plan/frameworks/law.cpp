@@ -96,6 +96,9 @@ std::vector<Ability> FrameworkLaw::not_run(const Job& job, const Plan& plan,
   return all;
 }
 
+// What is not run before kernels of attention, which each framework brings itself, decides.
+static_assert(std::end(kAbilityNames)[-1].value == Ability::kAttention);
+
 bool FrameworkLaw::runs(const Job& job, const Plan& plan) const {
   const std::vector<Ability> first = not_run(job, plan, 1);
   const bool all = first.empty() || first.front() == Ability::kAttention;
