@@ -61,8 +61,7 @@ TEST(CollectiveProfiles, LeaveOutWhatNoSampleShows) {
 
 TEST(CollectiveProfiles, RefuseWhatWouldLetTimeFall) {
   EXPECT_THAT(refusal(R"({"all_gather": {"rate": [0.5, 0.4, 1]}})"), HasSubstr("rates must not"));
-  EXPECT_THAT(refusal(R"({"all_gather": {"belief": [0.9, 1, 1]}})"),
-              HasSubstr("beliefs must not"));
+  EXPECT_THAT(refusal(R"({"all_gather": {"belief": [0.9, 1, 1]}})"), HasSubstr("beliefs must not"));
   EXPECT_THAT(refusal(R"({"all_gather": {"rate": [1, 1]}})"), HasSubstr("each protocol"));
   EXPECT_THAT(refusal(R"({"all_gather": {"inside_share": 0}})"), HasSubstr("inside_share"));
   EXPECT_THAT(refusal(R"({"all_gather": {"share": 1}})"), HasSubstr("share"));
